@@ -1,0 +1,88 @@
+"""The one tree of errors. Third-party exceptions become one of these at the edge where they arise.
+
+Only the command line prints them and picks the exit code: 1 measured but fell short,
+2 the user's input is wrong, 3 the environment failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class RailgaugeError(Exception):
+    """Base of everything railgauge raises on purpose: a sentence with what, where and what to do."""
+
+    exit_code = 3
+
+
+class InputError(RailgaugeError):
+    """What the user wrote is wrong; nothing was started."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One mistake in a file: where it stands and what to write instead. Lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        """Return the line that compilers and editors understand."""
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+class FileProblems(InputError):
+    """All the mistakes of a file (plan, hosts file, report definition, engine description) at once."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class EnvironmentFailedError(RailgaugeError):
+    """Something outside railgauge failed: a host, a compiler, a disk."""
+
+
+class HostUnreachableError(EnvironmentFailedError):
+    """A host could not be reached or refused us."""
+
+
+class HostKeyError(HostUnreachableError):
+    """A host's SSH key is unknown or differs from the known one."""
+
+
+class BuildError(EnvironmentFailedError):
+    """The engines could not be built on a host."""
+
+
+class EngineError(EnvironmentFailedError):
+    """An engine failed or broke its contract while measuring.
+
+    `code` is stable: one of the engine's own (`connection-refused`, `timeout`, ...) or
+    the runner's (`engine-lost`, `contract`, `no-answer`).
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class StoreError(EnvironmentFailedError):
+    """The database could not be opened, read or written."""
+
+
+class FellShortError(RailgaugeError):
+    """Everything ran, but a replication failed or a result fell short."""
+
+    exit_code = 1
+
+
+class InterruptedRunError(RailgaugeError):
+    """The user stopped a run; what was measured is stored."""
+
+    exit_code = 130
