@@ -1,0 +1,133 @@
+"""What goes into the store and what comes out of it: plain values, no SQLAlchemy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.cases import Case, Value
+
+Status = Literal["ok", "failed", "suspect"]
+RunState = Literal["unfinished", "complete", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """One execution of a plan, as known before anything starts.
+
+    `directory` is the plan's folder, which relative file names in its text refer to. `plan_text`
+    is empty for an imported run.
+    """
+
+    plan: str
+    plan_text: str
+    directory: str
+    git_commit: str
+    git_dirty: bool
+    seed: int
+    controller: str
+    railgauge_version: str
+    engines_hash: str
+    origin: Literal["measured", "imported"] = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCase:
+    """A case of a test of this run, and how many replications were asked for."""
+
+    test: str
+    case: Case
+    replications: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricInfo:
+    """A metric's unit (base unit) and direction: higher, lower or neither is better."""
+
+    unit: str
+    better: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """One start of an engine for a case: what its `settings` and `warning` events said.
+
+    Stored with the first outcome that names it; identity is the object's own.
+    """
+
+    started_at: float
+    client: Mapping[str, Value] = field(default_factory=dict)
+    server: Mapping[str, Value] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one replication ended. `started_at` in seconds since 1970, UTC; metrics in base units.
+
+    A failed one has an error code and message and no metrics. A warm-up has number 0.
+    """
+
+    replication: int
+    started_at: float
+    metrics: Mapping[str, float]
+    status: Status = "ok"
+    warmup: bool = False
+    error_code: str = ""
+    error_message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A line of `railgauge list`. Times are ISO 8601, UTC."""
+
+    id: int
+    plan: str
+    state: RunState
+    origin: str
+    started_at: str
+    ended_at: str
+    git_commit: str
+    git_dirty: bool
+    cases: int
+    asked: int
+    measured: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """Everything about a run but its values."""
+
+    id: int
+    new: NewRun
+    state: RunState
+    started_at: str
+    ended_at: str
+    cases: tuple[PlannedCase, ...]
+    facts: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """All the replications of one case of one run for one metric, in order of replication.
+
+    `values` float64 (n,) in base units, `suspect` bool (n,); warm-ups are left out. `failed` counts
+    the replications that failed, `asked` those the plan wanted.
+    """
+
+    run: int
+    plan: str
+    test: str
+    case: Case
+    metric: str
+    unit: str
+    better: str
+    values: NDArray[np.float64]
+    suspect: NDArray[np.bool_]
+    failed: int
+    asked: int
