@@ -1,0 +1,41 @@
+"""What a launch of an engine and each of its replications came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from railgauge.cases import Value
+
+Status = Literal["ok", "failed", "suspect"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """One start of an engine for a case: what its `settings` and `warning` events said.
+
+    Stored with the first outcome that names it; identity is the object's own.
+    `started_at` in seconds since 1970, UTC.
+    """
+
+    started_at: float
+    client: Mapping[str, Value] = field(default_factory=dict)
+    server: Mapping[str, Value] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one replication ended. `started_at` in seconds since 1970, UTC; metrics in base units.
+
+    A failed one has an error code and message and no metrics. A warm-up has number 0.
+    """
+
+    replication: int
+    started_at: float
+    metrics: Mapping[str, float]
+    status: Status = "ok"
+    warmup: bool = False
+    error_code: str = ""
+    error_message: str = ""
