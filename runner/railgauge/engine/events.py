@@ -1,0 +1,192 @@
+"""The engines' JSON Lines, read strictly: an event a line, as schema/record.schema.json says."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from railgauge.cases import Value
+from railgauge.errors import EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A server is ready; `port` is its control channel's."""
+
+    engine: str
+    version: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was asked (base units) and what each side's kernel granted."""
+
+    parameters: Mapping[str, Value]
+    client: Mapping[str, Value]
+    server: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something that does not stop the measurement but explains it."""
+
+    code: str
+    side: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replicated:
+    """One measurement: number from 1 (0: warm-up), start in seconds since 1970, metrics."""
+
+    number: int
+    warmup: bool
+    started_at: float
+    metrics: Mapping[str, float]
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The engine gave up, with a stable code; `replication` is the one it was measuring, if any."""
+
+    code: str
+    message: str
+    replication: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Everything asked for was measured."""
+
+    replications: int
+
+
+Event = Listening | Settings | Warned | Replicated | Failed | Done
+
+
+_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+
+
+def parse(line: str) -> Event:
+    """Return the event in `line`; EngineError `contract` when it isn't one."""
+    try:
+        record = json.loads(line, parse_constant=_refuse_constant)
+        return _EVENTS[record.pop("event")](record)
+    except EngineError:
+        raise
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
+        raise _broken(f"{type(error).__name__}: {error}", line) from error
+
+
+def _broken(why: str, line: str) -> EngineError:
+    shown = line if len(line) <= 200 else line[:200] + "…"
+    return EngineError(
+        "contract",
+        f"an engine wrote a line that is not an event ({why}): {shown!r}. Is another program's "
+        "output mixed into it, or does it belong to another version of railgauge?",
+    )
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a measurement")
+
+
+def _take(record: dict[str, Any], name: str, *types: type) -> Any:
+    value = record.pop(name)
+    if type(value) not in types:
+        raise TypeError(f"{name} is {type(value).__name__}")
+    return value
+
+
+def _number(record: dict[str, Any], name: str) -> float:
+    value = float(_take(record, name, int, float))
+    if not math.isfinite(value):
+        raise ValueError(f"{name} is not finite")
+    return value
+
+
+def _scalars(record: dict[str, Any], name: str) -> dict[str, Value]:
+    values: dict[str, Value] = _take(record, name, dict)
+    for key, value in values.items():
+        if type(value) not in (int, float, str, bool):
+            raise TypeError(f"{name}.{key} is {type(value).__name__}")
+    return values
+
+
+def _end(record: dict[str, Any]) -> None:
+    if record:
+        raise ValueError(f"unknown members {', '.join(sorted(record))}")
+
+
+def _listening(record: dict[str, Any]) -> Event:
+    event = Listening(
+        _take(record, "engine", str), _take(record, "version", str), _take(record, "port", int)
+    )
+    _end(record)
+    return event
+
+
+def _settings(record: dict[str, Any]) -> Event:
+    for name in ("engine", "version"):
+        _take(record, name, str)
+    event = Settings(
+        _scalars(record, "parameters"),
+        _scalars(record, "client"),
+        _scalars(record, "server") if "server" in record else {},
+    )
+    _end(record)
+    return event
+
+
+def _warning(record: dict[str, Any]) -> Event:
+    event = Warned(*(_take(record, name, str) for name in ("code", "side", "message")))
+    _end(record)
+    return event
+
+
+def _replication(record: dict[str, Any]) -> Event:
+    metrics = _take(record, "metrics", dict)
+    event = Replicated(
+        number=_take(record, "replication", int),
+        warmup=_take(record, "warmup", bool),
+        started_at=_number(record, "started_at"),
+        metrics={name: _number(metrics, name) for name in tuple(metrics)},
+        output=_take(record, "output", str) if "output" in record else "",
+    )
+    _end(record)
+    return event
+
+
+def _error(record: dict[str, Any]) -> Event:
+    replication = _take(record, "replication", int) if "replication" in record else None
+    event = Failed(_take(record, "code", str), _take(record, "message", str), replication)
+    _end(record)
+    return event
+
+
+def _done(record: dict[str, Any]) -> Event:
+    event = Done(_take(record, "replications", int))
+    _end(record)
+    return event
+
+
+_EVENTS: Mapping[str, Callable[[dict[str, Any]], Event]] = {
+    "listening": _listening,
+    "settings": _settings,
+    "warning": _warning,
+    "replication": _replication,
+    "error": _error,
+    "done": _done,
+}
