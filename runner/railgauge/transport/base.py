@@ -6,9 +6,15 @@ input: closing it (or dying) is how everything we start on a host ends.
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from railgauge.errors import EngineError, RailgaugeError
+
+MAX_OUTPUT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,10 @@ class Process(Protocol):
         """
 
     def send_line(self, text: str) -> None:
-        """Write `text` and a newline to its standard input."""
+        """Write `text` and a newline to its standard input.
+
+        A program that has ended takes nothing; `read_line` and `wait` tell.
+        """
 
     def close_stdin(self) -> None:
         """Close its standard input, which tells an engine to end; harmless when done twice."""
@@ -48,7 +57,10 @@ class Transport(Protocol):
     host: str
 
     def start(self, argv: Sequence[str]) -> Process:
-        """Start a program; HostUnreachableError, or EnvironmentFailedError if it can't be started."""
+        """Start a program; HostUnreachableError, or EnvironmentFailedError if it can't be started.
+
+        Over ssh a program that isn't there ends with status 127 instead, as a shell reports it.
+        """
 
     def put(self, files: Mapping[str, bytes], directory: str) -> None:
         """Write `files` (path below `directory` -> content), making folders as needed.
@@ -62,7 +74,10 @@ class Transport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A program that ran to its end: status, its whole standard output, the end of its stderr."""
+    """A program that ran to its end: status, its whole standard output, the end of its stderr.
+
+    Every line of `stdout` ends with a newline, also the last.
+    """
 
     status: int
     stdout: str
@@ -72,6 +87,40 @@ class Completed:
 def run(transport: Transport, argv: Sequence[str], *, timeout: float) -> Completed:
     """Run `argv` on the transport's host to its end, with an empty standard input.
 
-    Raises TimeoutError after `timeout` seconds (the program is killed) and what `start` raises.
+    Raises TimeoutError after `timeout` seconds (the program is killed), EngineError `contract`
+    when it writes more than 64 MiB, and what `start` and `read_line` raise.
     """
-    raise NotImplementedError
+    deadline = time.monotonic() + timeout
+    process = transport.start(argv)
+    try:
+        process.close_stdin()
+        stdout = _read_all(process, transport.host, deadline)
+        ended = process.wait(max(0.0, deadline - time.monotonic()))
+    except TimeoutError:
+        _end(process)
+        raise TimeoutError(
+            f"{transport.host}: {argv[0]!r} did not end within {timeout:g} s and was killed"
+        ) from None
+    except BaseException:
+        _end(process)
+        raise
+    return Completed(ended.status, stdout, ended.stderr)
+
+
+def _read_all(process: Process, host: str, deadline: float) -> str:
+    lines: list[str] = []
+    size = 0
+    while (line := process.read_line(max(0.0, deadline - time.monotonic()))) is not None:
+        lines.append(line + "\n")
+        size += len(line) + 1
+        if size > MAX_OUTPUT:
+            raise EngineError(
+                "contract", f"{host}: a program wrote more than {MAX_OUTPUT >> 20} MiB"
+            )
+    return "".join(lines)
+
+
+def _end(process: Process) -> None:
+    process.kill()
+    with contextlib.suppress(TimeoutError, RailgaugeError):
+        process.wait(1.0)

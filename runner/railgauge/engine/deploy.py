@@ -1,0 +1,156 @@
+"""Ships the engines' sources to a host and builds them there, once per content.
+
+On the host: `<cache>/railgauge/engines/<digest>-<machine>/build/`, where `<cache>` is
+$XDG_CACHE_HOME or ~/.cache there and `<machine>` its architecture, for homes are shared.
+A folder with that name is always complete: it is made under another name and renamed, so neither
+a crash nor a second controller at the same time can leave a half of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from railgauge.assets import folder
+from railgauge.errors import BuildError, EngineError, EnvironmentFailedError, HostUnreachableError
+from railgauge.transport.base import Completed, Transport, run
+
+# What a login shell may say first (a banner, a message of the day) comes before this.
+_MARK = "railgauge-deploy:"
+_LOOK_TIMEOUT = 30.0
+_LAST_LINES = 12
+
+# $1 digest. Says `ready FOLDER` or `missing FOLDER`.
+_LOOK = f"""
+final=${{XDG_CACHE_HOME:-$HOME/.cache}}/railgauge/engines/$1-$(uname -m)
+if [ -d "$final/build" ]; then state=ready; else state=missing; fi
+echo "{_MARK} $state $final"
+"""
+
+# $1 the sources' temporary folder, $2 the final one. What crashes left goes after a day; a make
+# above us must not lend its flags; a final folder without a build was damaged by hand.
+_BUILD = f"""
+trap 'rm -rf "$1"' EXIT
+find "${{2%/*}}" -maxdepth 1 -name '*.*' -mtime +1 -exec rm -rf {{}} +
+command -v make >/dev/null || {{ echo "{_MARK} no-make"; exit 1; }}
+unset MAKEFLAGS MFLAGS MAKELEVEL
+make -C "$1" BUILD=build -j2 >&2 || {{ echo "{_MARK} failed"; exit 1; }}
+[ -d "$1/build" ] || {{ echo "{_MARK} nothing-built"; exit 1; }}
+if ! mv -T "$1" "$2" 2>/dev/null && ! [ -d "$2/build" ]; then
+    rm -rf "$2" && mv -T "$1" "$2" || exit 1
+fi
+echo "{_MARK} built"
+"""
+
+_ADVICE = {
+    "no-make": "there is no make; install make and a C compiler (Debian: build-essential)",
+    "nothing-built": "make ended well but built nothing; report this as a bug of railgauge",
+    "failed": "the build failed; install a C compiler (Debian: build-essential) if that is what "
+    "the lines below complain about",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The engines' sources: path below engines/ -> content, and a digest of both."""
+
+    digest: str
+    files: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, files: Mapping[str, bytes]) -> Bundle:
+        """Bundle `files`, whatever their order."""
+        digest = hashlib.sha256()
+        for name in sorted(files):
+            for part in (name.encode(), files[name]):
+                digest.update(len(part).to_bytes(8, "big") + part)
+        return cls(digest.hexdigest()[:32], dict(files))
+
+
+def bundle() -> Bundle:
+    """Return the sources of our own engines: all of engines/ but external/ and what was built."""
+    root = folder("engines")
+    files: dict[str, bytes] = {}
+    for top, folders, names in os.walk(root):
+        if Path(top) == root:
+            folders[:] = [name for name in folders if name not in ("external", "build")]
+        folders[:] = [name for name in folders if not name.startswith((".", "__"))]
+        for name in names:
+            if name.endswith((".c", ".h", ".mk")) or name == "Makefile":
+                path = Path(top) / name
+                files[path.relative_to(root).as_posix()] = path.read_bytes()
+    return Bundle.of(files)
+
+
+def deploy(transport: Transport, bundle: Bundle, *, timeout: float = 300.0) -> str:
+    """Return the absolute folder on the transport's host that holds the built engines.
+
+    Ships and builds only what isn't there yet; one round trip if it is. `timeout` (seconds)
+    bounds the build. Raises BuildError, or HostUnreachableError when the host is lost.
+    """
+    state, final = _look(transport, bundle)
+    if state != "ready":
+        _build(transport, bundle, final, timeout)
+    return f"{final}/build"
+
+
+def _look(transport: Transport, bundle: Bundle) -> tuple[str, str]:
+    """Return whether the engines are `ready` or `missing`, and their folder on the host."""
+    looked = _shell(transport, _LOOK, (bundle.digest,), _LOOK_TIMEOUT)
+    state, _, final = _answer(looked).partition(" ")
+    if not final.startswith("/"):
+        raise _failure(
+            transport,
+            "its cache folder isn't an absolute path; mend HOME or XDG_CACHE_HOME there",
+            looked,
+        )
+    return state, final
+
+
+def _build(transport: Transport, bundle: Bundle, final: str, timeout: float) -> None:
+    fresh = f"{final}.{uuid.uuid4().hex}"
+    try:
+        transport.put(bundle.files, fresh)
+    except HostUnreachableError:
+        raise
+    except EnvironmentFailedError as error:
+        _shell(transport, 'rm -rf "$1"', (fresh,), _LOOK_TIMEOUT)
+        raise BuildError(
+            f"{error} (the engines' sources go there; XDG_CACHE_HOME on the host moves the cache)"
+        ) from error
+    built = _shell(transport, _BUILD, (fresh, final), timeout)
+    answer = _answer(built)
+    if answer != "built":
+        raise _failure(transport, _ADVICE.get(answer, f"can't make the folder {final}"), built)
+
+
+def _shell(
+    transport: Transport, script: str, arguments: tuple[str, ...], timeout: float
+) -> Completed:
+    try:
+        return run(transport, ["sh", "-c", script, "railgauge", *arguments], timeout=timeout)
+    except TimeoutError as error:
+        raise BuildError(
+            f"{error}; it was about to build the engines: log in and see how busy the host is "
+            "and whether its home folder answers"
+        ) from error
+    except EngineError as error:
+        raise BuildError(f"building the engines failed: {error}") from error
+
+
+def _answer(completed: Completed) -> str:
+    """Return what our script said after its mark, "" if it said nothing."""
+    for line in reversed(completed.stdout.splitlines()):
+        if line.startswith(_MARK):
+            return line.removeprefix(_MARK).strip()
+    return ""
+
+
+def _failure(transport: Transport, what: str, completed: Completed) -> BuildError:
+    last = completed.stderr.strip().splitlines()[-_LAST_LINES:]
+    message = f"{transport.host}: can't build the engines: {what}"
+    return BuildError("\n".join([message, *(f"    {line}" for line in last)]))

@@ -1,0 +1,19 @@
+"""Picks the transport that a host of the plan asks for."""
+
+from __future__ import annotations
+
+from railgauge.transport.base import Transport
+from railgauge.transport.local import LocalTransport
+
+
+def open_transport(name: str, *, ssh: str | None) -> Transport:
+    """Return the transport to host `name`: by ssh to the destination `ssh`, or this machine.
+
+    Nothing is connected yet; the first program is.
+    """
+    if ssh is None:
+        return LocalTransport(name)
+    # paramiko takes a tenth of a second to import, and most plans on one machine never need it.
+    from railgauge.transport.ssh import SshTransport
+
+    return SshTransport(name, ssh)

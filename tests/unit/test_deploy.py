@@ -1,0 +1,190 @@
+"""Shipping sources to a host and building them, with a tiny source tree and a real make."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from railgauge.engine.deploy import Bundle, bundle, deploy
+from railgauge.errors import BuildError
+from railgauge.transport.base import run
+from railgauge.transport.local import LocalTransport
+
+MAKEFILE = b"""BUILD = build
+$(BUILD)/hello: hello.c lib/word.h
+\tmkdir -p $(BUILD)
+\tcc -o $@ hello.c
+"""
+HELLO = b'#include <stdio.h>\n#include "lib/word.h"\nint main(void) { puts(WORD); return 0; }\n'
+TINY = Bundle.of(
+    {"Makefile": MAKEFILE, "hello.c": HELLO, "lib/word.h": b'#define WORD "hello there"\n'}
+)
+
+
+@pytest.fixture
+def here() -> LocalTransport:
+    return LocalTransport("here")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[Path]:
+    """A cache folder of our own, as a user would choose one."""
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path / "a cache")
+    yield tmp_path / "a cache" / "railgauge" / "engines"
+    if before is None:
+        del os.environ["XDG_CACHE_HOME"]
+    else:
+        os.environ["XDG_CACHE_HOME"] = before
+
+
+@pytest.fixture
+def path() -> Iterator[None]:
+    """Puts PATH back after a test that changes it."""
+    before = os.environ["PATH"]
+    yield
+    os.environ["PATH"] = before
+
+
+def tools(folder: Path, *names: str) -> None:
+    """Make a folder with nothing but these of the system's programs, and let PATH be just that."""
+    folder.mkdir()
+    for name in names:
+        found = next(
+            Path(place, name)
+            for place in os.environ["PATH"].split(":")
+            if Path(place, name).exists()
+        )
+        (folder / name).symlink_to(found)
+    os.environ["PATH"] = str(folder)
+
+
+BASICS = ("sh", "uname", "find", "rm", "mv", "mkdir")
+
+
+def test_what_is_shipped_gets_built_and_runs(here: LocalTransport, cache: Path) -> None:
+    folder = deploy(here, TINY)
+    assert Path(folder).is_absolute()
+    assert run(here, [f"{folder}/hello"], timeout=10).stdout == "hello there\n"
+
+
+def test_the_folder_is_named_after_content_and_architecture(
+    here: LocalTransport, cache: Path
+) -> None:
+    deploy(here, TINY)
+    assert [entry.name for entry in cache.iterdir()] == [f"{TINY.digest}-{os.uname().machine}"]
+
+
+def test_what_is_built_is_not_built_again(here: LocalTransport, cache: Path) -> None:
+    folder = deploy(here, TINY)
+    before = Path(folder, "hello").stat().st_ino
+    assert deploy(here, TINY) == folder
+    assert Path(folder, "hello").stat().st_ino == before
+
+
+def test_other_content_goes_elsewhere(here: LocalTransport, cache: Path) -> None:
+    other = Bundle.of({**TINY.files, "lib/word.h": b'#define WORD "bye"\n'})
+    assert deploy(here, other) != deploy(here, TINY)
+    assert run(here, [f"{deploy(here, other)}/hello"], timeout=10).stdout == "bye\n"
+
+
+def test_the_digest_tells_names_and_contents_apart_but_not_order() -> None:
+    assert Bundle.of({"a": b"1", "b": b"2"}).digest == Bundle.of({"b": b"2", "a": b"1"}).digest
+    digests = {
+        Bundle.of(files).digest
+        for files in ({"a": b"bc"}, {"ab": b"c"}, {"a": b"b", "c": b""}, {"a": b"bC"})
+    }
+    assert len(digests) == 4
+
+
+def test_two_deploys_at_once_both_end_well(here: LocalTransport, cache: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        folders = list(pool.map(lambda _: deploy(here, TINY), range(4)))
+    assert len(set(folders)) == 1
+    assert run(here, [f"{folders[0]}/hello"], timeout=10).stdout == "hello there\n"
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_what_a_crash_left_half_built_is_not_used(here: LocalTransport, cache: Path) -> None:
+    half = cache / f"{TINY.digest}-{os.uname().machine}"
+    half.mkdir(parents=True)
+    (half / "hello.c").write_text("half a fi")
+    folder = deploy(here, TINY)
+    assert run(here, [f"{folder}/hello"], timeout=10).stdout == "hello there\n"
+
+
+def test_old_remains_of_crashes_are_removed(here: LocalTransport, cache: Path) -> None:
+    old, young = cache / "0123.old", cache / "0123.young"
+    for remains in (old, young):
+        remains.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    deploy(here, TINY)
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_a_source_that_does_not_compile_shows_the_compilers_words(
+    here: LocalTransport, cache: Path
+) -> None:
+    broken = Bundle.of({**TINY.files, "hello.c": b"int main(void) { return no_such_name; }\n"})
+    with pytest.raises(BuildError, match="here: can't build the engines") as caught:
+        deploy(here, broken)
+    assert "no_such_name" in str(caught.value)
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.usefixtures("path")
+def test_a_missing_make_is_named(here: LocalTransport, cache: Path, tmp_path: Path) -> None:
+    tools(tmp_path / "bin", *BASICS)
+    with pytest.raises(BuildError, match=r"here: .*no make; install make"):
+        deploy(here, TINY)
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.usefixtures("path")
+def test_a_missing_compiler_is_named(here: LocalTransport, cache: Path, tmp_path: Path) -> None:
+    tools(tmp_path / "bin", *BASICS, "make")
+    with pytest.raises(BuildError, match="install a C compiler") as caught:
+        deploy(here, TINY)
+    assert "cc" in str(caught.value)
+    assert list(cache.iterdir()) == []
+
+
+def test_an_unwritable_cache_is_named(here: LocalTransport, cache: Path) -> None:
+    cache.parent.parent.mkdir()
+    cache.parent.write_text("a file where a folder should be")
+    with pytest.raises(BuildError, match=r"here: can't write to .*XDG_CACHE_HOME"):
+        deploy(here, TINY)
+
+
+def test_a_build_that_hangs_is_ended(
+    here: LocalTransport, cache: Path, tmp_path: Path, process_ends: Callable[[int], bool]
+) -> None:
+    pid = tmp_path / "pid"
+    slow = Bundle.of({"Makefile": f"all:\n\techo $$$$ > {pid}; exec sleep 100\n".encode()})
+    with pytest.raises(BuildError, match="did not end within 1 s"):
+        deploy(here, slow, timeout=1)
+    assert process_ends(int(pid.read_text()))
+
+
+def test_the_flags_of_a_make_above_do_not_reach_the_build(
+    here: LocalTransport, cache: Path
+) -> None:
+    os.environ["MAKEFLAGS"] = "n"
+    try:
+        folder = deploy(here, TINY)
+    finally:
+        del os.environ["MAKEFLAGS"]
+    assert Path(folder, "hello").stat().st_mode & stat.S_IXUSR
+
+
+def test_the_bundle_holds_our_sources_and_nothing_built() -> None:
+    names = set(bundle().files)
+    assert {"Makefile", "udp.c", "tcp.c", "exec.c", "lib/main.c"} <= names
+    assert not {name for name in names if name.startswith(("external/", "build/"))}
+    assert not {name for name in names if name.endswith((".o", ".d"))}

@@ -1,0 +1,172 @@
+"""The local transport: programs on this machine, their lines, their ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from railgauge.errors import EngineError, EnvironmentFailedError
+from railgauge.transport.base import run
+from railgauge.transport.connect import open_transport
+from railgauge.transport.local import LocalTransport
+
+
+@pytest.fixture
+def here() -> LocalTransport:
+    return LocalTransport("here")
+
+
+def test_output_status_and_stderr_come_back(here: LocalTransport) -> None:
+    completed = run(here, ["sh", "-c", "echo one; printf two; echo bad >&2; exit 3"], timeout=10)
+    assert completed.stdout == "one\ntwo\n"
+    assert completed.stderr == "bad\n"
+    assert completed.status == 3
+
+
+def test_arguments_are_never_read_by_a_shell(here: LocalTransport) -> None:
+    completed = run(here, ["printf", "%s\n", "$HOME `id` 'x' *"], timeout=10)
+    assert completed.stdout == "$HOME `id` 'x' *\n"
+
+
+def test_lines_come_as_they_are_written(here: LocalTransport) -> None:
+    process = here.start(["sh", "-c", "while read x; do echo got $x; done"])
+    for word in ("a", "b"):
+        process.send_line(word)
+        assert process.read_line(10) == f"got {word}"
+    with pytest.raises(TimeoutError):
+        process.read_line(0.01)
+    process.close_stdin()
+    process.close_stdin()
+    assert process.read_line(10) is None
+    assert process.wait(10).status == 0
+    assert process.wait(10).status == 0
+
+
+def test_a_timeout_in_the_middle_of_a_line_loses_nothing(here: LocalTransport) -> None:
+    process = here.start(["sh", "-c", "printf half; read x; echo -whole"])
+    with pytest.raises(TimeoutError):
+        process.read_line(0.1)
+    process.send_line("")
+    assert process.read_line(10) == "half-whole"
+    process.wait(10)
+
+
+def test_kill_ends_the_program_and_what_it_started(
+    here: LocalTransport, process_ends: Callable[[int], bool]
+) -> None:
+    process = here.start(["sh", "-c", "sleep 100 & echo $!; wait"])
+    child = int(process.read_line(10) or "")
+    process.kill()
+    process.kill()
+    assert process.wait(10).status == -9
+    assert process_ends(child)
+    process.kill()
+
+
+def test_kill_reaches_children_whose_parent_has_ended(
+    here: LocalTransport, process_ends: Callable[[int], bool]
+) -> None:
+    process = here.start(["sh", "-c", "sleep 100 >/dev/null 2>&1 & echo $!"])
+    child = int(process.read_line(10) or "")
+    assert process.read_line(10) is None
+    process.kill()
+    assert process_ends(child)
+    process.wait(10)
+
+
+def test_waiting_for_a_program_that_goes_on_times_out(here: LocalTransport) -> None:
+    process = here.start(["sleep", "100"])
+    with pytest.raises(TimeoutError):
+        process.wait(0.01)
+    process.kill()
+    process.wait(10)
+
+
+def test_run_past_its_timeout_kills_and_says_so(here: LocalTransport) -> None:
+    with pytest.raises(TimeoutError, match=r"here: 'sh' did not end within 0.2 s"):
+        run(here, ["sh", "-c", "echo $$; exec sleep 100"], timeout=0.2)
+
+
+def test_a_program_leads_a_session_of_its_own(here: LocalTransport) -> None:
+    script = "import os; print(os.getsid(0) == os.getpid(), os.getpgid(0) == os.getpid())"
+    assert run(here, [sys.executable, "-c", script], timeout=10).stdout == "True True\n"
+
+
+def test_a_program_inherits_no_descriptors(here: LocalTransport) -> None:
+    with Path("/dev/null").open() as handle:
+        os.set_inheritable(handle.fileno(), True)
+        listing = run(here, ["ls", "/proc/self/fd"], timeout=10).stdout.split()
+    assert listing == ["0", "1", "2", "3"]  # 3 is ls reading the folder
+
+
+def test_a_flood_on_stderr_neither_blocks_nor_piles_up(here: LocalTransport) -> None:
+    script = "import sys; sys.stderr.write('x' * 5_000_000 + 'end'); print('done')"
+    process = here.start([sys.executable, "-c", script])
+    stderr = process.wait(30).stderr  # nobody reads meanwhile
+    assert stderr == "x" * (65536 - 3) + "end"
+    assert process.read_line(10) == "done"
+
+
+def test_a_line_of_more_than_four_mebibytes_breaks_the_contract(here: LocalTransport) -> None:
+    process = here.start(["head", "-c", "5000000", "/dev/zero"])
+    with pytest.raises(EngineError) as caught:
+        process.read_line(10)
+    assert caught.value.code == "contract"
+    process.kill()
+    process.wait(10)
+
+
+def test_a_line_of_almost_four_mebibytes_is_fine(here: LocalTransport) -> None:
+    process = here.start([sys.executable, "-c", "print('x' * 4_000_000); print('y')"])
+    assert len(process.read_line(10) or "") == 4_000_000
+    assert process.read_line(10) == "y"
+    process.wait(10)
+
+
+def test_endless_output_of_run_is_cut_off(here: LocalTransport) -> None:
+    with pytest.raises(EngineError, match="more than 64 MiB"):
+        run(here, ["yes", "x" * 1000], timeout=60)
+
+
+def test_invalid_utf8_is_replaced(here: LocalTransport) -> None:
+    assert run(here, ["printf", r"a\377b\n"], timeout=10).stdout == "a\ufffdb\n"
+
+
+def test_a_missing_program_is_named(here: LocalTransport) -> None:
+    with pytest.raises(EnvironmentFailedError, match=r"here: can't start 'no-such-program'"):
+        here.start(["no-such-program"])
+
+
+def test_an_argument_with_a_null_byte_is_an_error_of_ours(here: LocalTransport) -> None:
+    with pytest.raises(EnvironmentFailedError, match="can't start"):
+        here.start(["echo", "a\0b"])
+
+
+def test_sending_to_a_program_that_ended_is_harmless(here: LocalTransport) -> None:
+    process = here.start(["true"])
+    assert process.read_line(10) is None
+    process.send_line("anybody there?")
+    assert process.wait(10).status == 0
+    process.send_line("still not")
+
+
+def test_put_makes_folders_and_writes_bytes(here: LocalTransport, tmp_path: Path) -> None:
+    files = {"Makefile": b"all:\n", "lib/deep/x.c": b"\0\xff"}
+    here.put(files, f"{tmp_path}/new/place")
+    for name, content in files.items():
+        assert (tmp_path / "new/place" / name).read_bytes() == content
+
+
+def test_put_where_nothing_can_be_written_says_where(here: LocalTransport) -> None:
+    with pytest.raises(EnvironmentFailedError, match=r"here: can't write to /proc/nowhere"):
+        here.put({"x": b""}, "/proc/nowhere")
+
+
+def test_a_host_without_ssh_is_this_machine() -> None:
+    transport = open_transport("me", ssh=None)
+    assert isinstance(transport, LocalTransport)
+    assert transport.host == "me"
