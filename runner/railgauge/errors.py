@@ -49,7 +49,9 @@ class EnvironmentFailedError(RailgaugeError):
 
 
 class HostUnreachableError(EnvironmentFailedError):
-    """A host could not be reached or refused us."""
+    """A host could not be reached, refused us or was lost; `host` is its name where it is known."""
+
+    host = ""
 
 
 class HostKeyError(HostUnreachableError):

@@ -1,0 +1,106 @@
+"""The command line: one small module a command group, imported only when it is called.
+
+Only here is anything printed and an exit code chosen: 0 fine, 1 measured but fell short,
+2 the input is wrong, 3 the environment failed, 130 stopped by the user.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from typing import Any, NoReturn
+
+import click
+
+from railgauge import __version__
+from railgauge.errors import FileProblems, InterruptedRunError, RailgaugeError
+
+# command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
+_COMMANDS = {
+    "check": ("planning", "check", "Validate a plan and say what it would run."),
+    "run": ("running", "run", "Run a plan and print its table."),
+    "resume": ("running", "resume", "Go on with a run that was stopped."),
+    "list": ("runs", "list_runs", "List the runs in the database."),
+    "show": ("runs", "show", "Show a run: its cases, failures and tables."),
+    "report": ("reporting", "report", "Render runs to text, HTML, LaTeX and CSV."),
+    "import": ("importing", "import_group", "Put other people's results into the database."),
+    "engines": ("engines", "engines", "List the engines, or one's parameters and metrics."),
+    "completion": ("completion", "completion", "Print a shell's completion script."),
+}
+
+
+class _LazyGroup(click.Group):
+    """Knows its commands' names and one-line helps; imports a command when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, function, _ = _COMMANDS[cmd_name]
+        command = getattr(importlib.import_module(f"railgauge.cli.{module}"), function)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, _, text) in _COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from railgauge.validation import suggest
+
+            raise click.UsageError(f"no command {args[0]!r}{suggest(args[0], _COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="railgauge")
+def cli() -> None:
+    """Measure how fast a cluster's machines talk to one another, from plans kept in git."""
+
+
+def main() -> NoReturn:
+    """Run the command line and exit."""
+    # A Slurm job or a systemd unit stops us as Ctrl-C does: cleanly.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        result: Any = cli(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        return _say("stopped", InterruptedRunError.exit_code)
+    except FileProblems as error:
+        click.echo(str(error), err=True)
+        return error.exit_code
+    except RailgaugeError as error:
+        return _say(str(error), error.exit_code)
+    except BrokenPipeError:
+        # Whoever read our output has gone (`railgauge list | head`): that is not a failure.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the one place that may not let a traceback out
+        if os.environ.get("RAILGAUGE_DEBUG"):
+            traceback.print_exc()
+        return _say(
+            f"internal error, a bug of railgauge: {type(error).__name__}: {error}. "
+            "Set RAILGAUGE_DEBUG=1 for the details and report them with the plan.",
+            RailgaugeError.exit_code,
+        )
+    return result if isinstance(result, int) else 0
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"railgauge: {message}", err=True)
+    return code

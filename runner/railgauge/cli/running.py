@@ -1,0 +1,53 @@
+"""`railgauge run` and `railgauge resume`."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from railgauge.cli.options import allow_large, database
+from railgauge.pipeline import Request, execute
+from railgauge.progress import observer_for
+from railgauge.report.default import default_text
+
+
+@click.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+@database
+@allow_large
+def run(plan: Path, where: str, allow_large: bool) -> int:
+    """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
+
+    Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
+    """
+    with contextlib.ExitStack() as cleanup:
+        return _execute(
+            Request(where, observer_for(), cleanup, plan=plan, allow_large=allow_large)
+        )
+
+
+@click.command()
+@click.argument("run", type=int)
+@database
+def resume(run: int, where: str) -> int:
+    """Go on with RUN: measure exactly the replications that have no outcome yet."""
+    with contextlib.ExitStack() as cleanup:
+        return _execute(Request(where, observer_for(), cleanup, run=run))
+
+
+def _execute(request: Request) -> int:
+    """Execute and tell what came of it; return the exit code."""
+    finished = execute(request)
+    if finished.measured:
+        click.echo(default_text(request.store, [finished.run]))
+    click.echo(f"run {finished.run} in {request.where}: {finished.measured} measured", nl=False)
+    click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
+    click.echo(f", {finished.missing} missing" if finished.missing else "")
+    if finished.missing:
+        click.echo(
+            f"missing because of {', '.join(sorted(finished.lost))}; once reachable, "
+            f"go on with: railgauge resume {finished.run}"
+        )
+    return 1 if finished.failed or finished.missing else 0

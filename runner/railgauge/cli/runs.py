@@ -1,0 +1,112 @@
+"""`railgauge list` and `railgauge show`: what is in the database."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict
+
+import click
+
+from railgauge.cli.options import as_json, database
+from railgauge.report.default import default_text
+from railgauge.store import Store
+from railgauge.store.records import RunSummary, StoredRun
+
+
+@click.command("list")
+@database
+@as_json
+def list_runs(where: str, as_json: bool) -> None:
+    """List the runs in the database, the latest last."""
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        runs = store.runs()
+    if as_json:
+        click.echo(json.dumps([asdict(run) for run in runs], indent=2))
+        return
+    if not runs:
+        click.echo(f"{where} holds no run yet: railgauge run PLAN makes one")
+        return
+    rows = [("run", "plan", "state", "started (UTC)", "commit", "cases", "measured", "failed")]
+    rows += [_row(run) for run in runs]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _row(run: RunSummary) -> tuple[str, ...]:
+    return (
+        str(run.id),
+        run.plan,
+        run.state if run.origin == "measured" else run.origin,
+        run.started_at[:19].replace("T", " "),
+        _commit(run.git_commit, run.git_dirty),
+        str(run.cases),
+        f"{run.measured}/{run.asked}",
+        str(run.failed),
+    )
+
+
+def _commit(commit: str, dirty: bool) -> str:
+    if not commit:
+        return "-"
+    return commit[:9] + ("+changes" if dirty else "")
+
+
+@click.command()
+@click.argument("run", type=int)
+@database
+@as_json
+def show(run: int, where: str, as_json: bool) -> None:
+    """Show RUN: where it comes from, its hosts' facts, its failures and its tables."""
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        stored = store.run(run)
+        failures = store.failures(run)
+        if as_json:
+            answer = _as_json(stored)
+            answer["failures"] = [asdict(failure) for failure in failures]
+            click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+            return
+        _head(stored)
+        for failure in failures:
+            click.echo(
+                f"failed: {failure.test} {failure.link} replication {failure.replication}: "
+                f"{failure.error_message} [{failure.error_code}]"
+            )
+        if len(store.done(run)):
+            click.echo()
+            click.echo(default_text(store, [run]))
+
+
+def _as_json(stored: StoredRun) -> dict[str, object]:
+    return {
+        "id": stored.id,
+        "state": stored.state,
+        "started_at": stored.started_at,
+        "ended_at": stored.ended_at,
+        **{name: value for name, value in asdict(stored.new).items() if name != "plan_text"},
+        "cases": [
+            {
+                "test": each.test,
+                "engine": each.case.engine,
+                "link": each.case.link,
+                "case_key": each.case.key,
+                "parameters": dict(each.case.parameters),
+                "replications": each.replications,
+            }
+            for each in stored.cases
+        ],
+        "facts": {host: dict(found) for host, found in stored.facts.items()},
+    }
+
+
+def _head(stored: StoredRun) -> None:
+    new = stored.new
+    click.echo(f"run {stored.id} of plan {new.plan}: {stored.state}")
+    click.echo(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
+    click.echo(f"commit {_commit(new.git_commit or '', new.git_dirty)}, seed {new.seed}")
+    click.echo(f"by railgauge {new.railgauge_version} on {new.controller}")
+    for host, found in stored.facts.items():
+        shown = [found[name] for name in ("cpu", "cpus", "memory", "kernel") if name in found]
+        click.echo(f"{host}: {', '.join(shown)}")

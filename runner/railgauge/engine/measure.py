@@ -1,0 +1,354 @@
+"""One launch of an engine: start server and client, follow their events, yield each replication.
+
+Nothing outlives a launch: both programs end when their standard input closes, and are ended here
+when they don't.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from railgauge.cases import Case, Value
+from railgauge.catalogue import EngineInfo
+from railgauge.engine.events import (
+    Done,
+    Event,
+    Failed,
+    Listening,
+    Replicated,
+    Settings,
+    Warned,
+    parse,
+)
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.errors import EngineError, HostUnreachableError
+from railgauge.transport.base import Process, Transport
+
+# Starting, connecting and agreeing on settings; generous, since a loaded host is no failure.
+_START_SECONDS = 30.0
+# Beyond a replication's own duration: set-up, drain, results over the control channel.
+_GRACE_SECONDS = 30.0
+# A replication bounded by a count may take long; a whole day without a word is a hang.
+_COUNTED_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A host that is ready: how to reach it, the folder of its engines, its test address."""
+
+    transport: Transport
+    engines: str
+    address: str
+
+
+class Leash:
+    """Holds the programs that run now, so that another thread can end them all at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: set[Process] = set()
+        self._pulled = False
+
+    @property
+    def pulled(self) -> bool:
+        """Whether everything was told to end."""
+        return self._pulled
+
+    def pull(self) -> None:
+        """End all programs, and those that are started from now on."""
+        with self._lock:
+            self._pulled = True
+            held = tuple(self._held)
+        for process in held:
+            process.kill()
+
+    @contextlib.contextmanager
+    def hold(self, process: Process) -> Iterator[Process]:
+        """Hold `process` for a while; at the end of it the program has ended."""
+        with self._lock:
+            self._held.add(process)
+            pulled = self._pulled
+        try:
+            if pulled:
+                process.kill()
+            yield process
+        finally:
+            process.close_stdin()
+            try:
+                process.wait(timeout=5.0)
+            except (TimeoutError, HostUnreachableError):
+                process.kill()
+            with self._lock:
+                self._held.discard(process)
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a launch has come: the numbers still to measure, what its settings said."""
+
+    numbers: Sequence[int]
+    started_at: float
+    measured: int = 0
+    launch: Launch | None = None
+    settings: Settings | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def current(self) -> int:
+        return self.numbers[min(self.measured, len(self.numbers) - 1)]
+
+    def the_launch(self) -> Launch:
+        """Return the launch; its settings and warnings are complete at its first outcome."""
+        if self.launch is None:
+            known = self.settings or Settings({}, {}, {})
+            self.launch = Launch(self.started_at, known.client, known.server, tuple(self.warnings))
+        return self.launch
+
+
+def measure(
+    engine: EngineInfo,
+    case: Case,
+    numbers: Sequence[int],
+    client: Site,
+    server: Site | None,
+    *,
+    control_port: int,
+    leash: Leash,
+) -> Iterator[tuple[Outcome, Launch]]:
+    """Yield the outcome of replications `numbers` of `case`, up to the first that failed.
+
+    Raises HostUnreachableError (with `host`) when a host is lost; the replication that was under
+    way is yielded as failed before that.
+    """
+    progress = _Progress(numbers, time.time())
+    try:
+        with contextlib.ExitStack() as stack:
+            events = _start(engine, case, len(numbers), client, server, control_port, leash, stack)
+            for event in events:
+                outcome = _take(event, engine, progress)
+                if outcome is not None:
+                    yield outcome, progress.the_launch()
+                    if outcome.status == "failed":
+                        return
+    except EngineError as error:
+        yield _failed(progress, error.code, str(error)), progress.the_launch()
+    except HostUnreachableError as error:
+        if progress.settings is not None:
+            yield _failed(progress, "host-lost", str(error)), progress.the_launch()
+        raise
+
+
+def _start(
+    engine: EngineInfo,
+    case: Case,
+    count: int,
+    client: Site,
+    server: Site | None,
+    control_port: int,
+    leash: Leash,
+    stack: contextlib.ExitStack,
+) -> Iterator[Event]:
+    """Start what the engine needs and return the client's events; `stack` ends the programs."""
+    secret = secrets.token_hex(16)
+    patience = _patience(case.parameters)
+    deadline = f"--deadline={_START_SECONDS + count * patience:.0f}"
+    if server is None:
+        argv = _one_sided(engine, client, case.parameters, count)
+        running = stack.enter_context(leash.hold(_launch(client, argv)))
+        return _events(client, running, None, patience)
+    program = f"rail-{engine.name}"
+    listener = stack.enter_context(
+        leash.hold(
+            _launch(
+                server,
+                [
+                    f"{server.engines}/{program}",
+                    "server",
+                    "--json",
+                    "--once",
+                    "--secret-stdin",
+                    f"--port={control_port}",
+                    deadline,
+                ],
+                secret,
+            )
+        )
+    )
+    port = _listening_port(server, listener, engine.name)
+    running = stack.enter_context(
+        leash.hold(
+            _launch(
+                client,
+                [
+                    f"{client.engines}/{program}",
+                    "client",
+                    server.address,
+                    "--json",
+                    "--secret-stdin",
+                    f"--port={port}",
+                    f"--replications={count}",
+                    deadline,
+                    *(f"--{name}={_plain(value)}" for name, value in case.parameters.items()),
+                ],
+                secret,
+            )
+        )
+    )
+    return _events(client, running, (server, listener), patience)
+
+
+def _one_sided(
+    engine: EngineInfo, site: Site, parameters: Mapping[str, Value], count: int
+) -> list[str]:
+    return [
+        f"{site.engines}/rail-exec",
+        "client",
+        "--json",
+        f"--replications={count}",
+        f"--timeout={_plain(parameters['timeout'])}",
+        "--",
+        *engine.argv(parameters),
+    ]
+
+
+def _launch(site: Site, argv: list[str], secret: str | None = None) -> Process:
+    with _blaming(site):
+        process = site.transport.start(argv)
+        if secret is not None:
+            process.send_line(secret)
+        return process
+
+
+def _listening_port(site: Site, process: Process, engine: str) -> int:
+    event = _next_event(site, process, _START_SECONDS)
+    if isinstance(event, Failed):
+        raise EngineError(event.code, f"the {engine} server on {site.transport.host}: {event.message}")
+    if not isinstance(event, Listening):
+        raise _lost(site, process)
+    return event.port
+
+
+def _events(
+    site: Site, process: Process, server: tuple[Site, Process] | None, patience: float
+) -> Iterator[Event]:
+    """Yield the client's events to `Done` or `Failed`; EngineError when they stop before."""
+    while True:
+        event = _next_event(site, process, patience)
+        if event is None:
+            raise _lost(site, process)
+        if isinstance(event, Failed) and server is not None:
+            event = _with_servers_words(event, *server)
+        yield event
+        if isinstance(event, Done | Failed):
+            return
+
+
+def _next_event(site: Site, process: Process, patience: float) -> Event | None:
+    with _blaming(site):
+        try:
+            line = process.read_line(timeout=patience)
+        except TimeoutError as error:
+            raise EngineError(
+                "no-answer",
+                f"the engine on {site.transport.host} said nothing for {patience:.0f} s and was "
+                "ended: is the host overloaded, or a firewall between the two?",
+            ) from error
+    return None if line is None else parse(line)
+
+
+def _with_servers_words(event: Failed, site: Site, process: Process) -> Failed:
+    """Add what the server said about it, if it says anything soon."""
+    with contextlib.suppress(TimeoutError, EngineError, HostUnreachableError):
+        while (line := process.read_line(timeout=0.5)) is not None:
+            words = parse(line)
+            if isinstance(words, Failed):
+                message = f"{event.message} (server on {site.transport.host}: {words.message})"
+                return Failed(event.code, message, event.replication)
+    return event
+
+
+def _lost(site: Site, process: Process) -> EngineError:
+    with contextlib.suppress(TimeoutError, HostUnreachableError):
+        end = process.wait(timeout=5.0)
+        words = f": {end.stderr.strip()[-500:]}" if end.stderr.strip() else ""
+        return EngineError(
+            "engine-lost",
+            f"the engine on {site.transport.host} ended with status {end.status} "
+            f"before it had finished{words}",
+        )
+    return EngineError("engine-lost", f"the engine on {site.transport.host} closed its output")
+
+
+def _take(event: Event, engine: EngineInfo, progress: _Progress) -> Outcome | None:
+    """Note the event; return an outcome if it is one."""
+    match event:
+        case Settings():
+            progress.settings = event
+        case Warned():
+            progress.warnings.append(f"{event.side}: {event.message}")
+        case Failed():
+            return _failed(progress, event.code, event.message)
+        case Replicated():
+            return _replicated(event, engine, progress)
+        case Done() if progress.measured < len(progress.numbers):
+            raise EngineError(
+                "contract",
+                f"{engine.name} said done after {progress.measured} "
+                f"of {len(progress.numbers)} replications",
+            )
+        case Listening():
+            raise EngineError("contract", f"{engine.name}: a client can't be listening")
+    return None
+
+
+def _replicated(event: Replicated, engine: EngineInfo, progress: _Progress) -> Outcome:
+    metrics = engine.read_metrics(event.metrics, event.output)
+    if event.warmup:
+        return Outcome(0, event.started_at, metrics, warmup=True)
+    if event.number != progress.measured + 1 or event.number > len(progress.numbers):
+        raise EngineError(
+            "contract",
+            f"{engine.name} reported replication {event.number} after {progress.measured}",
+        )
+    outcome = Outcome(progress.current, event.started_at, metrics)
+    progress.measured += 1
+    return outcome
+
+
+def _failed(progress: _Progress, code: str, message: str) -> Outcome:
+    return Outcome(
+        progress.current,
+        time.time(),
+        {},
+        status="failed",
+        error_code=code,
+        error_message=message,
+    )
+
+
+def _patience(parameters: Mapping[str, Value]) -> float:
+    """Return the seconds within which each line must come."""
+    if parameters.get("count", 0) or "duration" not in parameters:
+        limit = float(parameters.get("timeout", 0))
+        return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
+    return float(parameters["duration"]) + float(parameters.get("warmup", 0)) + _GRACE_SECONDS
+
+
+def _plain(value: Value) -> str:
+    """Return `value` as engines read it: base units without a name, true or false."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextlib.contextmanager
+def _blaming(site: Site) -> Iterator[None]:
+    """Note on a lost connection which host it was."""
+    try:
+        yield
+    except HostUnreachableError as error:
+        error.host = site.transport.host
+        raise

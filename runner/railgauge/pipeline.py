@@ -1,0 +1,294 @@
+"""A run: the list of its stages, each an ordinary function that takes what the one before returned.
+
+    read → expand → arrange → reach → equip → inspect → record → perform
+
+Nothing starts on a host before the whole plan is valid; nothing is stored before every host is
+ready; from then on each replication is stored as it comes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from railgauge import __version__, facts
+from railgauge.cases import ExpandedTest
+from railgauge.cases import expand as expand_cases
+from railgauge.engine.deploy import Bundle, bundle, deploy
+from railgauge.engine.measure import Site
+from railgauge.errors import (
+    EnvironmentFailedError,
+    InputError,
+    InterruptedRunError,
+)
+from railgauge.gitstate import git_state
+from railgauge.performance import Observer, Performance, Setting, hosts_of
+from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
+from railgauge.schedule import Round, schedule
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
+from railgauge.transport import Transport, open_transport
+
+# Hosts are reached and equipped side by side, but not all of a large cluster at once.
+_AT_ONCE = 32
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
+
+    What is opened on the way is closed with `cleanup`.
+    """
+
+    where: str
+    observer: Observer
+    cleanup: contextlib.ExitStack
+    plan: Path | None = None
+    run: int | None = None
+    allow_large: bool = False
+
+    @cached_property
+    def store(self) -> Store:
+        """The database, opened when first needed: a mistake in a new plan leaves none behind."""
+        opened = Store.open(self.where, create=self.run is None)
+        self.cleanup.callback(opened.close)
+        return opened
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run on its way; each stage returns it with what that stage adds.
+
+    `machines` maps a host's name to the machine behind it (two names may stand for one);
+    `transports` and `engines` are by machine, `sites` and `facts` by host.
+    """
+
+    request: Request
+    loaded: LoadedPlan
+    seed: int
+    sources: Bundle
+    done: Mapping[tuple[str, str], Collection[int]]
+    tests: tuple[ExpandedTest, ...] = ()
+    rounds: Sequence[Round] = ()
+    machines: Mapping[str, str] = field(default_factory=dict)
+    transports: Mapping[str, Transport] = field(default_factory=dict)
+    sites: Mapping[str, Site] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    run: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end. `missing` replications were left out with the lost hosts."""
+
+    run: int
+    measured: int
+    failed: int
+    missing: int
+    lost: Mapping[str, str]
+
+
+def execute(request: Request) -> Finished:
+    """Run the stages one after another; InterruptedRunError when the user stops it."""
+    value: Any = request
+    for stage in STAGES:
+        value = stage(value)
+    assert isinstance(value, Finished)
+    return value
+
+
+def read(request: Request) -> Job:
+    """Read the plan: from its file, or as the run to go on with has it."""
+    sources = bundle()
+    if request.run is None:
+        assert request.plan is not None
+        loaded = load_plan(request.plan)
+        seed = loaded.plan.seed
+        seed = secrets.randbelow(2**31) if seed is None else seed
+        return Job(request, loaded, seed, sources, done={})
+    stored = request.store.run(request.run)
+    if stored.new.origin != "measured":
+        raise InputError(f"run {request.run} was imported: there is nothing to go on with")
+    if stored.new.engines_hash != sources.digest:
+        raise InputError(
+            f"run {request.run} was begun with other engines ({stored.new.engines_hash[:12]}, now "
+            f"{sources.digest[:12]}) and one run may not mix two: start a new run of its plan"
+        )
+    loaded = load_plan_text(
+        stored.new.plan_text, f"plan of run {request.run}", Path(stored.new.directory)
+    )
+    return Job(request, loaded, stored.new.seed, sources, done=request.store.done(request.run))
+
+
+def expand(job: Job) -> Job:
+    """Expand the tests to cases; a run that goes on must have exactly those it began with."""
+    tests = expand_cases(job.loaded, allow_large=job.request.allow_large or bool(job.request.run))
+    if job.request.run is not None:
+        began = {(planned.test, planned.case.key) for planned in _stored(job).cases}
+        if began != {(each.test.name, case.key) for each in tests for case in each.cases}:
+            raise InputError(
+                f"run {job.request.run} can't go on: its plan gives other cases now. "
+                "Was its hosts file, an engine description or railgauge itself changed? "
+                "Start a new run."
+            )
+    return replace(job, tests=tests)
+
+
+def arrange(job: Job) -> Job:
+    """Lay what is still to be measured out in rounds that never share a machine."""
+    plan = job.loaded.plan
+    machines = {name: host.machine for name, host in plan.hosts.items()}
+    rounds = schedule(
+        job.tests,
+        machines=machines,
+        concurrency=plan.concurrency,
+        seed=job.seed,
+        done=job.done,
+    )
+    return replace(job, rounds=rounds, machines=machines)
+
+
+def reach(job: Job) -> Job:
+    """Connect to every machine that the rounds need; all that can't be reached are named."""
+    hosts = sorted({name for each in job.rounds for dispatch in each for name in hosts_of(dispatch)})
+    first = {job.machines[name]: name for name in reversed(hosts)}
+    plan = job.loaded.plan
+
+    def connect(machine: str) -> Transport:
+        name = first[machine]
+        transport = open_transport(name, ssh=plan.hosts[name].ssh)
+        job.request.cleanup.callback(transport.close)
+        return transport
+
+    job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
+    return replace(job, transports=_everywhere(connect, first))
+
+
+def equip(job: Job) -> Job:
+    """Put the engines on every machine and build them there, unless it has them already."""
+    job.request.observer.say(f"engines {job.sources.digest[:12]}: looking, building where missing")
+
+    def equip_one(machine: str) -> str:
+        return deploy(job.transports[machine], job.sources)
+
+    engines = _everywhere(equip_one, job.transports)
+    sites = {
+        name: Site(job.transports[machine], engines[machine], job.loaded.plan.hosts[name].address)
+        for name, machine in job.machines.items()
+        if machine in engines
+    }
+    return replace(job, sites=sites)
+
+
+def inspect(job: Job) -> Job:
+    """Gather what each host is."""
+
+    def inspect_one(machine: str) -> Mapping[str, str]:
+        return facts.gather(job.transports[machine])
+
+    found = _everywhere(inspect_one, job.transports)
+    return replace(job, facts={name: found[job.machines[name]] for name in job.sites})
+
+
+def record(job: Job) -> Job:
+    """Begin the run in the store, or open the one that goes on again."""
+    store, run = job.request.store, job.request.run
+    if run is not None:
+        before = _stored(job).facts
+        for name, now in job.facts.items():
+            changed = [fact for fact, value in before.get(name, now).items() if now.get(fact) != value]
+            if changed:
+                job.request.observer.say(
+                    f"{name} is not what it was when run {run} began: {', '.join(changed)}"
+                )
+        store.reopen_run(run)
+        return replace(job, run=run)
+    loaded, catalogue = job.loaded, job.loaded.catalogue
+    commit, dirty = git_state(Path(loaded.path))
+    run = store.begin_run(
+        NewRun(
+            plan=loaded.plan.name,
+            plan_text=loaded.text,
+            directory=str(loaded.directory.resolve()),
+            git_commit=commit,
+            git_dirty=dirty,
+            seed=job.seed,
+            controller=socket.gethostname(),
+            railgauge_version=__version__,
+            engines_hash=job.sources.digest,
+        ),
+        [
+            PlannedCase(each.test.name, case, each.test.replications)
+            for each in job.tests
+            for case in each.cases
+        ],
+        {
+            name: {
+                metric.name: MetricInfo(metric.unit, metric.better)
+                for metric in catalogue.engine(name).metrics.values()
+            }
+            for name in {each.test.engine for each in job.tests}
+        },
+    )
+    for name, found in job.facts.items():
+        store.add_facts(run, name, found)
+    return replace(job, run=run)
+
+
+def perform(job: Job) -> Finished:
+    """Measure round after round, storing each replication as it comes."""
+    store, plan = job.request.store, job.loaded.plan
+    setting = Setting(job.loaded.catalogue, job.sites, plan.concurrency, plan.control_port)
+    performance = Performance(store, job.run, job.request.observer, setting)
+    tally = performance.play(job.rounds)
+    if tally.stopped:
+        store.finish_run(job.run, "interrupted")
+        raise InterruptedRunError(
+            f"stopped: {tally.measured + tally.failed} replications measured and stored, "
+            f"{tally.missing} missing. Go on with: railgauge resume {job.run}"
+        )
+    store.finish_run(job.run, "interrupted" if tally.missing else "complete")
+    return Finished(job.run, tally.measured, tally.failed, tally.missing, performance.lost)
+
+
+STAGES: tuple[Callable[[Any], Any], ...] = (
+    read,
+    expand,
+    arrange,
+    reach,
+    equip,
+    inspect,
+    record,
+    perform,
+)
+
+
+def _stored(job: Job) -> StoredRun:
+    assert job.request.run is not None
+    return job.request.store.run(job.request.run)
+
+
+def _everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str, T]:
+    """Return machine -> what `action` gives there, done side by side; all failures at once."""
+    results: dict[str, T] = {}
+    failures: list[EnvironmentFailedError] = []
+    with ThreadPoolExecutor(_AT_ONCE) as workers:
+        for machine, future in {each: workers.submit(action, each) for each in machines}.items():
+            try:
+                results[machine] = future.result()
+            except EnvironmentFailedError as error:
+                failures.append(error)
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise EnvironmentFailedError("\n".join(dict.fromkeys(str(failure) for failure in failures)))
+    return results
+

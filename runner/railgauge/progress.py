@@ -1,0 +1,174 @@
+"""How a run comes along, for a person: a live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TextIO
+
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.performance import Observer
+from railgauge.schedule import Dispatch
+from railgauge.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# What a person wants to see of a replication, first that is there; how to write it.
+_HEADLINES = (("throughput", format_rate), ("rtt_p50", format_time), ("wall_time", format_time))
+# A plain log gets a line at most this often, beside failures and warnings.
+_PLAIN_SECONDS = 10.0
+
+
+def observer_for(stream: TextIO = sys.stderr) -> Observer:
+    """Return the observer that suits `stream`."""
+    if stream.isatty():
+        from rich.console import Console
+
+        return LiveProgress(Console(file=stream))
+    return PlainProgress(stream)
+
+
+def headline(metrics: Mapping[str, float]) -> str:
+    """Return the metric that says most, with its unit: `9.41Gbit/s`; empty if none is known."""
+    for name, write in _HEADLINES:
+        if name in metrics:
+            return write(float(f"{metrics[name]:.4g}"))
+    return ""
+
+
+def describe(dispatch: Dispatch) -> str:
+    """Return a case as a person would name it: `stream gw→gw (udp)`."""
+    return f"{dispatch.test} {dispatch.case.link} ({dispatch.case.engine})"
+
+
+class PlainProgress:
+    """One line an event of note; for logs, cron and CI."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._total = 0
+        self._measured = 0
+        self._began = self._told = time.monotonic()
+        self._warned: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Write the stage."""
+        print(text, file=self._stream, flush=True)  # noqa: T201 - this module is the display
+
+    def begin(self, run: int, total: int) -> None:
+        """Write what is to come."""
+        self._total = total
+        self._began = self._told = time.monotonic()
+        self.say(f"run {run}: {total} replications to measure")
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        """Say nothing: a line for each would drown the log."""
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """Write warnings once, failures always, and how far we are now and then."""
+        for warning in new_warnings(launch, self._warned):
+            self.say(f"warning: {describe(dispatch)}: {warning}")
+        self._measured += not outcome.warmup
+        if outcome.status == "failed":
+            self.say(failure(dispatch, outcome))
+        now = time.monotonic()
+        if now - self._told >= _PLAIN_SECONDS:
+            self._told = now
+            left = (now - self._began) / self._measured * (self._total - self._measured)
+            self.say(
+                f"{self._measured}/{self._total} {describe(dispatch)} "
+                f"{headline(outcome.metrics)}, about {_clock(left)} left"
+            )
+
+    def lost(self, host: str, why: str) -> None:
+        """Write which host is gone."""
+        self.say(f"lost {host}: {why}")
+
+    def end(self) -> None:
+        """Write how long it took."""
+        took = time.monotonic() - self._began
+        self.say(f"{self._measured}/{self._total} replications in {_clock(took)}")
+
+
+class LiveProgress:
+    """A bar with the case now running, done of total, its latest figure and the time left."""
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        self._console = console
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[figure]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=None, figure="")
+        self._warned: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Show the stage above the bar."""
+        self._console.print(text, markup=False, highlight=False, style="dim")
+
+    def begin(self, run: int, total: int) -> None:
+        """Show the bar."""
+        self.say(f"run {run}")
+        self._bar.update(self._task, total=total)
+        self._bar.start()
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        """Show the case."""
+        # Names come from a plan: none of it is markup.
+        self._bar.update(self._task, description=describe(dispatch).replace("[", r"\["))
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """Move the bar; show warnings once and failures always."""
+        for warning in new_warnings(launch, self._warned):
+            self._print(f"warning: {describe(dispatch)}: {warning}", "yellow")
+        if outcome.status == "failed":
+            self._print(failure(dispatch, outcome), "red")
+        advance = 0 if outcome.warmup else 1
+        self._bar.update(self._task, advance=advance, figure=headline(outcome.metrics))
+
+    def lost(self, host: str, why: str) -> None:
+        """Show which host is gone."""
+        self._print(f"lost {host}: {why}", "red")
+
+    def end(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()
+
+    def _print(self, text: str, style: str) -> None:
+        self._console.print(text, markup=False, highlight=False, style=style)
+
+
+def new_warnings(launch: Launch, known: set[str]) -> list[str]:
+    """Return the launch's warnings that aren't in `known` yet, and note them there."""
+    fresh = [warning for warning in launch.warnings if warning not in known]
+    known.update(fresh)
+    return fresh
+
+
+def failure(dispatch: Dispatch, outcome: Outcome) -> str:
+    """Return the sentence for a failed replication."""
+    return (
+        f"failed: {describe(dispatch)} replication {outcome.replication}: "
+        f"{outcome.error_message} [{outcome.error_code}]"
+    )
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
