@@ -11,7 +11,7 @@ from railgauge.cases import Value
 Status = Literal["ok", "failed", "suspect"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Launch:
     """One start of an engine for a case: what its `settings` and `warning` events said.
 
@@ -29,11 +29,12 @@ class Launch:
 class Outcome:
     """How one replication ended. `started_at` in seconds since 1970, UTC; metrics in base units.
 
-    A failed one has an error code and message and no metrics. A warm-up has number 0.
+    A failed one has an error code and message and no metrics. A warm-up has number 0. Only an
+    imported one may not know when it started.
     """
 
     replication: int
-    started_at: float
+    started_at: float | None
     metrics: Mapping[str, float]
     status: Status = "ok"
     warmup: bool = False

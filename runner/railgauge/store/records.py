@@ -13,6 +13,7 @@ from railgauge.cases import Case
 from railgauge.engine.outcome import Launch, Outcome, Status
 
 __all__ = [
+    "Failure",
     "Launch",
     "MetricInfo",
     "NewRun",
@@ -67,7 +68,10 @@ class MetricInfo:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A line of `railgauge list`. Times are ISO 8601, UTC."""
+    """A line of `railgauge list`. Times are ISO 8601, UTC; `ended_at` is empty before the end.
+
+    Replications: `asked` for, `measured` (ok or suspect) and `failed`; warm-ups don't count.
+    """
 
     id: int
     plan: str
@@ -85,7 +89,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """Everything about a run but its values."""
+    """Everything about a run but its values; of facts that changed in between, the last ones."""
 
     id: int
     new: NewRun
@@ -97,11 +101,24 @@ class StoredRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """A replication that failed: when, the error's stable code and its sentence."""
+
+    test: str
+    case: Case
+    replication: int
+    started_at: str
+    error_code: str
+    error_message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
     """All the replications of one case of one run for one metric, in order of replication.
 
     `values` float64 (n,) in base units, `suspect` bool (n,); warm-ups are left out. `failed` counts
-    the replications that failed, `asked` those the plan wanted.
+    the replications that failed, `asked` those the plan wanted. A case of which nothing was
+    measured (yet) has n = 0.
     """
 
     run: int

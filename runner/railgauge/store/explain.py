@@ -1,0 +1,72 @@
+"""Turns the database drivers' exceptions into ours, with what to do about each."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
+from railgauge.errors import StoreError
+
+# How long a writer waits for another one, in seconds.
+BUSY_SECONDS = 10
+
+# The start of SQLite's name for a failure -> what it means for the user.
+_SQLITE = {
+    "SQLITE_BUSY": (
+        f"is locked: another program has been writing to it for {BUSY_SECONDS} s; "
+        "wait until that one is done (or end it), then try again"
+    ),
+    "SQLITE_FULL": (
+        "cannot grow: its disk is full; free some space (what was stored before is safe), "
+        "then go on with `railgauge resume`"
+    ),
+    "SQLITE_READONLY": (
+        "is not writable: check the owner and permissions of the file and of its folder, "
+        "or name another database with --db"
+    ),
+    "SQLITE_CANTOPEN": (
+        "cannot be opened or created: check the permissions of the file and of its folder, "
+        "or name another database with --db"
+    ),
+    "SQLITE_NOTADB": "is not a SQLite database; name another file with --db",
+    "SQLITE_CORRUPT": (
+        "is damaged: work on a copy, and save what can be read with `sqlite3 FILE .recover`"
+    ),
+    "SQLITE_IOERR": "cannot be read or written: its disk failed or is full (see `dmesg`, `df`)",
+    "SQLITE_TOOBIG": "refuses a text of more than a gigabyte",
+}
+
+
+@contextmanager
+def explained(database: str) -> Iterator[None]:
+    """Raise StoreError with a sentence about `database` for whatever a driver raises inside."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise StoreError(
+            f"the database {database} refuses a record that contradicts what it holds "
+            f"({_first_line(error.orig or error)}); if another railgauge is measuring "
+            "the same run, let only one of them go on"
+        ) from error
+    except DBAPIError as error:
+        raise StoreError(_sentence(database, error.orig or error)) from error
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise StoreError(_sentence(database, error)) from error
+    except OverflowError as error:
+        raise StoreError(f"a number is too large for the database {database}: {error}") from error
+
+
+def _sentence(database: str, error: BaseException) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    for start, meaning in _SQLITE.items():
+        if name.startswith(start):
+            return f"the database {database} {meaning}"
+    return f"the database {database} failed: {_first_line(error)}"
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

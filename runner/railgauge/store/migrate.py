@@ -1,0 +1,70 @@
+"""Brings a database to the newest schema. Alembic is imported only where there is work for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect
+
+from railgauge.assets import folder
+from railgauge.errors import InputError
+
+VERSION_TABLE = "railgauge_schema"
+# Any constant: PostgreSQL's writers that migrate at the same time take turns on it.
+_ADVISORY_LOCK = 7_245_428_911
+
+
+def migrate(engine: Engine, database: str) -> None:
+    """Bring the database to the newest schema, in one transaction; nothing to do is the fast path.
+
+    InputError when it belongs to a newer railgauge or to another program.
+    """
+    known = revisions()
+    with engine.connect() as connection:
+        if _revision(connection, database, known) == known[-1]:
+            return
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
+        # Looked at again, as another process may have migrated while this one waited.
+        if _revision(connection, database, known) != known[-1]:
+            _upgrade(connection)
+
+
+def revisions() -> list[str]:
+    """Return the revisions this railgauge knows, oldest first, by the names of their files."""
+    return sorted(path.stem.split("_")[0] for path in _scripts().glob("versions/[0-9]*.py"))
+
+
+def _scripts() -> Path:
+    return folder("schema") / "migrations"
+
+
+def _revision(connection: Connection, database: str, known: list[str]) -> str | None:
+    inspector = inspect(connection)
+    if not inspector.has_table(VERSION_TABLE):
+        if connection.dialect.name == "sqlite" and inspector.get_table_names():
+            raise InputError(
+                f"{database} is another program's database: name another file with --db"
+            )
+        return None
+    # Our own constant name; no user's text gets into this statement.
+    query = f"SELECT version_num FROM {VERSION_TABLE}"  # noqa: S608
+    revision = connection.exec_driver_sql(query).scalar()
+    if revision is not None and revision not in known:
+        raise InputError(
+            f"the database {database} was made by a newer railgauge (schema {revision}, "
+            f"this one knows up to {known[-1]}): upgrade railgauge, or name another with --db"
+        )
+    return None if revision is None else str(revision)
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    # The option goes through ConfigParser's interpolation.
+    config.set_main_option("script_location", str(_scripts()).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

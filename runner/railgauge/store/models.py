@@ -1,0 +1,183 @@
+"""The tables. `schema/migrations` makes them; a test holds the two against each other.
+
+Times are ISO 8601 text in UTC with microseconds, values are in base units, `parameters` and the
+launch's settings are JSON text with sorted keys, so that SQLite and PostgreSQL hold the same.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+_NAMES = {
+    "pk": "pk_%(table_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """Every table's base; text and 64-bit integers mean the same in each of them."""
+
+    metadata = MetaData(naming_convention=_NAMES)
+    type_annotation_map = {str: Text, float: Float(53)}  # noqa: RUF012 - SQLAlchemy's own form
+
+
+class Run(Base):
+    """One execution of a plan, or one import. Ids are never used twice."""
+
+    __tablename__ = "run"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    plan: Mapped[str]
+    plan_text: Mapped[str]
+    directory: Mapped[str]
+    git_commit: Mapped[str]
+    git_dirty: Mapped[bool] = mapped_column(Boolean)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    controller: Mapped[str]
+    railgauge_version: Mapped[str]
+    engines_hash: Mapped[str]
+    origin: Mapped[str]
+    state: Mapped[str]
+    started_at: Mapped[str]
+    ended_at: Mapped[str | None]
+
+
+class HostFact(Base):
+    """What a host was, as found at `recorded_at`; a resumed run adds what has changed."""
+
+    __tablename__ = "host_fact"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    host: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    recorded_at: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str]
+
+
+class BenchCase(Base):
+    """A case, once for all the runs that measured it."""
+
+    __tablename__ = "bench_case"
+    __table_args__ = (UniqueConstraint("key"),)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    key: Mapped[str]
+    engine: Mapped[str]
+    link: Mapped[str]
+    client_host: Mapped[str]
+    server_host: Mapped[str | None]
+    parameters: Mapped[str]
+
+
+class RunCase(Base):
+    """A case of a test of a run, with the replications asked for; `position` is its place there."""
+
+    __tablename__ = "run_case"
+    __table_args__ = (UniqueConstraint("run_id", "test", "case_id"), Index(None, "case_id"))
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    case_id: Mapped[int] = mapped_column(ForeignKey("bench_case.id"))
+    test: Mapped[str]
+    position: Mapped[int]
+    replications: Mapped[int]
+
+
+class Metric(Base):
+    """A metric as an engine described it; a changed unit or direction makes another row."""
+
+    __tablename__ = "metric"
+    __table_args__ = (UniqueConstraint("engine", "name", "unit", "better"),)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    engine: Mapped[str]
+    name: Mapped[str]
+    unit: Mapped[str]
+    better: Mapped[str]
+
+
+class RunMetric(Base):
+    """Which metrics a run's engines could give."""
+
+    __tablename__ = "run_metric"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    metric_id: Mapped[int] = mapped_column(ForeignKey("metric.id"), primary_key=True)
+
+
+class LaunchRow(Base):
+    """One start of an engine: the settings both ends really got, and its warnings."""
+
+    __tablename__ = "launch"
+
+    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+    run_case_id: Mapped[int] = mapped_column(ForeignKey("run_case.id"), index=True)
+    started_at: Mapped[str]
+    client: Mapped[str]
+    server: Mapped[str]
+    warnings: Mapped[str]
+
+
+class Replication(Base):
+    """How one replication ended. Warm-ups count -1, -2, … so that no query takes one by mistake."""
+
+    __tablename__ = "replication"
+    __table_args__ = (
+        CheckConstraint("number <> 0", name="number"),
+        CheckConstraint("status IN ('ok', 'failed', 'suspect')", name="status"),
+        # Failed and suspect ones are few: found without reading the others.
+        Index(
+            "ix_replication_exception",
+            "run_case_id",
+            "number",
+            "status",
+            sqlite_where=text("status <> 'ok'"),
+            postgresql_where=text("status <> 'ok'"),
+        ),
+        {"sqlite_with_rowid": False},
+    )
+
+    run_case_id: Mapped[int] = mapped_column(ForeignKey("run_case.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    status: Mapped[str]
+    started_at: Mapped[str | None]
+    error_code: Mapped[str | None]
+    error_message: Mapped[str | None]
+    launch_id: Mapped[int | None] = mapped_column(ForeignKey("launch.id"))
+
+
+class Measurement(Base):
+    """One metric of one replication. The order of the key is the order that reports read in."""
+
+    __tablename__ = "value"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
+        ),
+        {"sqlite_with_rowid": False},
+    )
+
+    run_case_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    metric_id: Mapped[int] = mapped_column(
+        ForeignKey("metric.id"), primary_key=True, autoincrement=False
+    )
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    value: Mapped[float]

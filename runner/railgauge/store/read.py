@@ -1,0 +1,201 @@
+"""What comes out of the tables, except the measured values themselves (series.py)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from railgauge.cases import Case
+from railgauge.errors import InputError
+from railgauge.store.models import (
+    BenchCase,
+    HostFact,
+    Metric,
+    Replication,
+    Run,
+    RunCase,
+    RunMetric,
+)
+from railgauge.store.records import (
+    Failure,
+    NewRun,
+    PlannedCase,
+    RunState,
+    RunSummary,
+    StoredRun,
+)
+from railgauge.store.write import OpenRun
+
+CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
+    BenchCase.key,
+    BenchCase.engine,
+    BenchCase.link,
+    BenchCase.client_host,
+    BenchCase.server_host,
+    BenchCase.parameters,
+]
+
+
+def make_case(
+    key: str, engine: str, link: str, client: str, server: str | None, parameters: str
+) -> Case:
+    """Return the case in a row of CASE_COLUMNS."""
+    return Case(key, engine, link, client, server, json.loads(parameters))
+
+
+def find_run(connection: Connection, run_id: int) -> Any:
+    """Return the row of that run; InputError if there is none."""
+    # PostgreSQL's ids are 32 bits wide and SQLite's 64: neither may see a larger one.
+    in_range = 0 < run_id < 2**31
+    row = connection.execute(select(Run.__table__).where(Run.id == run_id)).first()
+    if not in_range or row is None:
+        raise InputError(f"there is no run {run_id} in this database: `railgauge list` shows them")
+    return row
+
+
+def stored_run(connection: Connection, run_id: int) -> StoredRun:
+    """Return all about one run but its values."""
+    row = find_run(connection, run_id)
+    cases = connection.execute(
+        select(RunCase.test, RunCase.replications, *CASE_COLUMNS)
+        .join(BenchCase)
+        .where(RunCase.run_id == run_id)
+        .order_by(RunCase.position)
+    )
+    facts: dict[str, dict[str, str]] = {}
+    for host, name, value in connection.execute(
+        select(HostFact.host, HostFact.name, HostFact.value)
+        .where(HostFact.run_id == run_id)
+        .order_by(HostFact.host, HostFact.name, HostFact.recorded_at)
+    ):
+        facts.setdefault(host, {})[name] = value
+    return StoredRun(
+        id=row.id,
+        new=NewRun(**{name: getattr(row, name) for name in NewRun.__slots__}),
+        state=cast(RunState, row.state),
+        started_at=row.started_at,
+        ended_at=row.ended_at or "",
+        cases=tuple(PlannedCase(test, make_case(*c), asked) for test, asked, *c in cases),
+        facts=facts,
+    )
+
+
+def open_run(connection: Connection, run_id: int) -> OpenRun:
+    """Return the ids that the run's outcomes need."""
+    find_run(connection, run_id)
+    cases = connection.execute(
+        select(RunCase.test, BenchCase.key, RunCase.id, BenchCase.engine)
+        .join(BenchCase)
+        .where(RunCase.run_id == run_id)
+    )
+    metrics: dict[str, dict[str, int]] = {}
+    for engine, name, metric_id in connection.execute(
+        select(Metric.engine, Metric.name, Metric.id)
+        .join(RunMetric)
+        .where(RunMetric.run_id == run_id)
+    ):
+        metrics.setdefault(engine, {})[name] = metric_id
+    return OpenRun(
+        run_id, {(test, key): (number, engine) for test, key, number, engine in cases}, metrics
+    )
+
+
+def run_summaries(connection: Connection) -> list[RunSummary]:
+    """Return a line for each run, oldest first."""
+    asked = {
+        run_id: (count, total)
+        for run_id, count, total in connection.execute(
+            select(RunCase.run_id, func.count(), func.sum(RunCase.replications)).group_by(
+                RunCase.run_id
+            )
+        )
+    }
+    ended = _count_replications(connection, Replication.number > 0)
+    # Both terms, as SQLite knows the partial index by the first.
+    failed = _count_replications(
+        connection,
+        Replication.number > 0,
+        Replication.status != "ok",
+        Replication.status == "failed",
+    )
+    summaries = []
+    for row in connection.execute(select(Run.__table__).order_by(Run.id)):
+        cases, replications = asked.get(row.id, (0, 0))
+        failures = failed.get(row.id, 0)
+        summaries.append(
+            RunSummary(
+                id=row.id,
+                plan=row.plan,
+                state=cast(RunState, row.state),
+                origin=row.origin,
+                started_at=row.started_at,
+                ended_at=row.ended_at or "",
+                git_commit=row.git_commit,
+                git_dirty=row.git_dirty,
+                cases=cases,
+                asked=int(replications),
+                measured=ended.get(row.id, 0) - failures,
+                failed=failures,
+            )
+        )
+    return summaries
+
+
+def _count_replications(connection: Connection, *which: ColumnElement[bool]) -> dict[int, int]:
+    counted = (
+        select(RunCase.run_id, func.count())
+        .join(Replication, Replication.run_case_id == RunCase.id)
+        .where(*which)
+        .group_by(RunCase.run_id)
+    )
+    return dict(connection.execute(counted).tuples().all())
+
+
+def done(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]:
+    """Return (test, case key) -> the numbers of the replications that have an outcome."""
+    find_run(connection, run_id)
+    rows = connection.execute(
+        select(RunCase.id, RunCase.test, BenchCase.key, Replication.number)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .join(Replication, Replication.run_case_id == RunCase.id)
+        .where(RunCase.run_id == run_id, Replication.number > 0)
+        .order_by(RunCase.id)
+    )
+    return {
+        (test, key): {row[3] for row in group}
+        for (_, test, key), group in groupby(rows, key=itemgetter(0, 1, 2))
+    }
+
+
+def failures(connection: Connection, run_id: int) -> list[Failure]:
+    """Return the run's failed replications by the order of the cases in the plan."""
+    find_run(connection, run_id)
+    rows = connection.execute(
+        select(
+            RunCase.test,
+            Replication.number,
+            Replication.started_at,
+            Replication.error_code,
+            Replication.error_message,
+            *CASE_COLUMNS,
+        )
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .join(Replication, Replication.run_case_id == RunCase.id)
+        .where(
+            RunCase.run_id == run_id,
+            Replication.number > 0,
+            Replication.status != "ok",
+            Replication.status == "failed",
+        )
+        .order_by(RunCase.position, Replication.number)
+    )
+    return [
+        Failure(test, make_case(*c), number, started_at or "", code or "", message or "")
+        for test, number, started_at, code, message, *c in rows
+    ]

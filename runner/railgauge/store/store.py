@@ -1,0 +1,188 @@
+"""The store: one object for all that is written to and read from the database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Engine
+
+from railgauge.store import read, series, write
+from railgauge.store.connect import connect
+from railgauge.store.explain import explained
+from railgauge.store.migrate import migrate
+from railgauge.store.records import (
+    Failure,
+    Launch,
+    MetricInfo,
+    NewRun,
+    Outcome,
+    PlannedCase,
+    RunState,
+    RunSummary,
+    Series,
+    StoredRun,
+)
+
+
+class Store:
+    """An open database, SQLite or PostgreSQL. To be used by one thread, and closed.
+
+    Every method raises StoreError when the database fails, InputError for a run it doesn't have.
+    What a method has stored when it returns survives the end of this process.
+    """
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.name = name
+        self._engine = engine
+        self._runs: dict[int, write.OpenRun] = {}
+        self._launches: WeakKeyDictionary[Launch, int] = WeakKeyDictionary()
+
+    @classmethod
+    def open(cls, where: str, *, create: bool = True) -> Store:
+        """Open the database at a path or URL, make it if it's missing, migrate it if it's old.
+
+        Without `create` a missing one is an InputError, and one that may not be written to
+        (an archived file) is opened for reading.
+        """
+        engine, name = connect(where, create=create)
+        with explained(name):
+            migrate(engine, name)
+        return cls(engine, name)
+
+    def close(self) -> None:
+        """Close the database; SQLite's log is written back into the file."""
+        with explained(self.name):
+            self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def begin_run(
+        self,
+        run: NewRun,
+        cases: Sequence[PlannedCase],
+        metrics: Mapping[str, Mapping[str, MetricInfo]],
+    ) -> int:
+        """Store a run that starts now, and return its id. `metrics`: engine -> metric -> info."""
+        with self._writing() as connection:
+            run_id = write.insert_run(connection, run, cases, metrics)
+            self._runs[run_id] = read.open_run(connection, run_id)
+        return run_id
+
+    def add(self, run_id: int, test: str, case_key: str, outcome: Outcome, launch: Launch) -> None:
+        """Store one replication; it's durable when this returns."""
+        run = self._open_run(run_id)
+        run_case_id, _ = write.run_case(run, test, case_key)
+        launch_id = self._launches.get(launch)
+        with self._writing() as connection:
+            if launch_id is None:
+                launch_id = write.insert_launch(connection, run_case_id, launch)
+            write.insert_outcome(connection, run, test, case_key, outcome, launch_id)
+        # Only now: a transaction that failed stored no launch either.
+        self._launches[launch] = launch_id
+
+    def add_facts(self, run_id: int, host: str, facts: Mapping[str, str]) -> None:
+        """Store what a host is; what the run already knows of it and is the same stays once."""
+        with self._writing() as connection:
+            write.insert_facts(connection, run_id, host, facts)
+
+    def finish_run(self, run_id: int, state: RunState) -> None:
+        """Store that the run ended, and how."""
+        with self._writing() as connection:
+            write.set_state(connection, run_id, state)
+        self._runs.pop(run_id, None)
+
+    def reopen_run(self, run_id: int) -> None:
+        """Store that the run goes on."""
+        with self._writing() as connection:
+            self._runs[run_id] = read.open_run(connection, run_id)
+            write.set_state(connection, run_id, "unfinished")
+
+    def import_run(
+        self,
+        run: NewRun,
+        cases: Sequence[PlannedCase],
+        metrics: Mapping[str, Mapping[str, MetricInfo]],
+        outcomes: Iterable[tuple[str, str, Outcome]],
+    ) -> int:
+        """Store a whole run that others measured, all of it or nothing, and return its id.
+
+        `outcomes`: (test, case key, outcome).
+        """
+        with self._writing() as connection:
+            run_id = write.insert_run(connection, run, cases, metrics)
+            ids = read.open_run(connection, run_id)
+            for test, case_key, outcome in outcomes:
+                write.insert_outcome(connection, ids, test, case_key, outcome, None)
+            write.set_state(connection, run_id, "complete")
+        return run_id
+
+    def run(self, run_id: int) -> StoredRun:
+        """Return all about one run but its values."""
+        with self._reading() as connection:
+            return read.stored_run(connection, run_id)
+
+    def runs(self) -> list[RunSummary]:
+        """Return a line for each run, oldest first."""
+        with self._reading() as connection:
+            return read.run_summaries(connection)
+
+    def done(self, run_id: int) -> dict[tuple[str, str], set[int]]:
+        """Return (test, case key) -> numbers of the replications that have an outcome.
+
+        A failed one has its outcome, too; warm-ups don't count. Cases without any are left out.
+        """
+        with self._reading() as connection:
+            return read.done(connection, run_id)
+
+    def failures(self, run_id: int) -> list[Failure]:
+        """Return the run's failed replications, case by case in the plan's order."""
+        with self._reading() as connection:
+            return read.failures(connection, run_id)
+
+    def series(self, runs: Sequence[int], metrics: Collection[str] | None = None) -> list[Series]:
+        """Return every case's values of the named metrics (None: of all), run by run.
+
+        A case without any value has empty series: of the metrics its test's other cases have
+        or, where none has any, of those named. So a table can tell what is missing from what was
+        never asked.
+        """
+        with self._reading() as connection:
+            return [
+                found
+                for run_id in dict.fromkeys(runs)
+                for found in series.run_series(connection, run_id, metrics)
+            ]
+
+    def _open_run(self, run_id: int) -> write.OpenRun:
+        if run_id not in self._runs:
+            with self._reading() as connection:
+                self._runs[run_id] = read.open_run(connection, run_id)
+        return self._runs[run_id]
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """Give one consistent view of the database."""
+        with explained(self.name), self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with (
+            explained(self.name),
+            self._engine.connect().execution_options(writes=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
