@@ -1,0 +1,133 @@
+"""Axes of a table: run, plan, test, engine, link, hosts and every parameter; their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from railgauge.cases import Value
+from railgauge.errors import InputError
+from railgauge.report.characters import visible
+
+if TYPE_CHECKING:
+    from railgauge.catalogue import Catalogue, ParameterInfo
+    from railgauge.store.records import Series
+
+# The axes that every measurement has; all others are parameters of its engine.
+FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_host")
+
+AxisValue = Value | None  # None: the measurement's engine has no such parameter
+
+
+def axis_value(series: Series, axis: str) -> AxisValue:
+    """Return where `series` stands on `axis`; None where its engine has no such parameter."""
+    case = series.case
+    match axis:
+        case "run":
+            return series.run
+        case "plan":
+            return series.plan
+        case "test":
+            return series.test
+        case "engine":
+            return case.engine
+        case "link":
+            return case.link
+        case "client_host":
+            return case.client
+        case "server_host":
+            return case.server
+    return case.parameters.get(axis)
+
+
+def parameter_info(
+    axis: str, engines: Iterable[str], catalogue: Catalogue | None
+) -> ParameterInfo | None:
+    """Return what the catalogue knows of the parameter `axis` of the first of `engines` with it."""
+    if catalogue is None or axis in FIXED_AXES:
+        return None
+    for name in engines:
+        engine = catalogue.engines.get(name)
+        if engine is not None and axis in engine.parameters:
+            return engine.parameters[axis]
+    return None
+
+
+class Axis:
+    """One axis of one table: reads the values a definition wrote, and writes them for readers."""
+
+    def __init__(self, name: str, info: ParameterInfo | None, title: str = "") -> None:
+        self.name = name
+        self.title = visible(title) or name.replace("_", " ").capitalize()
+        self._info = info
+        self._labels: dict[AxisValue, str] = {}
+        self._order: dict[AxisValue, int] = {}
+        self.direction = ""
+
+    def parse(self, written: Value) -> Value:
+        """Return the stored value that `written` stands for (`4KiB`: 4096); InputError if none."""
+        if self._info is None:
+            return written
+        try:
+            return self._info.parse(written)
+        except ValueError as error:
+            raise InputError(f"axis {self.name!r}: {error}") from error
+
+    def accepts(self, wanted: Sequence[Value]) -> frozenset[AxisValue]:
+        """Return every stored value that one of `wanted` may stand for."""
+        parsed: set[AxisValue] = {self.parse(value) for value in wanted}
+        if self._info is None:
+            parsed |= {str(value) for value in wanted}
+        return frozenset(parsed)
+
+    def label(self, written: str, text: str) -> None:
+        """Show the value that `written` stands for as `text`."""
+        self._labels[self.parse(written)] = visible(text)
+
+    def arrange(self, first: Sequence[Value], direction: str) -> None:
+        """Put the values `first` first, in that order; the rest `direction` (empty: as usual)."""
+        self._order = {self.parse(value): place for place, value in enumerate(first)}
+        self.direction = direction
+
+    def text(self, value: AxisValue) -> str:
+        """Return `value` as tables show it."""
+        label = self._labels.get(value)
+        if label is None:
+            # What the catalogue doesn't know was written as text: `run: 3`, `workers: 4`.
+            label = self._labels.get(str(value))
+        if label is not None:
+            return label
+        if value is None:
+            return "–"
+        if self._info is not None:
+            return visible(self._info.format(value))
+        return str(value).lower() if isinstance(value, bool) else visible(str(value))
+
+    def sorted(self, values: Iterable[AxisValue]) -> list[AxisValue]:
+        """Return the distinct `values` as tables list them.
+
+        First those that the definition puts in order, then numbers by size and texts in the order
+        of their first appearance, unless the definition says otherwise.
+        """
+        distinct = list(dict.fromkeys(values))
+        direction = self.direction or ("ascending" if _all_numbers(distinct) else "appearance")
+        if direction != "appearance":
+            distinct.sort(key=_by_size, reverse=direction == "descending")
+        last = len(self._order)
+        return sorted(distinct, key=lambda value: self._place(value, last))
+
+    def _place(self, value: AxisValue, last: int) -> int:
+        place = self._order.get(value)
+        return place if place is not None else self._order.get(str(value), last)
+
+
+def _all_numbers(values: Iterable[AxisValue]) -> bool:
+    return all(value is None or isinstance(value, (bool, int, float)) for value in values)
+
+
+def _by_size(value: AxisValue) -> tuple[int, float, str]:
+    if value is None:
+        return 0, 0.0, ""
+    if isinstance(value, str):
+        return 2, 0.0, value
+    return 1, float(value), ""

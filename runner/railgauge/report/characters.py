@@ -1,0 +1,47 @@
+"""Characters on a terminal and in a page: how wide they are, and which must not act."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Control, format (bidirectional marks, zero-width), surrogate and line or paragraph separators.
+_ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def visible(text: str) -> str:
+    r"""Return `text` with every character that acts instead of showing written out: `\n`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(c) if unicodedata.category(c) in _ACTING else c for c in text)
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal `text` takes (Unicode Standard Annex 11)."""
+    if text.isascii():
+        return len(text)
+    return sum(_width(c) for c in text)
+
+
+def left(text: str, columns: int) -> str:
+    """Return `text` with spaces after it up to `columns`."""
+    return text + " " * (columns - width(text))
+
+
+def right(text: str, columns: int) -> str:
+    """Return `text` with spaces before it up to `columns`."""
+    return " " * (columns - width(text)) + text
+
+
+def centre(text: str, columns: int) -> str:
+    """Return `text` in the middle of `columns`, the odd space after it, no spaces at the end."""
+    return " " * ((columns - width(text)) // 2) + text
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

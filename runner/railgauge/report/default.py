@@ -1,0 +1,89 @@
+"""The tables shown when nobody defined any: one for each test, its headline metrics as columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from railgauge.analysis import summarise
+from railgauge.report.axes import axis_value
+from railgauge.report.model import AxisSpec, CellSpec, Scalar, Spec, TableSpec
+from railgauge.report.number import best_unit, scale
+from railgauge.store.records import Series
+
+# The metrics that say most, in the order of their columns; "" lets the values pick the unit.
+_HEADLINE_UNITS = {
+    "throughput": "",
+    "local_throughput": "",
+    "loss_rate": "%",
+    "rtt_p50": "",
+    "rtt_p99": "",
+    "wall_time": "",
+}
+# Where an engine has none of those.
+_OTHERS = 4
+
+
+def default_spec(series: Sequence[Series]) -> Spec:
+    """Return a definition that shows all of `series`: one table for each test of each plan.
+
+    Rows are the parameters that vary and the link (or host); columns the headline metrics, in
+    units that suit the values.
+    """
+    tests: dict[tuple[str, str], list[Series]] = {}
+    for one in series:
+        tests.setdefault((one.plan, one.test), []).append(one)
+    names: set[str] = set()
+    several_plans = len({plan for plan, _ in tests}) > 1
+    tables = [
+        _table(_stem(test, names), f"{plan}: {test}" if several_plans else test, plan, test, those)
+        for (plan, test), those in tests.items()
+    ]
+    plans = " and ".join(dict.fromkeys(plan for plan, _ in tests))
+    return Spec(
+        railgauge_report=1, name=_stem("report", names), title=plans or "railgauge", tables=tables
+    )
+
+
+def _table(name: str, title: str, plan: str, test: str, series: Sequence[Series]) -> TableSpec:
+    parameters = dict.fromkeys(key for one in series for key in one.case.parameters)
+    rows = [key for key in parameters if len({axis_value(one, key) for one in series}) > 1]
+    rows = [key for key in ("run",) if len({one.run for one in series}) > 1] + rows + ["link"]
+    select: dict[str, Scalar | list[Scalar]] = {"plan": plan, "test": test}
+    if len({one.case.engine for one in series}) > 1:
+        rows.insert(0, "engine")
+    one_sided = all(one.case.server is None for one in series)
+    return TableSpec(
+        name=name,
+        title=title,
+        select=select,
+        rows=rows,
+        cells=[_cell(metric, series) for metric in _metrics(series)],
+        axes={"link": AxisSpec(title="Host" if one_sided else "Link")},
+    )
+
+
+def _metrics(series: Sequence[Series]) -> list[str]:
+    there = dict.fromkeys(one.metric for one in series)
+    return [name for name in _HEADLINE_UNITS if name in there] or list(there)[:_OTHERS]
+
+
+def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
+    those = [one for one in series if one.metric == metric and len(one.values)]
+    base = next((one.unit for one in series if one.metric == metric), "")
+    means = [summarise(one.values).mean for one in those]
+    unit = _HEADLINE_UNITS.get(metric, "") or best_unit(base, means)
+    per_unit = scale(unit, base)
+    smallest = min((abs(mean) for mean in means if mean), default=1.0)
+    tiny = per_unit is not None and smallest / float(per_unit) < 0.1
+    return CellSpec(metric=metric, unit=unit, digits=4 if tiny else 2)
+
+
+def _stem(text: str, taken: set[str]) -> str:
+    """Return `text` as a file name's stem that isn't among `taken`, and add it there."""
+    stem = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50] or "table"
+    number = 1
+    while (name := stem if number == 1 else f"{stem}-{number}") in taken:
+        number += 1
+    taken.add(name)
+    return name

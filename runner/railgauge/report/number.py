@@ -1,0 +1,73 @@
+"""How a stored value becomes the digits a reader sees: exact decimal arithmetic, display units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
+
+from railgauge.units import DISPLAY
+
+NOT_DEFINED = "n/a"
+# Wide enough for every double; the default's 28 digits refuse to round 1e30 to two decimals.
+_WIDE = Context(prec=400)
+
+# The units that a table picks from by itself, smallest first.
+_LADDERS: dict[str, tuple[str, ...]] = {
+    "bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"),
+    "s": ("ns", "µs", "ms", "s"),
+    "B": ("B", "KiB", "MiB", "GiB"),
+}
+
+
+def scale(unit: str, base: str) -> Decimal | None:
+    """Return how many `base` units one display `unit` is; None if it can't show that base unit."""
+    known = DISPLAY.get(unit)
+    if known is not None and known[0] == (base or "1"):
+        return _decimal(known[1])
+    return Decimal(1) if unit == base else None
+
+
+def fitting_units(base: str) -> list[str]:
+    """Return the names of the units in which values of the base unit `base` can be shown."""
+    return [unit for unit, (of, _) in DISPLAY.items() if of == (base or "1")] or [base]
+
+
+def shown(value: float | None, per_unit: Decimal, digits: int) -> str:
+    """Return `value` (base unit) in units of `per_unit` base units, with `digits` decimals.
+
+    The rounded number is the shortest decimal that stands for the stored double, not its binary
+    expansion: 165.115 is a tie, and ties go to the even digit (IEEE 754, ISO 80000-1).
+    """
+    if value is None or not math.isfinite(value):
+        return NOT_DEFINED
+    exact = _WIDE.divide(_decimal(value), per_unit) if per_unit != 1 else _decimal(value)
+    rounded = exact.quantize(_quantum(digits), ROUND_HALF_EVEN, _WIDE)
+    return f"{rounded if rounded else abs(rounded):f}"
+
+
+def at_most(value: float, per_unit: float, digits: int) -> str:
+    """Return a bound that `value` doesn't exceed, in `per_unit`s, with `digits` decimals."""
+    ratio = _WIDE.divide(_decimal(value), _decimal(per_unit))
+    return f"{ratio.quantize(_quantum(digits), ROUND_CEILING, _WIDE):f}"
+
+
+def best_unit(base: str, values: Iterable[float]) -> str:
+    """Return the display unit in which the middle one of `values` (base unit) is at least 1."""
+    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
+    ladder = _LADDERS.get(base, ())
+    if not sizes or not ladder:
+        return base
+    middle = sizes[len(sizes) // 2]
+    fitting = [unit for unit in ladder if middle >= DISPLAY[unit][1]]
+    return fitting[-1] if fitting else ladder[0]
+
+
+def _decimal(value: float) -> Decimal:
+    return Decimal(repr(float(value)))
+
+
+@lru_cache
+def _quantum(digits: int) -> Decimal:
+    return Decimal(1).scaleb(-digits)

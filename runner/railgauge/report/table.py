@@ -1,0 +1,102 @@
+"""A table as pure data, ready for any renderer: headings with spans, cells, footnotes, notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from railgauge.analysis import Summary
+from railgauge.cases import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column's heading: its text, the unit to add to it ("" for none), its width in columns."""
+
+    text: str
+    unit: str = ""
+    span: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RowLabel:
+    """A row's label on one axis. `span` rows share it; 0 where a row above already shows it."""
+
+    text: str
+    span: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of exactly one case of one run, or nothing.
+
+    `text` is what readers see; `mark` points to a footnote ("" for none). Without any value
+    `summary` is None; where no such case was found, `case_key` is "" too. `summary` is in the
+    metric's base unit; `asked`, `failed` and `suspect` count replications.
+    """
+
+    text: str
+    mark: str = ""
+    summary: Summary | None = None
+    run: int = 0
+    test: str = ""
+    case_key: str = ""
+    asked: int = 0
+    failed: int = 0
+    suspect: int = 0
+
+    @property
+    def number(self) -> bool:
+        """Whether `text` is a number."""
+        return self.text[-1:].isdigit()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: a label for each row axis, a cell for each column; `key` holds the axes' values."""
+
+    labels: tuple[RowLabel, ...]
+    cells: tuple[Cell, ...]
+    key: tuple[Value | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What all the cells of a column have in common; `key` holds the column axes' values.
+
+    `unit` is the one shown, `base_unit` the stored one.
+    """
+
+    key: tuple[Value | None, ...]
+    metric: str
+    statistic: str
+    unit: str
+    base_unit: str
+    digits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """What a mark in a cell means."""
+
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A whole table. `stub` holds the row axes' titles; `header` the headings, line by line.
+
+    `notes` are sentences to stand below it: what the numbers are, how many replications stand
+    behind each, how they spread, and from which run they come.
+    """
+
+    name: str
+    title: str
+    stub: tuple[str, ...]
+    header: tuple[tuple[Heading, ...], ...]
+    row_axes: tuple[str, ...]
+    column_axes: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    footnotes: tuple[Footnote, ...]
+    notes: tuple[str, ...]
