@@ -1,6 +1,6 @@
 """How long `railgauge check` takes on a plan of 50,000 cases, start of Python included.
 
-    python benchmarks/check_large.py [--repeats 5]
+python benchmarks/check_large.py [--repeats 5]
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ import subprocess
 from pathlib import Path
 
 
-def git_state(path: Path) -> tuple[str | None, bool]:
+def git_state(path: Path) -> tuple[str, bool]:
     """Return the commit that `path`'s repository is at, and whether `path` differs from it.
 
-    (None, False) outside a repository, in one without commits, or without git.
+    ("", False) outside a repository, in one without commits, or without git.
     """
     commit = _git(path, "rev-parse", "--verify", "--quiet", "HEAD")
     if not commit:
-        return None, False
+        return "", False
     return commit, bool(_git(path, "status", "--porcelain", "--", path.name))
 
 

@@ -34,7 +34,8 @@ from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.schedule import Round, schedule
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
-from railgauge.transport import Transport, open_transport
+from railgauge.transport import open_transport
+from railgauge.transport.base import Transport
 
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
@@ -158,7 +159,8 @@ def arrange(job: Job) -> Job:
 
 def reach(job: Job) -> Job:
     """Connect to every machine that the rounds need; all that can't be reached are named."""
-    hosts = sorted({name for each in job.rounds for dispatch in each for name in hosts_of(dispatch)})
+    dispatches = [dispatch for each in job.rounds for dispatch in each]
+    hosts = sorted({name for dispatch in dispatches for name in hosts_of(dispatch)})
     first = {job.machines[name]: name for name in reversed(hosts)}
     plan = job.loaded.plan
 
@@ -204,11 +206,12 @@ def record(job: Job) -> Job:
     if run is not None:
         before = _stored(job).facts
         for name, now in job.facts.items():
-            changed = [fact for fact, value in before.get(name, now).items() if now.get(fact) != value]
-            if changed:
+            known = before.get(name, now)
+            if changed := [fact for fact in known if now.get(fact) != known[fact]]:
                 job.request.observer.say(
                     f"{name} is not what it was when run {run} began: {', '.join(changed)}"
                 )
+            store.add_facts(run, name, now)
         store.reopen_run(run)
         return replace(job, run=run)
     loaded, catalogue = job.loaded, job.loaded.catalogue
@@ -291,4 +294,3 @@ def _everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str
     if failures:
         raise EnvironmentFailedError("\n".join(dict.fromkeys(str(failure) for failure in failures)))
     return results
-

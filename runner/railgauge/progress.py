@@ -55,7 +55,7 @@ class PlainProgress:
 
     def say(self, text: str) -> None:
         """Write the stage."""
-        print(text, file=self._stream, flush=True)  # noqa: T201 - this module is the display
+        print(text, file=self._stream, flush=True)
 
     def begin(self, run: int, total: int) -> None:
         """Write what is to come."""

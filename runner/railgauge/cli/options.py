@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-
 import click
-
 
 database = click.option(
     "--db",

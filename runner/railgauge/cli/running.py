@@ -23,9 +23,7 @@ def run(plan: Path, where: str, allow_large: bool) -> int:
     Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
     """
     with contextlib.ExitStack() as cleanup:
-        return _execute(
-            Request(where, observer_for(), cleanup, plan=plan, allow_large=allow_large)
-        )
+        return _execute(Request(where, observer_for(), cleanup, plan=plan, allow_large=allow_large))
 
 
 @click.command()

@@ -13,6 +13,8 @@ from railgauge.report.default import default_text
 from railgauge.store import Store
 from railgauge.store.records import RunSummary, StoredRun
 
+_HEADER = ("run", "plan", "state", "started (UTC)", "commit", "cases", "measured", "failed")
+
 
 @click.command("list")
 @database
@@ -27,8 +29,7 @@ def list_runs(where: str, as_json: bool) -> None:
     if not runs:
         click.echo(f"{where} holds no run yet: railgauge run PLAN makes one")
         return
-    rows = [("run", "plan", "state", "started (UTC)", "commit", "cases", "measured", "failed")]
-    rows += [_row(run) for run in runs]
+    rows = [_HEADER, *(_row(run) for run in runs)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -65,13 +66,24 @@ def show(run: int, where: str, as_json: bool) -> None:
         failures = store.failures(run)
         if as_json:
             answer = _as_json(stored)
-            answer["failures"] = [asdict(failure) for failure in failures]
+            answer["failures"] = [
+                {
+                    "test": failure.test,
+                    "link": failure.case.link,
+                    "case_key": failure.case.key,
+                    "replication": failure.replication,
+                    "started_at": failure.started_at,
+                    "code": failure.error_code,
+                    "message": failure.error_message,
+                }
+                for failure in failures
+            ]
             click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
             return
         _head(stored)
         for failure in failures:
             click.echo(
-                f"failed: {failure.test} {failure.link} replication {failure.replication}: "
+                f"failed: {failure.test} {failure.case.link} replication {failure.replication}: "
                 f"{failure.error_message} [{failure.error_code}]"
             )
         if len(store.done(run)):
@@ -105,7 +117,7 @@ def _head(stored: StoredRun) -> None:
     new = stored.new
     click.echo(f"run {stored.id} of plan {new.plan}: {stored.state}")
     click.echo(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
-    click.echo(f"commit {_commit(new.git_commit or '', new.git_dirty)}, seed {new.seed}")
+    click.echo(f"commit {_commit(new.git_commit, new.git_dirty)}, seed {new.seed}")
     click.echo(f"by railgauge {new.railgauge_version} on {new.controller}")
     for host, found in stored.facts.items():
         shown = [found[name] for name in ("cpu", "cpus", "memory", "kernel") if name in found]

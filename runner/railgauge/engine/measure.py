@@ -227,7 +227,8 @@ def _launch(site: Site, argv: list[str], secret: str | None = None) -> Process:
 def _listening_port(site: Site, process: Process, engine: str) -> int:
     event = _next_event(site, process, _START_SECONDS)
     if isinstance(event, Failed):
-        raise EngineError(event.code, f"the {engine} server on {site.transport.host}: {event.message}")
+        where = f"the {engine} server on {site.transport.host}"
+        raise EngineError(event.code, f"{where}: {event.message}")
     if not isinstance(event, Listening):
         raise _lost(site, process)
     return event.port
@@ -307,7 +308,7 @@ def _take(event: Event, engine: EngineInfo, progress: _Progress) -> Outcome | No
 
 
 def _replicated(event: Replicated, engine: EngineInfo, progress: _Progress) -> Outcome:
-    metrics = engine.read_metrics(event.metrics, event.output)
+    metrics = _metrics(event, engine)
     if event.warmup:
         return Outcome(0, event.started_at, metrics, warmup=True)
     if event.number != progress.measured + 1 or event.number > len(progress.numbers):
@@ -318,6 +319,17 @@ def _replicated(event: Replicated, engine: EngineInfo, progress: _Progress) -> O
     outcome = Outcome(progress.current, event.started_at, metrics)
     progress.measured += 1
     return outcome
+
+
+def _metrics(event: Replicated, engine: EngineInfo) -> Mapping[str, float]:
+    """Return the metrics under the engine's names; a metric it never described is refused."""
+    if engine.command is None:
+        if unknown := event.metrics.keys() - engine.metrics.keys():
+            raise EngineError(
+                "contract", f"{engine.name} reported metrics it never described: {sorted(unknown)}"
+            )
+        return event.metrics
+    return {metric.name: event.metrics[metric.source] for metric in engine.metrics.values()}
 
 
 def _failed(progress: _Progress, code: str, message: str) -> Outcome:
