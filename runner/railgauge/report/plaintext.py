@@ -17,9 +17,8 @@ class Layout:
     """
 
     def __init__(self, table: Table) -> None:
-        marks = [
-            max((len(row.cells[i].mark) for row in table.rows), default=0) for i in _all(table)
-        ]
+        every = range(len(table.columns))
+        marks = [max((len(row.cells[i].mark) for row in table.rows), default=0) for i in every]
         cells = [
             [_cell(cell, mark) for cell, mark in zip(row.cells, marks, strict=True)]
             for row in table.rows
@@ -28,7 +27,7 @@ class Layout:
             max(width(text) for text in (title, *(row.labels[i].text for row in table.rows)))
             for i, title in enumerate(table.stub)
         ]
-        self._columns = [max((width(row[i]) for row in cells), default=0) for i in _all(table)]
+        self._columns = [max((width(row[i]) for row in cells), default=0) for i in every]
         for line in reversed(table.header):
             self._widen(line)
         header = [self._heading(line) for line in table.header]
@@ -74,10 +73,6 @@ class Layout:
             parts.append(left(centre(text, wide), wide) if heading.span > 1 else right(text, wide))
             first += heading.span
         return _GAP.join(parts)
-
-
-def _all(table: Table) -> range:
-    return range(len(table.columns))
 
 
 def _text(heading: Heading) -> str:
