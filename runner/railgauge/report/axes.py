@@ -71,7 +71,7 @@ class Axis:
         try:
             return self._info.parse(written)
         except ValueError as error:
-            raise InputError(f"axis {self.name!r}: {error}") from error
+            raise InputError(f"{self.name} {written!r} {error}") from error
 
     def accepts(self, wanted: Sequence[Value]) -> frozenset[AxisValue]:
         """Return every stored value that one of `wanted` may stand for."""
@@ -81,8 +81,9 @@ class Axis:
         return frozenset(parsed)
 
     def label(self, written: str, text: str) -> None:
-        """Show the value that `written` stands for as `text`."""
-        self._labels[self.parse(written)] = visible(text)
+        """Show the value that `written` (a YAML key, so always text) stands for as `text`."""
+        bare = self._info is not None and self._info.type in ("int", "bool")
+        self._labels[self.parse(_bare(written) if bare else written)] = visible(text)
 
     def arrange(self, first: Sequence[Value], direction: str) -> None:
         """Put the values `first` first, in that order; the rest `direction` (empty: as usual)."""
@@ -131,3 +132,9 @@ def _by_size(value: AxisValue) -> tuple[int, float, str]:
     if isinstance(value, str):
         return 2, 0.0, value
     return 1, float(value), ""
+
+
+def _bare(text: str) -> Value:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if text.removeprefix("-").isdecimal() else text

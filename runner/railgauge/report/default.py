@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from railgauge.analysis import summarise
+from railgauge.errors import InputError
 from railgauge.report.axes import axis_value
 from railgauge.report.model import AxisSpec, CellSpec, Scalar, Spec, TableSpec
 from railgauge.report.number import best_unit, scale
@@ -28,8 +29,10 @@ def default_spec(series: Sequence[Series]) -> Spec:
     """Return a definition that shows all of `series`: one table for each test of each plan.
 
     Rows are the parameters that vary and the link (or host); columns the headline metrics, in
-    units that suit the values.
+    units that suit the values. InputError when there is nothing to show.
     """
+    if not series:
+        raise InputError("nothing was measured yet, so there is no table to show")
     tests: dict[tuple[str, str], list[Series]] = {}
     for one in series:
         tests.setdefault((one.plan, one.test), []).append(one)

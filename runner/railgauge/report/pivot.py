@@ -225,7 +225,7 @@ def _row_labels(keys: Sequence[Key], axes: Sequence[Axis]) -> list[tuple[RowLabe
     levels: list[list[RowLabel]] = []
     for level, axis in enumerate(axes):
         labels: list[RowLabel] = []
-        for prefix, same in groupby(keys, key=lambda key, end=level + 1: key[:end]):
+        for prefix, same in groupby(key[: level + 1] for key in keys):
             span = len(list(same))
             text = axis.text(prefix[-1])
             labels += [RowLabel(text, span), *[RowLabel(text, 0)] * (span - 1)]
@@ -245,7 +245,7 @@ def _header(
         lines.append(
             tuple(
                 Heading(axes[name].text(prefix[-1]), span=len(list(same)) * width)
-                for prefix, same in groupby(keys, key=lambda key, end=level + 1: key[:end])
+                for prefix, same in groupby(key[: level + 1] for key in keys)
             )
         )
     if width > 1 or not spec.columns:
