@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Value = int | float | str | bool
+from railgauge.catalogue import Value
+
+__all__ = ["Case", "Value", "case_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Case:
 def case_key(
     engine: str, link: str, client: str, server: str | None, parameters: Mapping[str, Value]
 ) -> str:
-    """Return the 16 hexadecimal digits that stand for exactly these, in whatever order they came."""
+    """Return 16 hexadecimal digits that stand for exactly these, in whatever order they came."""
     identity = [engine, link, client, server, sorted(parameters.items())]
     text = json.dumps(identity, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,208 @@
+"""What is known of an engine, its parameters and its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from railgauge import units
+from railgauge.catalogue.template import split_arguments, split_template
+from railgauge.errors import EngineError, InputError
+from railgauge.validation import suggest
+
+# A parameter's value in base units: bytes (int), seconds or bit/s (float), or what it plainly is.
+Value = int | float | str | bool
+
+_QUANTITIES: Mapping[str, Callable[[str | int | float], int | float]] = {
+    "size": units.parse_size,
+    "time": units.parse_time,
+    "rate": units.parse_rate,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo:
+    """A setting of an engine. `default`, `min` and `max` are in base units.
+
+    `type` is size, time, rate, int, choice, bool, text or argv (text that is split into arguments
+    by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
+    to set it. `modes` are those in which it has an effect; none named means all.
+    """
+
+    name: str
+    type: str
+    unit: str = ""
+    default: Value | None = None
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[str, ...] = ()
+    help: str = ""
+    modes: tuple[str, ...] = ()
+
+    def parse(self, value: object) -> Value:
+        """Return what a plan wrote, in base units; ValueError says what to write instead."""
+        if isinstance(value, bool) != (self.type == "bool") or not isinstance(
+            value, int | float | str
+        ):
+            raise ValueError(f"{_written(value)} is not {_WANTED[self.type]}")
+        if self.type in _QUANTITIES:
+            return self._in_range(_QUANTITIES[self.type](value))
+        if self.type == "int":
+            if not isinstance(value, int):
+                raise ValueError(f"{value!r} is not {_WANTED[self.type]}")
+            return self._in_range(value)
+        return value if self.type == "bool" else self._parse_text(value)
+
+    def _parse_text(self, value: int | float | str) -> str:
+        if isinstance(value, float):
+            raise ValueError(f"{value!r} is not {_WANTED[self.type]}")
+        text = str(value)
+        if self.type == "choice" and text not in self.choices:
+            hint = suggest(text, self.choices)
+            raise ValueError(f"{text!r} is not one of {', '.join(self.choices)}{hint}")
+        if self.type == "argv":
+            split_arguments(text)
+        elif not text.isprintable():
+            raise ValueError(f"{text!r} has a line break or control character: leave it out")
+        return text
+
+    def format(self, value: Value) -> str:
+        """Return `value` as a table shows it: `4KiB`, `5s`, `true`."""
+        if isinstance(value, bool | str):
+            return str(value).lower() if isinstance(value, bool) else value
+        if self.type == "size":
+            return units.format_size(int(value))
+        if self.type == "time":
+            return units.format_time(float(value))
+        if self.type == "rate":
+            return units.format_rate(float(value))
+        return str(value)
+
+    def applies(self, modes: Collection[Value]) -> bool:
+        """Return whether it has an effect in any of `modes` (none: the engine has no modes)."""
+        return not self.modes or not modes or any(mode in self.modes for mode in modes)
+
+    def _in_range(self, value: int | float) -> int | float:
+        if (self.min is None or value >= self.min) and (self.max is None or value <= self.max):
+            return value
+        bounds = [
+            f"{word} {self.format(bound)}"
+            for word, bound in (("at least", self.min), ("at most", self.max))
+            if bound is not None
+        ]
+        raise ValueError(f"{self.format(value)} is out of range: write {' and '.join(bounds)}")
+
+
+_WANTED: Mapping[str, str] = {
+    "size": "a size: write for example 1460, 4KiB or 10MB",
+    "time": "a time: write for example 5s, 12us or 2.9ms",
+    "rate": "a rate: write for example 150Mbit/s or 1Gbit/s",
+    "int": "a whole number: write digits only",
+    "bool": "true or false: write one of them",
+    "choice": "text: put it in quotes",
+    "text": "text: put it in quotes",
+    "argv": "text: put it in quotes",
+}
+
+
+def _written(value: object) -> str:
+    """Return `value` as YAML has it, for a sentence."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    return "nothing" if value is None else repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDescription:
+    """A value that an engine reports: base unit, and whether higher, lower or neither is better.
+
+    `source`, for somebody else's program, is the metric of rail-exec that it is.
+    """
+
+    name: str
+    unit: str
+    better: str
+    help: str = ""
+    modes: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What an engine is and takes. `command` is the template of somebody else's command line."""
+
+    name: str
+    version: str
+    summary: str
+    roles: tuple[str, ...]
+    parameters: Mapping[str, ParameterInfo]
+    metrics: Mapping[str, MetricDescription]
+    command: tuple[str, ...] | None = None
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether it measures between two hosts (links) rather than on one."""
+        return "server" in self.roles
+
+    def argv(self, parameters: Mapping[str, Value]) -> list[str]:
+        """Return the command line of somebody else's program for `parameters`.
+
+        An argument that is just the placeholder of an `argv` parameter becomes all its arguments.
+        Values stand in base units: bytes, seconds, bit/s.
+        """
+        return [
+            argument
+            for template in self.command or ()
+            for argument in self._expand(template, parameters)
+        ]
+
+    def read_metrics(self, reported: Mapping[str, float], output: str) -> dict[str, float]:
+        """Return this engine's metrics from what it, or rail-exec for it, reported.
+
+        `output` is what somebody else's program printed. EngineError `contract` where a metric is
+        missing or unknown, and so has no unit.
+        """
+        if self.command is None:
+            if unknown := sorted(set(reported) - set(self.metrics)):
+                raise EngineError(
+                    "contract",
+                    f"engine {self.name} reported {', '.join(unknown)}, which its description "
+                    "lacks: are the engines on the host older or newer than this railgauge?",
+                )
+            return dict(reported)
+        sources = {metric.name: metric.source for metric in self.metrics.values()}
+        if missing := sorted(set(sources.values()) - set(reported)):
+            raise EngineError("contract", f"rail-exec did not report {', '.join(missing)}")
+        return {name: reported[source] for name, source in sources.items()}
+
+    def _expand(self, template: str, parameters: Mapping[str, Value]) -> list[str]:
+        parts = split_template(template)
+        if len(parts) == 1:
+            text, named = parts[0]
+            if named and self.parameters[text].type == "argv":
+                return split_arguments(str(parameters[text]))
+        return ["".join(_plain(parameters[text]) if named else text for text, named in parts)]
+
+
+def _plain(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The engines that plans may name; `executor` is rail-exec, which runs the external ones."""
+
+    engines: Mapping[str, EngineInfo]
+    executor: EngineInfo
+    external: Mapping[str, str] = field(default_factory=dict)  # Name -> file that describes it.
+
+    def engine(self, name: str) -> EngineInfo:
+        """Return the engine called `name`; InputError names the nearest."""
+        if name in self.engines:
+            return self.engines[name]
+        hint = suggest(name, self.engines) or f": known are {', '.join(sorted(self.engines))}"
+        raise InputError(f"unknown engine {name!r}{hint}")

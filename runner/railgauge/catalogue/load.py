@@ -1,0 +1,92 @@
+"""Reads the descriptions of all engines: ours as they give them, external ones from YAML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from railgauge import assets
+from railgauge.catalogue.external import load_external
+from railgauge.catalogue.info import Catalogue, EngineInfo, MetricDescription, ParameterInfo, Value
+from railgauge.errors import EnvironmentFailedError, FileProblems, Problem
+
+# Plans don't name rail-exec itself; they name what it runs.
+_EXECUTOR = "exec"
+
+
+def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
+    """Return our engines, those of engines/external/ and those that the `extra` files describe.
+
+    FileProblems with the mistakes of all the descriptions.
+    """
+    engines = _our_engines(assets.folder("schema") / "engines.json")
+    executor = engines.pop(_EXECUTOR)
+    taken = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge")}
+    files: dict[str, str] = {}
+    problems: list[Problem] = []
+    for path in [*sorted((assets.folder("engines") / "external").glob("*.yaml")), *extra]:
+        try:
+            engine = load_external(path, executor, taken)
+        except FileProblems as error:
+            problems.extend(error.problems)
+            continue
+        engines[engine.name] = engine
+        files[engine.name] = taken[engine.name] = str(path)
+    if problems:
+        raise FileProblems(problems)
+    return Catalogue(engines, executor, files)
+
+
+def _our_engines(path: Path) -> dict[str, EngineInfo]:
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))["engines"]
+        return {name: _engine(each) for name, each in described.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EnvironmentFailedError(
+            f"{path}: the engines' descriptions can't be read ({error!r}): install railgauge again"
+        ) from error
+
+
+def _engine(described: dict[str, Any]) -> EngineInfo:
+    return EngineInfo(
+        name=described["name"],
+        version=described["version"],
+        summary=described["summary"],
+        roles=tuple(described["roles"]),
+        parameters={each["name"]: _parameter(each) for each in described["parameters"]},
+        metrics={each["name"]: _metric(each) for each in described["metrics"]},
+    )
+
+
+def _parameter(described: dict[str, Any]) -> ParameterInfo:
+    kind = described["type"]
+    return ParameterInfo(
+        name=described["name"],
+        type=kind,
+        unit=described["unit"],
+        default=_default(kind, described["default"]),
+        min=described.get("min"),
+        max=described.get("max"),
+        choices=tuple(described.get("choices", ())),
+        help=described["help"],
+        modes=tuple(described.get("modes", ())),
+    )
+
+
+def _default(kind: str, value: Value) -> Value:
+    # JSON's 5 and 5.0 are one number, but would be two in a case's key.
+    if kind in ("time", "rate"):
+        return float(value)
+    return int(value) if kind in ("size", "int") else value
+
+
+def _metric(described: dict[str, Any]) -> MetricDescription:
+    return MetricDescription(
+        name=described["name"],
+        unit=described["unit"],
+        better=described["better"],
+        help=described["help"],
+        modes=tuple(described.get("modes", ())),
+    )

@@ -1,0 +1,149 @@
+"""Holds a document against a pydantic model and says every mistake in plain English."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails
+
+from railgauge.errors import FileProblems, Problem
+from railgauge.yamlfile import Document
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class StrictModel(BaseModel):
+    """Base of what files are held against: no unknown keys, no silent conversions, no changes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _scalar(value: object) -> object:
+    if value is None or isinstance(value, dict | list):
+        raise ValueError(f"{describe(value)} stands where a single value is wanted")
+    return value
+
+
+# What a parameter's value may be before its engine is known.
+Scalar = Annotated[
+    Any,
+    AfterValidator(_scalar),
+    WithJsonSchema({"type": ["string", "number", "boolean"]}),
+]
+
+
+def validate(document: Document, model: type[M]) -> M:
+    """Return the document's data as a `model`; FileProblems with everything that is wrong."""
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        problems = [
+            _problem(document, model, detail)
+            for detail in error.errors(include_url=False, include_context=True)
+        ]
+        raise FileProblems(problems) from error
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return `: did you mean 'x'?` for the known name nearest to `name`, or nothing."""
+    candidates = list(known)
+    lowered = {candidate.lower(): candidate for candidate in candidates}
+    nearest = difflib.get_close_matches(name.lower()[:100], lowered, n=1, cutoff=0.6)
+    return f": did you mean {lowered[nearest[0]]!r}?" if nearest else ""
+
+
+def describe(value: object) -> str:
+    """Return what a value is, for a sentence: `the text 'abc'`, `a list`, `nothing`."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return f"the truth value {str(value).lower()}"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f"the text {value if len(value) <= 60 else value[:57] + '...'!r}"
+    return "a mapping" if isinstance(value, dict) else "a list"
+
+
+# pydantic's type of error -> what is wanted instead, with {names} from the error's context.
+_WANTED: Mapping[str, str] = {
+    "string_type": "text is wanted (a number meant as text goes in quotes)",
+    "string_too_short": "text of at least {min_length} character is wanted",
+    "string_too_long": "text of at most {max_length} characters is wanted",
+    "int_type": "a whole number is wanted",
+    "int_from_float": "a whole number is wanted",
+    "bool_type": "true or false is wanted",
+    "list_type": "a list is wanted: write [a, b], or a line with '- ' for each item",
+    "tuple_type": "a list is wanted: write [a, b], or a line with '- ' for each item",
+    "dict_type": "a mapping is wanted: write {{key: value}}, or a line for each key",
+    "model_type": "a mapping is wanted: write {{key: value}}, or a line for each key",
+    "model_attributes_type": "a mapping is wanted: write {{key: value}}, or a line for each key",
+    "greater_than_equal": "a number of at least {ge} is wanted",
+    "less_than_equal": "a number of at most {le} is wanted",
+    "literal_error": "{expected} is wanted",
+    "too_short": "at least {min_length} is wanted",
+    "too_long": "at most {max_length} are wanted",
+}
+
+
+def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -> Problem:
+    loc = list(detail["loc"])
+    key = loc[-1:] == ["[key]"]
+    if key:
+        loc.pop()
+    kind = detail["type"]
+    name = str(loc[-1]) if loc else ""
+    if kind == "extra_forbidden":
+        known = _keys(model, loc[:-1])
+        hint = suggest(name, known) or f": known here are {', '.join(sorted(known))}"
+        return document.problem(loc, f"unknown key {name!r}{hint}", key=True)
+    if kind == "missing":
+        return document.problem(loc[:-1], f"the key {name!r} is missing here: add it")
+    subject = f"{name!r}" if loc and isinstance(loc[-1], str) else "this item"
+    if kind == "value_error":
+        reason = str(detail["ctx"]["error"])
+        message = reason if not loc or key or isinstance(loc[-1], int) else f"{subject}: {reason}"
+        return document.problem(loc, message, key=key)
+    wanted = _WANTED.get(kind, detail["msg"]).format(**detail.get("ctx", {}))
+    found = describe(detail["input"])
+    return document.problem(loc, f"{subject} is {found}, but {wanted}", key=key)
+
+
+def _keys(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
+    """Return the keys that the model standing at `loc` knows."""
+    here: Any = model
+    for step in loc:
+        here = _inside(here, step)
+    models = [part for part in _alternatives(here) if _is_model(part)]
+    return [field.alias or name for part in models for name, field in part.model_fields.items()]
+
+
+def _inside(annotation: Any, step: str | int) -> Any:
+    """Return the annotation of what stands at `step` in something annotated so."""
+    for part in _alternatives(annotation):
+        if _is_model(part):
+            fields = {field.alias or name: field for name, field in part.model_fields.items()}
+            if step in fields:
+                return fields[str(step)].annotation
+        elif isinstance(step, int) and get_origin(part) in (list, tuple):
+            return get_args(part)[0]
+        elif isinstance(step, str) and get_origin(part) is dict:
+            return get_args(part)[1]
+    return None
+
+
+def _alternatives(annotation: Any) -> list[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _alternatives(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return [part for arg in get_args(annotation) for part in _alternatives(arg)]
+    return [annotation]
+
+
+def _is_model(part: Any) -> bool:
+    return isinstance(part, type) and issubclass(part, BaseModel)
