@@ -1,0 +1,68 @@
+"""The engines' lines are read strictly: an event, or an error that shows the line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from railgauge.engine.events import Done, Failed, Listening, Replicated, Settings, Warned, parse
+from railgauge.errors import EngineError
+
+REPLICATION = {
+    "event": "replication",
+    "replication": 1,
+    "warmup": False,
+    "started_at": 1.5,
+    "metrics": {"throughput": 2},
+}
+
+
+def test_each_kind_of_event_is_read():
+    lines = {
+        '{"event":"listening","engine":"udp","version":"1","port":7}': Listening("udp", "1", 7),
+        '{"event":"settings","engine":"udp","version":"1","parameters":{"tos":8},"client":{}}': (
+            Settings({"tos": 8}, {}, {})
+        ),
+        '{"event":"warning","code":"clamped","side":"server","message":"less"}': (
+            Warned("clamped", "server", "less")
+        ),
+        json.dumps(REPLICATION): Replicated(1, False, 1.5, {"throughput": 2.0}, ""),
+        '{"event":"error","code":"no-data","message":"none"}': Failed("no-data", "none", None),
+        '{"event":"done","replications":3}': Done(3),
+    }
+    for line, event in lines.items():
+        assert parse(line) == event
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "hello",
+        "[]",
+        "null",
+        "{}",
+        '{"event":"dance"}',
+        '{"event":["done"]}',
+        '{"event":"done"}',
+        '{"event":"done","replications":"3"}',
+        '{"event":"done","replications":true}',
+        '{"event":"done","replications":1,"more":2}',
+        '{"event":"listening","engine":"udp","version":"1","port":null}',
+        '{"event":"settings","engine":"udp","version":"1","parameters":{"a":[]},"client":{}}',
+        "[" * 100_000,
+    ],
+)
+def test_what_is_not_an_event_is_refused_with_the_line(line):
+    with pytest.raises(EngineError) as caught:
+        parse(line)
+    assert caught.value.code == "contract"
+    assert repr(line[:100])[1:-1] in str(caught.value)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", '"7"', "true", "null"])
+def test_a_metric_that_is_no_finite_number_is_never_a_measurement(number):
+    line = json.dumps(REPLICATION).replace('"throughput": 2', f'"throughput": {number}')
+    with pytest.raises(EngineError, match="not an event"):
+        parse(line)

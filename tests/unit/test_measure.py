@@ -1,0 +1,259 @@
+"""One launch of an engine, on the shipped fake transport: every way it can end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from railgauge.cases import Case
+from railgauge.catalogue import EngineInfo, MetricDescription
+from railgauge.engine.measure import Leash, Site, measure
+from railgauge.errors import HostUnreachableError
+from railgauge.transport.base import Exit
+from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport
+
+ENGINE = EngineInfo(
+    name="toy",
+    version="1",
+    summary="",
+    roles=("server", "client"),
+    parameters={},
+    metrics={"speed": MetricDescription("speed", "bit/s", "higher")},
+)
+CASE = Case("key", "toy", "a→b", "a", "b", {"duration": 0.1, "nodelay": True, "message": 64})
+SETTINGS = json.dumps(
+    {
+        "event": "settings",
+        "engine": "toy",
+        "version": "1",
+        "parameters": {},
+        "client": {"sndbuf": 4096},
+        "server": {"rcvbuf": 8192},
+    }
+)
+
+
+def listening_server(argv):
+    yield '{"event":"listening","engine":"toy","version":"1","port":4711}'
+    while (yield LINE) is not None:
+        pass
+
+
+def replication(number, *, warmup=False, **metrics):
+    return json.dumps(
+        {
+            "event": "replication",
+            "replication": number,
+            "warmup": warmup,
+            "started_at": 5.0,
+            "metrics": metrics or {"speed": 10.0 * number},
+        }
+    )
+
+
+def error(code, number=None):
+    event = {"event": "error", "code": code, "message": f"it was {code}"}
+    return json.dumps(event if number is None else event | {"replication": number})
+
+
+def client_saying(*lines, status=0):
+    def script(argv):
+        yield from lines
+        return Exit(status, "words on stderr")
+
+    return script
+
+
+def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, leash=None):
+    a = FakeTransport("a", {"rail-toy": client, "rail-exec": client})
+    b = FakeTransport("b", {"rail-toy": server})
+    outcomes = list(
+        measure(
+            engine,
+            CASE,
+            numbers,
+            Site(a, "/engines", "10.0.0.1"),
+            Site(b, "/engines", "10.0.0.2"),
+            control_port=0,
+            leash=leash or Leash(),
+        )
+    )
+    return outcomes, a, b
+
+
+def test_replications_come_under_the_numbers_that_were_asked_for():
+    script = client_saying(
+        SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
+    )
+    outcomes, _, _ = play(script, numbers=(4, 7))
+    assert [(each.replication, each.metrics["speed"]) for each, _ in outcomes] == [(4, 10), (7, 20)]
+    launch = outcomes[0][1]
+    assert launch is outcomes[1][1]
+    assert (launch.client, launch.server) == ({"sndbuf": 4096}, {"rcvbuf": 8192})
+
+
+def test_both_ends_get_the_same_secret_and_never_as_an_argument():
+    script = client_saying(
+        SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
+    )
+    _, a, b = play(script)
+    (client,), (server,) = a.started, b.started
+    assert client.sent == server.sent
+    assert len(client.sent[0]) == 32
+    assert client.sent[0] not in " ".join(client.argv + server.argv)
+
+
+def test_the_client_is_told_every_parameter_in_base_units():
+    script = client_saying(
+        SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
+    )
+    _, a, _ = play(script)
+    argv = a.started[0].argv
+    assert argv[:3] == ("/engines/rail-toy", "client", "10.0.0.2")
+    assert {"--port=4711", "--replications=2"} < set(argv)
+    assert {"--duration=0.1", "--nodelay=true", "--message=64"} < set(argv)
+
+
+def test_everything_has_ended_after_a_launch():
+    _, a, b = play(client_saying(error("no-data", 1)))
+    assert all(process.stdin_closed for process in a.started + b.started)
+
+
+def test_a_warm_up_is_marked_and_takes_no_number():
+    script = client_saying(
+        SETTINGS,
+        replication(0, warmup=True, speed=1.0),
+        replication(1),
+        '{"event":"done","replications":1}',
+    )
+    outcomes, _, _ = play(script, numbers=(3,))
+    assert [(each.replication, each.warmup) for each, _ in outcomes] == [(0, True), (3, False)]
+
+
+def test_an_engines_error_fails_the_replication_under_way_and_ends_the_launch():
+    outcomes, _, _ = play(client_saying(SETTINGS, replication(1), error("peer-lost", 2), status=1))
+    assert [each.status for each, _ in outcomes] == ["ok", "failed"]
+    failed = outcomes[1][0]
+    assert (failed.replication, failed.error_code) == (2, "peer-lost")
+    assert failed.metrics == {}
+
+
+def test_what_the_server_says_stands_beside_the_clients_error():
+    def server(argv):
+        yield from (
+            '{"event":"listening","engine":"toy","version":"1","port":1}',
+            error("deadline"),
+        )
+
+    outcomes, _, _ = play(client_saying(error("peer-lost")), server)
+    assert "it was peer-lost (server on b: it was deadline)" in outcomes[0][0].error_message
+
+
+def test_a_server_that_cannot_start_fails_the_replication():
+    outcomes, _, _ = play(client_saying(), client_saying(error("port-in-use"), status=1))
+    ((failed, _),) = outcomes
+    assert (failed.status, failed.error_code) == ("failed", "port-in-use")
+    assert "server on b" in failed.error_message
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ([SETTINGS], "engine-lost"),
+        ([SETTINGS, "Segmentation fault"], "contract"),
+        ([SETTINGS, replication(2)], "contract"),
+        ([SETTINGS, replication(1, warp=9)], "contract"),
+        ([SETTINGS, '{"event":"done","replications":2}'], "contract"),
+        (['{"event":"listening","engine":"toy","version":"1","port":1}'], "contract"),
+    ],
+)
+def test_an_engine_that_breaks_its_contract_gives_a_failure_and_no_number(lines, code):
+    outcomes, _, _ = play(client_saying(*lines, status=-11))
+    ((failed, _),) = outcomes
+    assert (failed.status, failed.error_code, failed.metrics) == ("failed", code, {})
+
+
+def test_an_engine_that_dies_says_its_status_and_last_words():
+    ((failed, _),), _, _ = play(client_saying(SETTINGS, status=-11))
+    assert "status -11" in failed.error_message
+    assert "words on stderr" in failed.error_message
+
+
+def test_more_replications_than_asked_for_are_refused():
+    script = client_saying(SETTINGS, replication(1), replication(2))
+    outcomes, _, _ = play(script, numbers=(1,))
+    assert [each.status for each, _ in outcomes] == ["ok", "failed"]
+
+
+def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host():
+    def client(argv):
+        yield SETTINGS
+        yield LOSS
+
+    seen = []
+    a = FakeTransport("a", {"rail-toy": client})
+    b = FakeTransport("b", {"rail-toy": listening_server})
+    with pytest.raises(HostUnreachableError) as caught:
+        for outcome, _ in measure(
+            ENGINE, CASE, (1, 2), Site(a, "", "x"), Site(b, "", "y"), control_port=0, leash=Leash()
+        ):
+            seen.append(outcome)
+    assert caught.value.host == "a"
+    assert [(each.replication, each.error_code) for each in seen] == [(1, "host-lost")]
+
+
+def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
+    seen = []
+    a = FakeTransport("a", {"rail-toy": client_saying()})
+    b = FakeTransport("b", {"rail-toy": listening_server})
+    b.lose()
+    with pytest.raises(HostUnreachableError) as caught:
+        seen.extend(
+            measure(
+                ENGINE,
+                CASE,
+                (1,),
+                Site(a, "", "x"),
+                Site(b, "", "y"),
+                control_port=0,
+                leash=Leash(),
+            )
+        )
+    assert (caught.value.host, seen) == ("b", [])
+
+
+def test_pulling_the_leash_ends_a_program_that_hangs():
+    leash = Leash()
+
+    def client(argv):
+        yield SETTINGS
+        leash.pull()
+        yield NEVER
+
+    outcomes, _, _ = play(client, leash=leash)
+    assert leash.pulled
+    assert [each.error_code for each, _ in outcomes] == ["engine-lost"]
+
+
+def test_a_foreign_engines_metrics_come_from_the_executors():
+    foreign = EngineInfo(
+        name="echo",
+        version="1",
+        summary="",
+        roles=("client",),
+        parameters={},
+        metrics={"time": MetricDescription("time", "s", "lower", source="wall_time")},
+        command=("echo", "hello"),
+    )
+    case = Case("key", "echo", "a", "a", None, {"timeout": 2.0})
+    script = client_saying(
+        replication(1, wall_time=0.5, max_rss=7), '{"event":"done","replications":1}'
+    )
+    a = FakeTransport("a", {"rail-exec": script})
+    ((outcome, _),) = measure(
+        foreign, case, (1,), Site(a, "/engines", "x"), None, control_port=0, leash=Leash()
+    )
+    assert outcome.metrics == {"time": 0.5}
+    assert a.started[0].argv[-3:] == ("--", "echo", "hello")
+    assert "--timeout=2.0" in a.started[0].argv
