@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from railgauge import __version__, facts
 from railgauge.cases import ExpandedTest
 from railgauge.cases import expand as expand_cases
+from railgauge.catalogue import Catalogue
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.measure import Site
 from railgauge.errors import (
@@ -91,6 +92,7 @@ class Finished:
     """A run that came to its end. `missing` replications were left out with the lost hosts."""
 
     run: int
+    catalogue: Catalogue
     measured: int
     failed: int
     missing: int
@@ -259,7 +261,7 @@ def perform(job: Job) -> Finished:
             f"{tally.missing} missing. Go on with: railgauge resume {job.run}"
         )
     store.finish_run(job.run, "interrupted" if tally.missing else "complete")
-    return Finished(job.run, tally.measured, tally.failed, tally.missing, performance.lost)
+    return Finished(job.run, setting.catalogue, tally.measured, tally.failed, tally.missing, performance.lost)
 
 
 STAGES: tuple[Callable[[Any], Any], ...] = (

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from railgauge.cli.options import allow_large, database
+from railgauge.cli.tables import default_text
 from railgauge.pipeline import Request, execute
 from railgauge.progress import observer_for
-from railgauge.report.default import default_text
 
 
 @click.command()
@@ -39,7 +39,7 @@ def _execute(request: Request) -> int:
     """Execute and tell what came of it; return the exit code."""
     finished = execute(request)
     if finished.measured:
-        click.echo(default_text(request.store, [finished.run]))
+        click.echo(default_text(request.store, [finished.run], finished.catalogue))
     click.echo(f"run {finished.run} in {request.where}: {finished.measured} measured", nl=False)
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
     click.echo(f", {finished.missing} missing" if finished.missing else "")

@@ -8,8 +8,9 @@ from dataclasses import asdict
 
 import click
 
+from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import as_json, database
-from railgauge.report.default import default_text
+from railgauge.cli.tables import default_text
 from railgauge.store import Store
 from railgauge.store.records import RunSummary, StoredRun
 
@@ -86,9 +87,8 @@ def show(run: int, where: str, as_json: bool) -> None:
                 f"failed: {failure.test} {failure.case.link} replication {failure.replication}: "
                 f"{failure.error_message} [{failure.error_code}]"
             )
-        if len(store.done(run)):
-            click.echo()
-            click.echo(default_text(store, [run]))
+        text = default_text(store, [run], load_catalogue())
+        click.echo(f"\n{text}" if text else "nothing is measured yet")
 
 
 def _as_json(stored: StoredRun) -> dict[str, object]:

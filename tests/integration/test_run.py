@@ -1,0 +1,265 @@
+"""The whole way on this machine: plan to database, with the real engines, killed and gone on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+QUICK = """\
+railgauge: 1
+name: quick
+hosts:
+  here: {address: 127.0.0.1, transport: local}
+links:
+  loop: {from: here, to: here}
+tests:
+  - name: stream
+    engine: udp
+    set: {mode: stream, duration: 0.1s}
+    grid: {datagram: [64, 1460]}
+    replications: 2
+  - name: ping
+    engine: tcp
+    set: {mode: latency, duration: 0.1s, message: 64, congestion: reno}
+    replications: 2
+"""
+SLOW = QUICK.replace("duration: 0.1s", "duration: 0.3s").replace(
+    "replications: 2", "replications: 8"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "railgauge", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    process = start(folder, *arguments)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
+def query(folder: Path, sql: str) -> list[tuple]:
+    database = sqlite3.connect(folder / "railgauge.db")
+    try:
+        return database.execute(sql).fetchall()
+    finally:
+        database.close()
+
+
+def measured(folder: Path) -> int:
+    try:
+        ((count,),) = query(folder, "SELECT count(*) FROM replication WHERE number > 0")
+    except sqlite3.OperationalError:
+        return 0
+    return count
+
+
+def wait_for(condition, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def engines_started_by(controller: int) -> set[int]:
+    """The processes whose parent is `controller`, and theirs."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parent = int(stat.rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry.name))
+    found: set[int] = set()
+    pending = [controller]
+    while pending:
+        for child in children.get(pending.pop(), []):
+            found.add(child)
+            pending.append(child)
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK)
+    done = railgauge(folder, "run", "plan.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "6 measured" in done.stdout
+    rows = query(
+        folder,
+        "SELECT test, link, client_host, server_host, count(*), min(value) FROM measurement "
+        "WHERE metric IN ('throughput', 'rtt_p50') GROUP BY test",
+    )
+    assert [row[:5] for row in rows] == [
+        ("ping", "loop", "here", "here", 2),
+        ("stream", "loop", "here", "here", 4),
+    ]
+    assert all(row[5] > 0 for row in rows)
+
+
+def test_what_both_kernels_granted_is_stored_with_each_launch(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK)
+    assert railgauge(folder, "run", "plan.yaml").returncode == 0
+    for client, server in query(folder, "SELECT client, server FROM launch"):
+        assert json.loads(client)["sndbuf"] > 0
+        assert json.loads(server)["rcvbuf"] > 0
+
+
+def test_the_hosts_facts_are_stored(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK)
+    assert railgauge(folder, "run", "plan.yaml").returncode == 0
+    facts = dict(query(folder, "SELECT name, value FROM host_fact WHERE host = 'here'"))
+    assert facts["kernel"].startswith("Linux version")
+
+
+def test_a_mistake_in_the_plan_starts_nothing_and_makes_no_database(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK.replace("datagram:", "datagrm:"))
+    done = railgauge(folder, "run", "plan.yaml")
+    assert done.returncode == 2
+    assert done.stderr.startswith("plan.yaml:11:12: ")
+    assert "datagram" in done.stderr
+    assert not (folder / "railgauge.db").exists()
+
+
+def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(SLOW)
+    controller = start(folder, "run", "plan.yaml")
+    wait_for(lambda: measured(folder) >= 5)
+    engines = engines_started_by(controller.pid)
+    before = measured(folder)
+    controller.kill()
+    controller.communicate()
+    assert engines
+    wait_for(lambda: not any(alive(pid) for pid in engines), 5.0)
+    kept = query(folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2")
+    assert before <= len(kept) < 24
+    listed = json.loads(railgauge(folder, "list", "--json").stdout)
+    assert listed[0]["state"] == "unfinished"
+
+    done = railgauge(folder, "resume", "1")
+    assert done.returncode == 0, done.stderr
+    assert f"{24 - len(kept)} measured" in done.stdout
+    after = query(folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2")
+    assert set(kept) < set(after)
+    assert [row[:2] for row in after] == [(case, n) for case in (1, 2, 3) for n in range(1, 9)]
+    assert json.loads(railgauge(folder, "list", "--json").stdout)[0]["state"] == "complete"
+    assert "0 measured" in railgauge(folder, "resume", "1").stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_says_how_to_go_on(folder: Path, number: signal.Signals) -> None:
+    (folder / "plan.yaml").write_text(SLOW)
+    controller = start(folder, "run", "plan.yaml")
+    wait_for(lambda: measured(folder) >= 2)
+    engines = engines_started_by(controller.pid)
+    controller.send_signal(number)
+    _, err = controller.communicate(timeout=15)
+    assert controller.returncode == 130
+    assert "railgauge resume 1" in err
+    assert "Traceback" not in err
+    assert not any(alive(pid) for pid in engines)
+    assert query(folder, "SELECT state FROM run") == [("interrupted",)]
+    assert query(folder, "SELECT count(*) FROM replication WHERE status = 'failed'") == [(0,)]
+
+
+def test_a_stop_before_anything_is_measured_leaves_no_run_half_made(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(SLOW)
+    controller = start(folder, "run", "plan.yaml")
+    time.sleep(0.05)
+    controller.send_signal(signal.SIGTERM)
+    _, err = controller.communicate(timeout=15)
+    assert controller.returncode in (130, -signal.SIGTERM)
+    assert "Traceback" not in err
+
+
+def test_a_replication_that_fails_is_stored_with_its_cause_and_the_rest_goes_on(
+    folder: Path,
+) -> None:
+    plan = QUICK.replace("congestion: reno", "congestion: nosuch")
+    (folder / "plan.yaml").write_text(plan)
+    done = railgauge(folder, "run", "plan.yaml")
+    assert done.returncode == 1
+    assert "4 measured, 2 failed" in done.stdout
+    assert "nosuch" in done.stderr
+    rows = query(
+        folder, "SELECT status, metric, value, replication FROM measurement WHERE test = 'ping'"
+    )
+    assert rows == [("failed", None, None, 1), ("failed", None, None, 2)]
+    shown = railgauge(folder, "show", "1").stdout
+    assert "failed: ping loop replication 1" in shown
+    assert "congestion-refused" in shown
+
+
+def test_other_plans_can_be_measured_into_the_same_database_at_once(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK)
+    both = [start(folder, "run", "plan.yaml") for _ in range(2)]
+    for process in both:
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    counts = query(
+        folder,
+        "SELECT run, count(*) FROM measurement WHERE metric IN "
+        "('throughput', 'rtt_p50') GROUP BY run",
+    )
+    assert counts == [(1, 6), (2, 6)]
+
+
+def test_a_run_cannot_go_on_with_cases_that_changed(folder: Path) -> None:
+    hosts = "hosts:\n  here: {address: 127.0.0.1, transport: local}\n"
+    (folder / "hosts.yaml").write_text(hosts)
+    text = SLOW.replace(hosts, "hosts_file: hosts.yaml\n")
+    (folder / "plan.yaml").write_text(text.replace("links:\n  loop: {from: here, to: here}\n", ""))
+    links = "links:\n  {}: {{from: here, to: here}}\n"
+    (folder / "hosts.yaml").write_text(hosts + links.format("loop"))
+    controller = start(folder, "run", "plan.yaml")
+    wait_for(lambda: measured(folder) >= 1)
+    controller.send_signal(signal.SIGINT)
+    controller.communicate(timeout=15)
+    (folder / "hosts.yaml").write_text(hosts + links.format("other"))
+    done = railgauge(folder, "resume", "1")
+    assert done.returncode == 2
+    assert "other cases" in done.stderr
+
+
+def test_a_full_disk_is_said_and_what_was_stored_stays(folder: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    small = folder / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)]
+    subprocess.run(mount, check=True)
+    try:
+        (folder / "plan.yaml").write_text(SLOW.replace("replications: 8", "replications: 400"))
+        done = railgauge(folder, "run", "plan.yaml", "--db", str(small / "full.db"))
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert "full" in done.stderr
+        assert "Traceback" not in done.stderr
+    finally:
+        subprocess.run(["umount", str(small)], check=True)

@@ -1,0 +1,117 @@
+"""The command line itself: what it answers, what it imports, how it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from railgauge.cli import cli
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = cli.list_commands(click.Context(cli))
+
+
+def railgauge(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "railgauge", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+
+
+def test_help_imports_none_of_the_heavy_libraries():
+    heavy = ["sqlalchemy", "numpy", "pydantic", "yaml", "jinja2", "fabric", "paramiko", "rich"]
+    script = (
+        "import sys; from railgauge.cli import cli; cli(['--help'], standalone_mode=False); "
+        f"print(sorted(set({heavy}) & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stderr.strip() == "[]"
+    assert "check" in done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_and_has_help(name):
+    assert f"railgauge {name}" in (ROOT / "docs" / "cli.md").read_text()
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.help
+    assert all(
+        parameter.help for parameter in command.params if isinstance(parameter, click.Option)
+    )
+    assert railgauge(name, "--help").returncode == 0
+
+
+def test_a_misspelt_command_names_the_right_one():
+    done = railgauge("chekc")
+    assert done.returncode == 2
+    assert "did you mean 'check'" in done.stderr
+
+
+def test_a_wrong_option_is_the_users_mistake():
+    done = railgauge("list", "--nosuch")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_database_that_is_not_there_is_not_made(tmp_path):
+    where = tmp_path / "none.db"
+    for command in (["list"], ["show", "1"], ["resume", "1"]):
+        done = railgauge(*command, "--db", str(where))
+        assert done.returncode == 2, done.stderr
+        assert str(where) in done.stderr
+        assert not where.exists()
+
+
+def test_a_plan_that_is_not_there_is_said(tmp_path):
+    done = railgauge("check", str(tmp_path / "none.yaml"))
+    assert done.returncode == 2
+    assert "none.yaml" in done.stderr
+
+
+def test_check_counts_what_the_shipped_plans_would_do():
+    done = railgauge("check", "--json", str(ROOT / "plans" / "sharcnet-udp.yaml"))
+    answer = json.loads(done.stdout)
+    # 4 datagram sizes by 4 socket buffers less one, over 3 links.
+    assert answer["cases"] == 45
+    assert answer["replications"] == 450
+
+
+@pytest.mark.parametrize("plan", sorted((ROOT / "plans").glob("*.yaml")), ids=lambda p: p.name)
+def test_every_shipped_plan_is_valid(plan):
+    done = railgauge("check", str(plan))
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_engines_are_listed_and_described():
+    assert "udp" in railgauge("engines").stdout
+    assert "datagram" in railgauge("engines", "udp").stdout
+    assert [each["name"] for each in json.loads(railgauge("engines", "tcp", "--json").stdout)] == [
+        "tcp"
+    ]
+    done = railgauge("engines", "upd")
+    assert (done.returncode, "did you mean 'udp'" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_program(shell):
+    assert "_RAILGAUGE_COMPLETE" in railgauge("completion", shell).stdout
+
+
+def test_completion_knows_the_commands():
+    done = railgauge(_RAILGAUGE_COMPLETE="bash_complete", COMP_WORDS="railgauge re", COMP_CWORD="1")
+    assert {"plain,resume", "plain,report"} <= set(done.stdout.split())
+
+
+def test_output_cut_short_by_its_reader_is_no_error():
+    command = f"{sys.executable} -m railgauge engines udp | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert done.stderr == ""
