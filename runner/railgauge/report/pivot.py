@@ -182,8 +182,8 @@ def _ordered(keys: Sequence[Key], axes: Sequence[Axis]) -> list[Key]:
 
 
 def _column(spec: TableSpec, key: Key, cell: CellSpec, chosen: Sequence[Series]) -> Column:
-    base = next((one.unit for one in chosen if one.metric == cell.metric), "")
-    digits = cell.digits
+    stored = next((one.unit for one in chosen if one.metric == cell.metric), "")
+    base, digits = stored, cell.digits
     if cell.statistic == "cv":
         base = "1"
     elif cell.statistic == "n":
@@ -194,7 +194,7 @@ def _column(spec: TableSpec, key: Key, cell: CellSpec, chosen: Sequence[Series])
             f"table {spec.name!r}: {unit!r} can't show the {cell.statistic} of {cell.metric}:"
             f" use one of {', '.join(fitting_units(base))}"
         )
-    return Column(key, cell.metric, cell.statistic, unit, base, digits)
+    return Column(key, cell.metric, cell.statistic, unit, base, stored, digits)
 
 
 def _cell(

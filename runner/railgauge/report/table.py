@@ -63,7 +63,8 @@ class Row:
 class Column:
     """What all the cells of a column have in common; `key` holds the column axes' values.
 
-    `unit` is the one shown, `base_unit` the stored one.
+    `unit` is the one shown; `base_unit` the one it is a multiple of: the statistic's, which for
+    `cv` and `n` differs from `metric_unit`, the one that the metric is stored in.
     """
 
     key: tuple[Value | None, ...]
@@ -71,6 +72,7 @@ class Column:
     statistic: str
     unit: str
     base_unit: str
+    metric_unit: str
     digits: int
 
 

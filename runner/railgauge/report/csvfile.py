@@ -1,0 +1,68 @@
+"""Tables as CSV (RFC 4180): a line for each cell with its axes and its whole summary."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from railgauge.report.table import Cell, Column, Table
+
+_SUMMARY = ("n", "mean", "median", "stdev", "minimum", "maximum", "mean_absolute_deviation", "cv")
+_CELL = ("run", "test", "case_key", "asked", "failed", "suspect")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_DASHES = re.compile(r"-*")
+
+
+def render_csv(table: Table) -> str:
+    """Return `table` as tidy CSV with a header line, lines ended by CR LF.
+
+    The columns: the row and column axes (stored values), `metric`, `statistic`, `shown` (the text
+    of the table) and `shown_unit`; then n, mean, … in `unit`, the metric's base unit, at full
+    precision; then the cell's run, test and case key and how many replications were asked for,
+    failed and are suspect. What is not there is empty.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    axes = [*table.row_axes, *table.column_axes]
+    # An axis may be called as one of ours is: run and test are both.
+    cell = [name for name in _CELL if name not in axes]
+    writer.writerow([*axes, "metric", "statistic", "shown", "shown_unit", *_SUMMARY, "unit", *cell])
+    for row in table.rows:
+        for column, one in zip(table.columns, row.cells, strict=True):
+            writer.writerow([*map(_text, (*row.key, *column.key)), *_line(column, one, cell)])
+    return out.getvalue()
+
+
+def _line(column: Column, cell: Cell, names: list[str]) -> Iterator[object]:
+    yield from (_text(column.metric), column.statistic, _text(cell.text), column.unit)
+    for name in _SUMMARY:
+        yield _text(getattr(cell.summary, name)) if cell.summary is not None else ""
+    yield column.metric_unit
+    for name in names:
+        yield _text(getattr(cell, name)) if cell.case_key else ""
+
+
+def _text(value: object) -> str:
+    """Return a value as a CSV field that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value)
+    text = str(value)
+    if isinstance(value, str) and text[:1] in _FORMULA and not _harmless(text):
+        return f"'{text}"
+    return text
+
+
+def _harmless(text: str) -> bool:
+    if _DASHES.fullmatch(text):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

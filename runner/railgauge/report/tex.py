@@ -1,0 +1,166 @@
+r"""Plain text to LaTeX: everything escaped, whatever a name or a description holds.
+
+The result compiles with pdflatex in both the OT1 and the T1 font encoding. What neither can show is
+written as its code point, `U+4E2D`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+
+class Tex(str):
+    """Text that is LaTeX already and must not be escaped."""
+
+    __slots__ = ()
+
+
+_SYMBOLS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # Bare ones would be taken for an argument after the \\ of the row before.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    '"': r"\char34{}",
+    "`": r"\char96{}",
+    "\u00a0": "~",
+    "–": r"\textendash{}",
+    "—": r"\textemdash{}",
+    "‘": r"\textquoteleft{}",
+    "’": r"\textquoteright{}",
+    "“": r"\textquotedblleft{}",
+    "”": r"\textquotedblright{}",
+    "…": r"\dots{}",
+    "•": r"\textbullet{}",
+    "°": r"\textdegree{}",
+    "µ": r"\textmu{}",
+    "€": r"\texteuro{}",
+    "§": r"\S{}",
+    "©": r"\textcopyright{}",
+    "®": r"\textregistered{}",
+    "™": r"\texttrademark{}",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    "ı": r"\i{}",
+}
+_MATHS = {
+    "→": r"\rightarrow",
+    "←": r"\leftarrow",
+    "↔": r"\leftrightarrow",
+    "⇒": r"\Rightarrow",
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "≠": r"\neq",
+    "≈": r"\approx",
+    "±": r"\pm",
+    "×": r"\times",
+    "÷": r"\div",
+    "·": r"\cdot",
+    "−": "-",
+    "∞": r"\infty",
+    "²": "^2",
+    "³": "^3",
+    "Δ": r"\Delta",
+    "Σ": r"\Sigma",
+    "Ω": r"\Omega",
+    "α": r"\alpha",
+    "β": r"\beta",
+    "γ": r"\gamma",
+    "δ": r"\delta",
+    "λ": r"\lambda",
+    "μ": r"\mu",
+    "π": r"\pi",
+    "ρ": r"\rho",
+    "σ": r"\sigma",
+    "τ": r"\tau",
+}
+_UNITS = {
+    "bit/s": r"\bit\per\second",
+    "kbit/s": r"\kilo\bit\per\second",
+    "Mbit/s": r"\mega\bit\per\second",
+    "Gbit/s": r"\giga\bit\per\second",
+    "Tbit/s": r"\tera\bit\per\second",
+    "ns": r"\nano\second",
+    "us": r"\micro\second",
+    "µs": r"\micro\second",
+    "ms": r"\milli\second",
+    "s": r"\second",
+    "min": r"\minute",
+    "h": r"\hour",
+    "B": r"\byte",
+    "kB": r"\kilo\byte",
+    "MB": r"\mega\byte",
+    "GB": r"\giga\byte",
+    "TB": r"\tera\byte",
+    "KiB": r"\kibi\byte",
+    "MiB": r"\mebi\byte",
+    "GiB": r"\gibi\byte",
+    "TiB": r"\tebi\byte",
+    "%": r"\percent",
+}
+# Combining character -> the accent's command.
+_ACCENTS = {
+    "\u0300": r"\`",
+    "\u0301": r"\'",
+    "\u0302": r"\^",
+    "\u0303": r"\~",
+    "\u0304": r"\=",
+    "\u0306": r"\u",
+    "\u0307": r"\.",
+    "\u0308": r"\"",
+    "\u030a": r"\r",
+    "\u030b": r"\H",
+    "\u030c": r"\v",
+    "\u0327": r"\c",
+}
+# Pairs that TeX's fonts would join: `--` to a dash, `''` to a quotation mark.
+_LIGATURES = re.compile(r"([-,'])(?=\1)")
+_SPECIAL = re.compile(r"[^A-Za-z0-9 .:;,'()/=+!?@-]")
+
+
+def escape(text: object) -> Tex:
+    """Return `text` as LaTeX that shows exactly it; a Tex stays as it is."""
+    if isinstance(text, Tex):
+        return text
+    # Split first: the braces that keep letters apart must not be escaped themselves.
+    parts = _LIGATURES.sub("\\1\0", str(text).replace("\0", "")).split("\0")
+    return Tex("{}".join(_SPECIAL.sub(_character, part) for part in parts))
+
+
+def unit(name: str) -> Tex:
+    """Return a display unit as siunitx writes it; a unit it doesn't know, as text."""
+    macros = _UNITS.get(name)
+    return escape(name) if macros is None else Tex(rf"\unit{{{macros}}}")
+
+
+def _character(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _SYMBOLS:
+        return _SYMBOLS[character]
+    if character in _MATHS:
+        return rf"\ensuremath{{{_MATHS[character]}}}"
+    apart = unicodedata.normalize("NFD", character)
+    letter, accent = apart[0], apart[1:]
+    if letter.isascii() and letter.isalpha() and accent in _ACCENTS:
+        return f"{_ACCENTS[accent]}{{{letter}}}"
+    return f"U+{ord(character):04X}"
