@@ -1,0 +1,167 @@
+#include "arguments.h"
+
+#include "describe.h"
+#include "failure.h"
+#include "parameters.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Launch options say how a process runs; they are no part of what is measured. */
+enum { PORT, REPLICATIONS, DEADLINE_AFTER, BIND, JSON, ONCE, SECRET_STDIN };
+static const struct parameter options[] = {
+    [PORT] = {.name = "port", .type = INT, .initial = "0", .min = 0, .max = 65535},
+    [REPLICATIONS] = {.name = "replications", .type = INT, .initial = "10", .min = 1, .max = 1e9},
+    [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1, .max = 30 * 86400.0},
+    [BIND] = {.name = "bind", .type = TEXT, .initial = "::"},
+    [JSON] = {.name = "json", .type = BOOL, .initial = "0"},
+    [ONCE] = {.name = "once", .type = BOOL, .initial = "0"},
+    [SECRET_STDIN] = {.name = "secret_stdin", .type = BOOL, .initial = "0"},
+    {.name = NULL},
+};
+
+static const struct engine option_table = {.parameters = options};
+
+static _Noreturn void unknown_option(const struct engine *engine, const char *name)
+{
+    struct suggestion suggestion = {.word = name};
+    for (const struct parameter *p = engine->parameters; p->name; p++)
+        suggest(&suggestion, p->name);
+    for (const struct parameter *p = options; p->name; p++)
+        suggest(&suggestion, p->name);
+    char shown[TEXT_LIMIT] = "";
+    if (suggestion.best)
+        snprintf(shown, sizeof shown, "%s", suggestion.best);
+    for (char *c = shown; *c; c++)
+        if (*c == '_')
+            *c = '-';
+    if (*shown)
+        fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, shown);
+    fail(BAD_PARAMETER, "unknown option '--%.64s': rail-%s --help lists them", name, engine->name);
+}
+
+static void set_launch_option(struct launch *launch, const char *name, const char *text)
+{
+    int index = parameter_find(&option_table, name);
+    struct value value;
+    char problem[MESSAGE_LIMIT];
+    if (index == BIND) { /* the resolver looks at addresses */
+        launch->bind = text;
+        return;
+    }
+    if (!parameter_parse(&options[index], text, &value, problem, sizeof problem))
+        fail(BAD_PARAMETER, "--%s", problem);
+    if (index == PORT)
+        launch->port = (int)value.number;
+    else if (index == REPLICATIONS)
+        launch->replications = (long)value.number;
+    else if (index == DEADLINE_AFTER)
+        launch->deadline = value.number;
+    else if (index == JSON)
+        launch->json = value.number != 0;
+    else if (index == ONCE)
+        launch->once = value.number != 0;
+    else
+        launch->secret_from_stdin = value.number != 0;
+}
+
+/* Takes "--name=value", "--name value", or "--name" alone for what is on or off; returns how many
+ * arguments that was. */
+static int take_option(struct launch *launch, char **arguments)
+{
+    char name[TEXT_LIMIT];
+    const char *equals = strchr(arguments[0], '=');
+    size_t length = equals ? (size_t)(equals - arguments[0]) - 2 : strlen(arguments[0]) - 2;
+    snprintf(name, sizeof name, "%.*s", (int)(length < 1000 ? length : 1000), arguments[0] + 2);
+    int own = parameter_find(launch->engine, name);
+    int general = parameter_find(&option_table, name);
+    if (own < 0 && general < 0)
+        unknown_option(launch->engine, name);
+    const struct parameter *p = own >= 0 ? &launch->engine->parameters[own] : &options[general];
+    const char *text = equals ? equals + 1 : arguments[1];
+    int taken = equals ? 1 : 2;
+    if (p->type == BOOL && !equals && (text == NULL || strncmp(text, "--", 2) == 0 || own < 0)) {
+        text = "true";
+        taken = 1;
+    }
+    char problem[MESSAGE_LIMIT];
+    if (text == NULL)
+        fail(BAD_PARAMETER, "--%s needs a value: rail-%s --help says which", name,
+             launch->engine->name);
+    if (own < 0)
+        set_launch_option(launch, name, text);
+    else if (!parameter_parse(p, text, &launch->values[own], problem, sizeof problem))
+        fail(BAD_PARAMETER, "--%s", problem);
+    return taken;
+}
+
+static void answer_questions(const struct engine *engine, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--describe") == 0)
+            describe(engine);
+        else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            print_help(engine);
+        else if (strcmp(argv[i], "--version") == 0)
+            printf("rail-%s %s\n", engine->name, RAIL_VERSION);
+        else
+            continue;
+        exit(fflush(stdout) == 0 ? 0 : 1);
+    }
+}
+
+/* The role and, for a client with a server, HOST; returns the index of the first option. */
+static int take_role(struct launch *launch, int argc, char **argv)
+{
+    const struct engine *engine = launch->engine;
+    if (argc < 2)
+        fail(BAD_PARAMETER, "say what to do: rail-%s %s; --help tells more", engine->name,
+             engine->port ? "server, or client HOST" : "client -- COMMAND");
+    launch->server = strcmp(argv[1], "server") == 0;
+    if (launch->server ? !engine->server : strcmp(argv[1], "client") != 0)
+        fail(BAD_PARAMETER, "'%.64s' is no role of rail-%s: it has %s", argv[1], engine->name,
+             engine->server ? "server and client" : "client only");
+    if (launch->server || !engine->port)
+        return 2;
+    if (argc < 3 || argv[2][0] == '-')
+        fail(BAD_PARAMETER, "the client needs a host: rail-%s client HOST [OPTION...]",
+             engine->name);
+    launch->host = argv[2];
+    return 3;
+}
+
+void parse_arguments(const struct engine *engine, int argc, char **argv, struct launch *launch)
+{
+    memset(launch, 0, sizeof *launch);
+    launch->engine = engine;
+    launch->port = engine->port;
+    launch->replications = 10;
+    launch->deadline = 86400;
+    for (int i = 0; engine->parameters[i].name; i++)
+        parameter_default(&engine->parameters[i], &launch->values[i]);
+    /* Seen first, so that a mistake before it is told as an event too. */
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            launch->json = true;
+    report_begin(launch);
+    failures_go_to(report_failure);
+    answer_questions(engine, argc, argv);
+
+    int i = take_role(launch, argc, argv);
+    while (i < argc && strcmp(argv[i], "--") != 0) {
+        if (strncmp(argv[i], "--", 2) != 0)
+            fail(BAD_PARAMETER, "'%.64s' stands where an option is expected: options begin with --",
+                 argv[i]);
+        i += take_option(launch, argv + i);
+    }
+    if (engine->takes_command && i + 1 < argc)
+        launch->command = argv + i + 1;
+    else if (engine->takes_command)
+        fail(BAD_PARAMETER, "no command: rail-%s client [OPTION...] -- COMMAND [ARG...]",
+             engine->name);
+    else if (i < argc)
+        fail(BAD_PARAMETER, "rail-%s runs no command: leave out what stands after --",
+             engine->name);
+}

@@ -1,0 +1,38 @@
+/* Time: intervals by a clock that nothing adjusts, CPU time of this thread. */
+#ifndef RAIL_CLOCK_H
+#define RAIL_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NANOSECONDS 1000000000ull /* in a second */
+
+/* Nanoseconds since some moment in the past. */
+static inline uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (uint64_t)t.tv_sec * NANOSECONDS + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t seconds_ns(double seconds)
+{
+    return (uint64_t)(seconds * 1e9);
+}
+
+static inline double ns_seconds(uint64_t nanoseconds)
+{
+    return (double)nanoseconds / 1e9;
+}
+
+/* UTC, seconds since 1970. */
+double utc_now(void);
+
+/* Wall and CPU time of a stretch of this thread's work, in seconds. */
+struct usage {
+    double elapsed, user, system;
+};
+void usage_begin(struct usage *usage);
+void usage_end(struct usage *usage);
+
+#endif

@@ -1,0 +1,172 @@
+#include "control.h"
+
+#include "clock.h"
+#include "engine.h"
+#include "failure.h"
+#include "sockets.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+static void put(unsigned char *out, uint32_t value, int bytes)
+{
+    for (int i = bytes - 1; i >= 0; i--, value >>= 8)
+        out[i] = (unsigned char)value;
+}
+
+static uint32_t get(const unsigned char *in, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | in[i];
+    return value;
+}
+
+void header_pack(const struct header *header, unsigned char out[HEADER_SIZE])
+{
+    put(out, header->magic, 4);
+    put(out + 4, header->version, 2);
+    put(out + 6, header->kind, 2);
+    put(out + 8, header->length, 4);
+}
+
+struct header header_unpack(const unsigned char in[HEADER_SIZE])
+{
+    return (struct header){
+        .magic = get(in, 4),
+        .version = (uint16_t)get(in + 4, 2),
+        .kind = (uint16_t)get(in + 6, 2),
+        .length = get(in + 8, 4),
+    };
+}
+
+/* Sends the whole frame in one call, so that it leaves in one segment; false if it did not. */
+static bool send_frame(int fd, enum message kind, const struct fields *fields, int flags)
+{
+    unsigned char frame[HEADER_SIZE + FIELDS_LIMIT];
+    struct header header = {CONTROL_MAGIC, CONTROL_VERSION, (uint16_t)kind,
+                            fields ? (uint32_t)fields->length : 0};
+    header_pack(&header, frame);
+    if (fields)
+        memcpy(frame + HEADER_SIZE, fields->text, fields->length);
+    size_t size = HEADER_SIZE + header.length, sent = 0;
+    while (sent < size) {
+        ssize_t step = send(fd, frame + sent, size - sent, flags | MSG_NOSIGNAL);
+        if (step < 0 && errno == EINTR)
+            continue;
+        if (step <= 0)
+            return false;
+        sent += (size_t)step;
+    }
+    return true;
+}
+
+void control_send(int fd, enum message kind, const struct fields *fields)
+{
+    if (send_frame(fd, kind, fields, 0))
+        return;
+    /* It may have said why before it hung up. */
+    struct fields last_words;
+    control_receive_any(fd, &last_words, 1);
+    fail(PEER_LOST, "the other end hung up");
+}
+
+void control_send_failure(int fd, const char *code, const char *message)
+{
+    struct fields fields;
+    fields_clear(&fields);
+    fields_add(&fields, "code", code);
+    fields_add(&fields, "message", message);
+    send_frame(fd, FAILED, &fields, MSG_DONTWAIT);
+}
+
+static void receive_exactly(int fd, void *out, size_t size, uint64_t deadline)
+{
+    for (size_t got = 0; got < size;) {
+        if (!wait_readable(fd, deadline))
+            fail(NO_ANSWER, "the other end is connected but says nothing");
+        ssize_t step = recv(fd, (char *)out + got, size - got, MSG_DONTWAIT);
+        if (step < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (step <= 0)
+            fail(PEER_LOST, "the other end died or hung up%s%s", step < 0 ? ": " : "",
+                 step < 0 ? strerror(errno) : "");
+        got += (size_t)step;
+    }
+}
+
+static _Noreturn void fail_as_told(const struct fields *fields)
+{
+    char code[VALUE_LIMIT] = "", message[VALUE_LIMIT] = "";
+    fields_find(fields, "code", code);
+    fields_find(fields, "message", message);
+    fail(failure_named(code), "the other end says: %.900s", message);
+}
+
+enum message control_receive_any(int fd, struct fields *fields, double seconds)
+{
+    unsigned char raw[HEADER_SIZE];
+    uint64_t deadline = now_ns() + seconds_ns(seconds);
+    receive_exactly(fd, raw, sizeof raw, deadline);
+    struct header header = header_unpack(raw);
+    if (header.magic != CONTROL_MAGIC)
+        fail(BAD_PEER, "the other end is no railgauge engine");
+    if (header.length > FIELDS_LIMIT)
+        fail(BAD_PEER, "the other end announced a message of %u bytes", header.length);
+    fields->length = header.length;
+    receive_exactly(fd, fields->text, header.length, deadline);
+    if (!fields_valid(fields))
+        fail(BAD_PEER, "the other end sent a message that cannot be read");
+    if (header.kind == FAILED)
+        fail_as_told(fields);
+    if (header.version != CONTROL_VERSION)
+        fail(VERSION_MISMATCH,
+             "the other end speaks version %d of the protocol, this one %d: build both from the "
+             "same sources",
+             header.version, CONTROL_VERSION);
+    return (enum message)header.kind;
+}
+
+void control_receive(int fd, enum message kind, struct fields *fields, double seconds)
+{
+    enum message got = control_receive_any(fd, fields, seconds);
+    if (got != kind)
+        fail(BAD_PEER, "the other end sent message %d where %d was due", (int)got, (int)kind);
+}
+
+void control_request(int fd, enum message request, const struct fields *fields,
+                     enum message answer, struct fields *reply, double seconds)
+{
+    control_send(fd, request, fields);
+    control_receive(fd, answer, reply, seconds);
+}
+
+bool control_pending(int fd)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    return poll(&wanted, 1, 0) > 0;
+}
+
+bool control_alive(int fd)
+{
+    char byte;
+    ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+bool secrets_equal(const char *a, const char *b)
+{
+    char left[SECRET_LIMIT] = "", right[SECRET_LIMIT] = "";
+    volatile unsigned char difference = 0;
+    if (strlen(a) >= SECRET_LIMIT || strlen(b) >= SECRET_LIMIT)
+        return false;
+    strcpy(left, a);
+    strcpy(right, b);
+    for (size_t i = 0; i < SECRET_LIMIT; i++)
+        difference = (unsigned char)(difference | (left[i] ^ right[i]));
+    return difference == 0;
+}

@@ -1,0 +1,62 @@
+/* The control channel: framed messages over TCP.
+ * A frame is a header of 12 bytes, all big-endian: magic (4), version (2), kind (2), length (4),
+ * then that many bytes of fields. Header and kinds FAILED and HELLO stay as they are in every
+ * version, so that two versions can tell each other apart. */
+#ifndef RAIL_CONTROL_H
+#define RAIL_CONTROL_H
+
+#include "fields.h"
+
+#define CONTROL_MAGIC 0x5241494cu /* "RAIL" */
+#define CONTROL_VERSION 1
+#define HEADER_SIZE 12
+
+enum message {
+    HELLO = 1, /* client: engine, secret */
+    WELCOME,   /* server: the secret was right, go on */
+    SETUP,     /* client: every parameter */
+    SETTINGS,  /* server: data_port, what its kernel granted, warnings */
+    START,     /* client: one replication's token, duration, count ... */
+    READY,     /* server: send */
+    END,       /* client: all is sent; what that was */
+    RESULT,    /* server: what arrived */
+    FAILED,    /* either: code, message; the last thing it says */
+    BYE,       /* client: no more replications */
+};
+
+struct header {
+    uint32_t magic;
+    uint16_t version, kind;
+    uint32_t length;
+};
+
+void header_pack(const struct header *header, unsigned char out[HEADER_SIZE]);
+struct header header_unpack(const unsigned char in[HEADER_SIZE]);
+
+/* Sends one message, or fails with PEER_LOST. */
+void control_send(int fd, enum message kind, const struct fields *fields);
+
+/* As far as the socket takes it at once: for last words, which must not wait for anyone. */
+void control_send_failure(int fd, const char *code, const char *message);
+
+/* Receives the message of that kind within the time; every other course of events fails, a
+ * FAILED from the peer as the peer's own code and sentence. */
+void control_receive(int fd, enum message kind, struct fields *fields, double seconds);
+
+/* Likewise, but of any kind; returns which. */
+enum message control_receive_any(int fd, struct fields *fields, double seconds);
+
+/* Sends one message and receives the answer to it. */
+void control_request(int fd, enum message request, const struct fields *fields,
+                     enum message answer, struct fields *reply, double seconds);
+
+/* False once the peer has closed the connection or it broke; takes nothing from it. */
+bool control_alive(int fd);
+
+/* True if something can be received. */
+bool control_pending(int fd);
+
+/* Equal, in a time that tells nothing about where they differ. */
+bool secrets_equal(const char *a, const char *b);
+
+#endif

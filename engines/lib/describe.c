@@ -1,0 +1,159 @@
+#include "describe.h"
+
+#include "json.h"
+#include "parameters.h"
+#include "units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void write_list(struct json *json, const char *key, const char *list)
+{
+    if (list == NULL)
+        return;
+    json_key(json, key);
+    json_open(json, '[');
+    while (*list) {
+        size_t length = strcspn(list, "|");
+        json_bytes(json, list, length);
+        list += length + (list[length] == '|');
+    }
+    json_close(json, ']');
+}
+
+static void write_text(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_text(json, text);
+}
+
+static void describe_parameter(struct json *json, const struct parameter *p)
+{
+    struct value initial;
+    parameter_default(p, &initial);
+    json_open(json, '{');
+    write_text(json, "name", p->name);
+    write_text(json, "type", parameter_type_name(p->type));
+    write_text(json, "unit", parameter_unit(p->type));
+    json_key(json, "default");
+    value_json(json, p, &initial);
+    if (parameter_is_number(p->type)) {
+        json_key(json, "min");
+        json_number(json, p->min);
+        json_key(json, "max");
+        json_number(json, p->max);
+    }
+    write_list(json, "choices", p->choices);
+    write_text(json, "help", p->help);
+    write_list(json, "modes", p->modes);
+    json_close(json, '}');
+}
+
+static void describe_metric(struct json *json, const struct metric *m)
+{
+    json_open(json, '{');
+    write_text(json, "name", m->name);
+    write_text(json, "unit", m->unit);
+    write_text(json, "better", m->better);
+    write_text(json, "help", m->help);
+    write_list(json, "modes", m->modes);
+    json_close(json, '}');
+}
+
+void describe(const struct engine *engine)
+{
+    struct json json = {.out = stdout};
+    json_open(&json, '{');
+    write_text(&json, "name", engine->name);
+    write_text(&json, "version", RAIL_VERSION);
+    write_text(&json, "summary", engine->summary);
+    write_list(&json, "roles", engine->port ? "server|client" : "client");
+    json_key(&json, "parameters");
+    json_open(&json, '[');
+    for (const struct parameter *p = engine->parameters; p->name; p++)
+        describe_parameter(&json, p);
+    json_close(&json, ']');
+    json_key(&json, "metrics");
+    json_open(&json, '[');
+    for (const struct metric *m = engine->metrics; m->name; m++)
+        describe_metric(&json, m);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    putchar('\n');
+}
+
+/* Prints text broken at spaces, each line indented. */
+static void print_wrapped(const char *text, int indent)
+{
+    const size_t width = 96;
+    while (*text) {
+        size_t room = width - (size_t)indent;
+        size_t length = strlen(text);
+        if (length > room) {
+            length = room;
+            while (length > 0 && text[length] != ' ')
+                length--;
+            if (length == 0)
+                length = strcspn(text, " ");
+        }
+        printf("%*s%.*s\n", indent, "", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
+static void print_parameter(const struct parameter *p)
+{
+    char name[TEXT_LIMIT], range[256];
+    snprintf(name, sizeof name, "--%s", p->name);
+    for (char *c = name; *c; c++)
+        if (*c == '_')
+            *c = '-';
+    parameter_range(p, range, sizeof range);
+    printf("  %s VALUE   %s; default %s%s%s\n", name, range, *p->initial ? p->initial : "\"\"",
+           *parameter_unit(p->type) ? " " : "", parameter_unit(p->type));
+    print_wrapped(p->help, 6);
+    if (p->modes)
+        printf("      Only in mode %s.\n", p->modes);
+    if (p->originals)
+        printf("      Like %s.\n", p->originals);
+}
+
+static void print_launch_options(const struct engine *engine)
+{
+    if (engine->port)
+        printf("  --port N             control port, TCP (default %d; 0, server: the system picks)\n"
+               "  --bind ADDRESS       server: listen on this address only\n"
+               "  --once               server: end after the first client\n",
+               engine->port);
+    printf("  --replications N     client: how often to measure (default 10)\n"
+           "  --json               one JSON event a line instead of a table\n"
+           "  --secret-stdin       the first line of standard input is the secret that both ends\n"
+           "                       share (otherwise RAILGAUGE_SECRET; default none)\n"
+           "  --deadline TIME      end the whole process after this time (default 24h)\n"
+           "  --describe, --help, --version\n");
+}
+
+void print_help(const struct engine *engine)
+{
+    printf("rail-%s %s: %s\n\n", engine->name, RAIL_VERSION, engine->summary);
+    if (engine->port)
+        printf("  rail-%s server [OPTION...]\n  rail-%s client HOST [OPTION...]\n", engine->name,
+               engine->name);
+    else
+        printf("  rail-%s client [OPTION...]%s\n", engine->name,
+               engine->takes_command ? " -- COMMAND [ARG...]" : "");
+    printf("\nSizes: 1460, 4KiB, 1MiB (1024); kB, MB, GB (1000); k, M, G (1024). "
+           "Times: 5s, 2.9ms, 12us, 2min, 1h.\n\nParameters%s:\n",
+           engine->port ? " (given to the client, which tells the server)" : "");
+    for (const struct parameter *p = engine->parameters; p->name; p++)
+        print_parameter(p);
+    printf("\nLaunch options:\n");
+    print_launch_options(engine);
+    printf("\nMetrics:\n");
+    for (const struct metric *m = engine->metrics; m->name; m++) {
+        printf("  %s%s%s\n", m->name, *m->unit ? ", " : "", m->unit);
+        print_wrapped(m->help, 6);
+    }
+    printf("\nExit status: 0 if every replication was measured, 1 if not, 2 for a bad argument.\n");
+}

@@ -1,0 +1,74 @@
+/* What an engine is: its tables of parameters and metrics, and what it does as client and server.
+ * The tables are the only source of --describe, --help, argument parsing and range checks. */
+#ifndef RAIL_ENGINE_H
+#define RAIL_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RAIL_VERSION "0.1.0"
+#define MAX_PARAMETERS 64
+#define MAX_METRICS 64
+#define TEXT_LIMIT 64    /* longest text or choice value, with its final zero */
+#define SECRET_LIMIT 129 /* longest secret, with its final zero */
+
+enum parameter_type { SIZE, TIME, RATE, INT, CHOICE, BOOL, TEXT };
+
+/* One setting of an engine. Tables end with an entry whose name is NULL. */
+struct parameter {
+    const char *name;
+    enum parameter_type type;
+    const char *initial;   /* the default, written in base units */
+    double min, max;       /* numbers only */
+    const char *choices;   /* "stream|latency" */
+    const char *modes;     /* modes in which it has an effect, "a|b"; NULL: all */
+    const char *originals; /* the older tools' option for the same thing, for --help */
+    const char *help;
+};
+
+/* One value an engine reports. Tables end with an entry whose name is NULL. */
+struct metric {
+    const char *name;
+    const char *unit;   /* "bit/s", "s", "B" or "" for a count or a ratio */
+    const char *better; /* higher, lower or neither */
+    const char *modes;  /* modes that report it, "a|b"; NULL: all */
+    const char *help;
+    const char *column; /* heading in the table printed by hand; NULL: not shown there */
+    double scale;       /* shown value = value / scale */
+    int digits;         /* decimals shown */
+};
+
+struct value {
+    double number;         /* all types but CHOICE and TEXT; a BOOL is 0 or 1 */
+    char text[TEXT_LIMIT]; /* CHOICE and TEXT */
+};
+
+/* How this process was started: the launch options and every parameter's value. */
+struct launch {
+    const struct engine *engine;
+    bool server;
+    const char *host; /* the client's server */
+    const char *bind; /* the server's address; NULL: all */
+    int port;
+    long replications;
+    double deadline; /* seconds */
+    bool json, once, secret_from_stdin;
+    char secret[SECRET_LIMIT];
+    char **command; /* what stands after "--", ends with NULL */
+    struct value values[MAX_PARAMETERS];
+};
+
+struct engine {
+    const char *name;
+    const char *summary;
+    const struct parameter *parameters;
+    const struct metric *metrics;
+    int port;           /* the control port unless told; 0: no server, no HOST */
+    bool takes_command; /* wants "-- COMMAND [ARG...]" */
+    int (*client)(const struct launch *);
+    int (*server)(const struct launch *); /* NULL: there is none */
+};
+
+int engine_main(const struct engine *engine, int argc, char **argv);
+
+#endif

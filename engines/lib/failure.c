@@ -1,0 +1,53 @@
+#include "failure.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const codes[] = {
+#define X(symbol, code) [symbol] = code,
+    FAILURES(X)
+#undef X
+};
+
+static void print_plainly(enum failure failure, const char *message)
+{
+    fprintf(stderr, "%s: %s\n", codes[failure], message);
+}
+
+static failure_sink *tell = print_plainly;
+
+const char *failure_code(enum failure failure)
+{
+    return codes[failure];
+}
+
+enum failure failure_named(const char *code)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (strcmp(codes[i], code) == 0)
+            return (enum failure)i;
+    return BAD_PEER;
+}
+
+void failures_go_to(failure_sink *sink)
+{
+    tell = sink;
+}
+
+void fail(enum failure failure, const char *format, ...)
+{
+    /* The first failure is the one to tell; a second thread's waits for the end it brings. */
+    static atomic_flag failing = ATOMIC_FLAG_INIT;
+    while (atomic_flag_test_and_set(&failing))
+        pause();
+    char message[MESSAGE_LIMIT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    tell(failure, message);
+    _exit(failure == BAD_PARAMETER ? 2 : 1);
+}

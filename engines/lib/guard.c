@@ -1,0 +1,113 @@
+#include "guard.h"
+
+#include "clock.h"
+#include "failure.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECRET_WAIT_MS 30000
+
+static const struct launch *launch;
+static uint64_t deadline;
+static bool watch_input;
+static void (*clean_up)(void);
+
+static void take_secret_line(struct launch *started)
+{
+    size_t length = 0;
+    for (;;) {
+        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+        char c;
+        if (poll(&input, 1, SECRET_WAIT_MS) == 0)
+            fail(BAD_SECRET, "no secret came on standard input within %d s",
+                 SECRET_WAIT_MS / 1000);
+        ssize_t got = read(STDIN_FILENO, &c, 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            fail(BAD_SECRET, "standard input ended before a line with the secret");
+        if (c == '\n')
+            return;
+        if (length >= SECRET_LIMIT - 1)
+            fail(BAD_SECRET, "the secret is longer than %d characters", SECRET_LIMIT - 1);
+        started->secret[length++] = c;
+    }
+}
+
+void read_secret(struct launch *started)
+{
+    const char *given = getenv("RAILGAUGE_SECRET");
+    if (started->secret_from_stdin)
+        take_secret_line(started);
+    else if (given && strlen(given) >= SECRET_LIMIT)
+        fail(BAD_SECRET, "RAILGAUGE_SECRET is longer than %d characters", SECRET_LIMIT - 1);
+    else if (given)
+        strcpy(started->secret, given);
+    unsetenv("RAILGAUGE_SECRET"); /* no child of ours needs it */
+    for (const char *c = started->secret; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            fail(BAD_SECRET, "the secret has a control character: use printable ones");
+}
+
+void guard_cleanup(void (*cleanup)(void))
+{
+    clean_up = cleanup;
+}
+
+static void end_process(int status)
+{
+    if (clean_up)
+        clean_up();
+    _exit(status);
+}
+
+static bool input_ended(void)
+{
+    char scrap[512];
+    ssize_t got = read(STDIN_FILENO, scrap, sizeof scrap);
+    return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        uint64_t now = now_ns();
+        if (now >= deadline) {
+            if (clean_up)
+                clean_up();
+            fail(DEADLINE, "the deadline of %g s passed before the work was done",
+                 launch->deadline);
+        }
+        /* An hour at most, since poll counts by another clock than ours. */
+        uint64_t left_ms = (deadline - now) / 1000000 + 1;
+        struct pollfd input = {.fd = watch_input ? STDIN_FILENO : -1, .events = POLLIN};
+        int ready = poll(&input, 1, left_ms < 3600000 ? (int)left_ms : 3600000);
+        if (ready > 0 && input_ended())
+            end_process(launch->server ? 0 : 1);
+    }
+    return NULL;
+}
+
+void guard_start(const struct launch *started)
+{
+    struct stat input;
+    pthread_t thread;
+    launch = started;
+    deadline = now_ns() + seconds_ns(started->deadline);
+    watch_input = fstat(STDIN_FILENO, &input) == 0 &&
+                  (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
+    signal(SIGPIPE, SIG_IGN);
+    int error = pthread_create(&thread, NULL, watch, NULL);
+    if (error)
+        fail(SYSTEM_ERROR, "cannot start the guarding thread: %s", strerror(error));
+    pthread_detach(thread);
+}

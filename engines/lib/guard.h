@@ -1,0 +1,18 @@
+/* Ends the process when it should not live on: its standard input closes (the controller died or
+ * lets go) or its deadline passes. A thread of its own, asleep all the while. */
+#ifndef RAIL_GUARD_H
+#define RAIL_GUARD_H
+
+#include "engine.h"
+
+/* Takes the first line of standard input, or RAILGAUGE_SECRET, as the secret. Before guard_start,
+ * which reads standard input to its end. */
+void read_secret(struct launch *launch);
+
+/* Standard input is watched if it is a pipe or a socket. */
+void guard_start(const struct launch *launch);
+
+/* Called before the guard ends the process, in the guard's thread. */
+void guard_cleanup(void (*cleanup)(void));
+
+#endif

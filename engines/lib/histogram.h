@@ -1,0 +1,29 @@
+/* A histogram of times in fixed memory: exact count, sum and extremes, quantiles within 0.4 %. */
+#ifndef RAIL_HISTOGRAM_H
+#define RAIL_HISTOGRAM_H
+
+#include "result.h"
+
+#include <stdint.h>
+
+/* Values below 2^SUB_BITS have a bucket each; above, every power of two is cut into 2^SUB_BITS
+ * buckets, none wider than 1/2^SUB_BITS of its values. */
+#define SUB_BITS 7
+#define BUCKETS ((64 - SUB_BITS + 1) << SUB_BITS)
+
+struct histogram {
+    uint64_t count, sum, lowest, highest;
+    uint64_t buckets[BUCKETS];
+};
+
+void histogram_clear(struct histogram *histogram);
+void histogram_add(struct histogram *histogram, uint64_t value);
+
+/* The smallest value that at least the fraction q (0 to 1) of all values do not exceed, to the
+ * bucket's middle and never outside the extremes; there must be at least one value. */
+double histogram_quantile(const struct histogram *histogram, double q);
+
+/* Sets rtt_min ... rtt_p999, in seconds, from nanoseconds. */
+void result_set_round_trips(struct result *result, const struct histogram *histogram);
+
+#endif

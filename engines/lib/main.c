@@ -1,0 +1,11 @@
+#include "arguments.h"
+#include "guard.h"
+
+int engine_main(const struct engine *engine, int argc, char **argv)
+{
+    static struct launch launch;
+    parse_arguments(engine, argc, argv, &launch);
+    read_secret(&launch);
+    guard_start(&launch);
+    return launch.server ? engine->server(&launch) : engine->client(&launch);
+}

@@ -1,0 +1,58 @@
+/* Addresses and sockets: names to addresses, connecting in bounded time, listening. */
+#ifndef RAIL_SOCKETS_H
+#define RAIL_SOCKETS_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define ADDRESS_LIMIT 80 /* an address with its port as text */
+
+struct address {
+    socklen_t length;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_storage space;
+    };
+};
+
+void address_text(const struct address *address, char out[ADDRESS_LIMIT]); /* without the port */
+int address_port(const struct address *address);
+void address_set_port(struct address *address, int port);
+bool same_host(const struct address *a, const struct address *b);
+
+/* The socket's own address, or its peer's. IPv4 in IPv6's clothing comes as plain IPv4. */
+struct address local_address(int fd);
+struct address peer_address(int fd);
+
+/* A control connection to host; ip is "any", "4" or "6". Fails with a sentence. */
+int connect_to_host(const char *host, int port, const char *ip);
+
+/* A listening control socket on bind (NULL: every address, IPv4 and IPv6). Fails likewise. */
+int listen_on(const char *bind, int port);
+
+/* A socket of the family, closed on exec. */
+int open_socket(int family, int type);
+
+/* Binds to the address, or fails with PORT_IN_USE. */
+void bind_socket(int fd, const struct address *address);
+
+/* Connects within the time, or fails. */
+void connect_within(int fd, const struct address *address, double seconds, const char *what);
+
+/* Connection notices within a quarter of a minute that the other host is gone. */
+void keep_alive(int fd);
+
+/* Waits until fd is readable; false when the time is up. */
+bool wait_readable(int fd, uint64_t deadline_ns);
+
+/* Waits in receiving and in sending calls end after this time. */
+void set_timeouts(int fd, double seconds);
+
+/* Eight bytes nobody can guess. */
+uint64_t random_token(void);
+
+#endif

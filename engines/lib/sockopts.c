@@ -1,0 +1,103 @@
+#include "sockopts.h"
+
+#include "failure.h"
+#include "parameters.h"
+#include "sockets.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void set_option(int fd, int level, int name, int value, const char *what)
+{
+    if (setsockopt(fd, level, name, &value, sizeof value) != 0)
+        fail(SYSTEM_ERROR, "cannot set %s to %d: %s", what, value, strerror(errno));
+}
+
+int get_option(int fd, int level, int name)
+{
+    int value = 0;
+    socklen_t length = sizeof value;
+    getsockopt(fd, level, name, &value, &length);
+    return value;
+}
+
+size_t buffer_of(const struct launch *launch, bool server)
+{
+    size_t own = server ? size_of(launch, "server_sockbuf") : 0;
+    return own ? own : size_of(launch, "sockbuf");
+}
+
+static void set_buffer(int fd, const char *field, int option, int force, const char *sysctl,
+                       size_t asked, struct fields *settings)
+{
+    int value = (int)asked;
+    if (asked > 0)
+        setsockopt(fd, SOL_SOCKET, option, &value, sizeof value);
+    int granted = get_option(fd, SOL_SOCKET, option);
+    if (granted / 2 < value) { /* only a process with CAP_NET_ADMIN may go past the limit */
+        setsockopt(fd, SOL_SOCKET, force, &value, sizeof value);
+        granted = get_option(fd, SOL_SOCKET, option);
+    }
+    fields_add_number(settings, field, granted);
+    if (granted / 2 >= value)
+        return;
+    char warning[MESSAGE_LIMIT];
+    snprintf(warning, sizeof warning,
+             "buffer-clamped %s: asked for %d bytes, the kernel granted %d of the doubled %lld; "
+             "lift the limit with 'sysctl -w %s=%d'",
+             field, value, granted, 2LL * value, sysctl, value);
+    fields_add(settings, "warning", warning);
+}
+
+void set_buffers(int fd, size_t asked, struct fields *settings)
+{
+    set_buffer(fd, "sndbuf", SO_SNDBUF, SO_SNDBUFFORCE, "net.core.wmem_max", asked, settings);
+    set_buffer(fd, "rcvbuf", SO_RCVBUF, SO_RCVBUFFORCE, "net.core.rmem_max", asked, settings);
+}
+
+void set_tos(int fd, int family, int tos, struct fields *settings)
+{
+    int level = family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
+    int name = family == AF_INET6 ? IPV6_TCLASS : IP_TOS;
+    if (tos > 0)
+        set_option(fd, level, name, tos, "tos");
+    fields_add_number(settings, "tos", get_option(fd, level, name));
+}
+
+/* "0,2-3" for the CPUs in the set. */
+static void cpu_list(const cpu_set_t *set, char *out, size_t size)
+{
+    FILE *text = fmemopen(out, size, "w");
+    const char *comma = "";
+    for (size_t cpu = 0; text && cpu < CPU_SETSIZE; cpu++) {
+        size_t first = cpu;
+        if (!CPU_ISSET(cpu, set))
+            continue;
+        while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, set))
+            cpu++;
+        if (cpu > first)
+            fprintf(text, "%s%zu-%zu", comma, first, cpu);
+        else
+            fprintf(text, "%s%zu", comma, cpu);
+        comma = ",";
+    }
+    if (text)
+        fclose(text);
+}
+
+void add_place(int fd, struct fields *settings)
+{
+    char text[ADDRESS_LIMIT], cpus[512] = "";
+    struct address own = local_address(fd);
+    address_text(&own, text);
+    fields_add(settings, "address", text);
+    fields_add_number(settings, "port", address_port(&own));
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+        CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN))
+        cpu_list(&allowed, cpus, sizeof cpus);
+    fields_add(settings, "cpu", cpus);
+}

@@ -1,0 +1,132 @@
+#include "table.h"
+
+#include "parameters.h"
+#include "units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COLUMN 12 /* narrowest column */
+
+static const struct launch *launch;
+static long rows;
+static struct {
+    double lowest, sum, highest;
+} seen[MAX_METRICS];
+
+void table_begin(const struct launch *started)
+{
+    launch = started;
+}
+
+static void flush(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        _exit(1);
+}
+
+static bool shown(const struct metric *m)
+{
+    return m->column && list_has(m->modes, mode_of(launch));
+}
+
+static int width(const struct metric *m)
+{
+    int heading = (int)strlen(m->column);
+    return heading > COLUMN ? heading : COLUMN;
+}
+
+static void print_side(const char *side, const struct fields *fields)
+{
+    char name[NAME_LIMIT], value[VALUE_LIMIT];
+    if (fields->length == 0)
+        return;
+    printf("# %s, as granted:", side);
+    for (size_t cursor = 0; fields_next(fields, &cursor, name, value);)
+        if (strcmp(name, "warning") != 0 && *value)
+            printf(" %s %s", name, value);
+    putchar('\n');
+}
+
+void table_settings(const struct fields *client, const struct fields *server)
+{
+    printf("# rail-%s %s", launch->engine->name, RAIL_VERSION);
+    if (launch->host)
+        printf(", to %s", launch->host);
+    printf("\n# asked:");
+    for (int i = 0; launch->engine->parameters[i].name; i++) {
+        const struct parameter *p = &launch->engine->parameters[i];
+        char text[TEXT_LIMIT];
+        if (!list_has(p->modes, mode_of(launch)))
+            continue;
+        if (parameter_is_number(p->type))
+            quantity_text(p->type, launch->values[i].number, text, sizeof text);
+        else
+            value_text(p, &launch->values[i], text);
+        printf(" %s %s", p->name, text);
+    }
+    putchar('\n');
+    print_side("client", client);
+    if (server)
+        print_side("server", server);
+    printf("#     ");
+    for (const struct metric *m = launch->engine->metrics; m->name; m++)
+        if (shown(m))
+            printf(" %*s", width(m), m->column);
+    putchar('\n');
+    flush();
+}
+
+static void print_cells(const double *values)
+{
+    for (int i = 0; launch->engine->metrics[i].name; i++) {
+        const struct metric *m = &launch->engine->metrics[i];
+        if (shown(m))
+            printf(" %*.*f", width(m), m->digits, values[i] / m->scale);
+    }
+    putchar('\n');
+}
+
+void table_row(long number, bool warmup, const struct result *result)
+{
+    if (warmup)
+        printf("warm-up");
+    else
+        printf("%-6ld", number);
+    print_cells(result->values);
+    if (result->output)
+        fwrite(result->output, 1, result->output_length, stdout);
+    flush();
+    if (warmup)
+        return;
+    for (int i = 0; i < MAX_METRICS; i++) {
+        double value = result->values[i];
+        if (rows == 0 || value < seen[i].lowest)
+            seen[i].lowest = value;
+        if (rows == 0 || value > seen[i].highest)
+            seen[i].highest = value;
+        seen[i].sum += value;
+    }
+    rows++;
+}
+
+void table_end(void)
+{
+    double lowest[MAX_METRICS], mean[MAX_METRICS], highest[MAX_METRICS];
+    if (rows == 0)
+        return;
+    for (int i = 0; i < MAX_METRICS; i++) {
+        lowest[i] = seen[i].lowest;
+        mean[i] = seen[i].sum / (double)rows;
+        highest[i] = seen[i].highest;
+    }
+    printf("# min ");
+    print_cells(lowest);
+    printf("# mean");
+    print_cells(mean);
+    printf("# max ");
+    print_cells(highest);
+    flush();
+}

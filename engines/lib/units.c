@@ -1,0 +1,78 @@
+#include "units.h"
+
+#include "json.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+/* Bare k, M and G count by 1024 on a size and by 1000 on a rate, as they did in Hpcbench. */
+static const struct unit sizes[] = {
+    {"", 1},        {"B", 1},      {"KiB", 1024},   {"MiB", 1 << 20}, {"GiB", 1 << 30},
+    {"kB", 1e3},    {"MB", 1e6},   {"GB", 1e9},     {"k", 1024},      {"K", 1024},
+    {"M", 1 << 20}, {"m", 1 << 20}, {"G", 1 << 30}, {0},
+};
+static const struct unit times[] = {
+    {"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"h", 3600}, {0},
+};
+static const struct unit rates[] = {
+    {"", 1},    {"bit/s", 1}, {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9},
+    {"k", 1e3}, {"K", 1e3},   {"M", 1e6},      {"G", 1e9},      {0},
+};
+static const struct unit counts[] = {{"", 1}, {0}};
+
+static const struct unit *units_of(enum parameter_type type)
+{
+    return type == SIZE ? sizes : type == TIME ? times : type == RATE ? rates : counts;
+}
+
+bool parse_quantity(enum parameter_type type, const char *text, double *value)
+{
+    /* strtod also takes "inf", "nan", hexadecimal and leading spaces: only digits begin here. */
+    if (!isdigit((unsigned char)*text) || (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')))
+        return false;
+    char *end;
+    double number = strtod(text, &end);
+    if (*end == ' ')
+        end++;
+    for (const struct unit *unit = units_of(type); unit->name; unit++) {
+        if (strcmp(end, unit->name) != 0)
+            continue;
+        *value = number * unit->factor;
+        if (!isfinite(*value))
+            return false;
+        return (type != SIZE && type != INT) || *value == floor(*value);
+    }
+    return false;
+}
+
+void quantity_text(enum parameter_type type, double value, char *out, size_t size)
+{
+    static const struct unit size_steps[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1024}, {0}};
+    static const struct unit time_steps[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {0}};
+    static const struct unit rate_steps[] = {
+        {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {0}};
+    static const struct unit none[] = {{0}};
+    const struct unit *step = type == SIZE   ? size_steps
+                              : type == TIME ? time_steps
+                              : type == RATE ? rate_steps
+                                             : none;
+    char number[NUMBER_LIMIT];
+    for (; step->name; step++) {
+        /* Whole bytes only: 1460 is 1460 B, not 1.42578125 KiB. */
+        if (value < step->factor || (type == SIZE && fmod(value, step->factor) != 0))
+            continue;
+        number_text(value / step->factor, number);
+        snprintf(out, size, "%s%s", number, step->name);
+        return;
+    }
+    number_text(value, number);
+    snprintf(out, size, "%s%s", number, type == SIZE ? "B" : type == TIME ? "s" : "");
+}

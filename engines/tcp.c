@@ -1,0 +1,471 @@
+/* rail-tcp: TCP stream throughput and round-trip latency. */
+#include "lib/congestion.h"
+#include "lib/control.h"
+#include "lib/engine.h"
+#include "lib/failure.h"
+#include "lib/histogram.h"
+#include "lib/memory.h"
+#include "lib/network.h"
+#include "lib/packet.h"
+#include "lib/parameters.h"
+#include "lib/sides.h"
+#include "lib/sockopts.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STREAM_READ 131072           /* the stream's receiver asks for so much unless told */
+#define STALL_NS (30 * NANOSECONDS)  /* no progress for so long is a failure */
+#define TOKEN_SIZE 8                 /* what a data connection begins with, both ways */
+#define BYTES_LIMIT 1e18
+
+static const struct parameter parameters[] = {
+    {"mode", CHOICE, "stream", 0, 0, "stream|latency", NULL, "tcptest -a, -i: latency",
+     "stream: the client sends as fast as it can; latency: one message back and forth"},
+    {"ip", CHOICE, "any", 0, 0, "any|4|6", NULL, NULL, "IP version; any: what the name gives"},
+    {"duration", TIME, "5", 0.01, 86400, NULL, NULL, "tcptest -t", "length of a replication"},
+    {"count", INT, "0", 0, 1e12, NULL, NULL, "tcptest -I",
+     "messages (stream) or round trips (latency) to do instead of duration; 0: by duration"},
+    {"message", SIZE, "65536", 1, 1 << 30, NULL, NULL, "tcptest -m, -A; zcc's file size",
+     "size of each message; for latency something small, such as 64"},
+    {"write", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -d; zcc -b",
+     "bytes given to each send call; 0: the whole message"},
+    {"read", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -d",
+     "bytes asked of each recv call; 0: 128 KiB for stream, the whole message for latency"},
+    {"sockbuf", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -b, -B; zcc -i, -o",
+     "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends, which turns its "
+     "autotuning off; 0: leave it on; Linux grants twice what is asked, and Hpcbench asked for "
+     "half of its -b"},
+    {"server_sockbuf", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -B",
+     "the server's socket buffers, where they differ; 0: as sockbuf"},
+    {"tos", INT, "0", 0, 255, NULL, NULL, "tcptest -q",
+     "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
+    {"nodelay", BOOL, "1", 0, 1, NULL, NULL, "tcptest -N",
+     "send small segments at once (TCP_NODELAY), on both ends"},
+    {"congestion", TEXT, "cubic", 0, 0, NULL, NULL, NULL,
+     "congestion control, by the kernel's name, on both ends; system: the kernel's default"},
+    {"mss", INT, "0", 0, 32767, NULL, NULL, "tcptest -M",
+     "largest segment (TCP_MAXSEG), in bytes, on both ends; 0: the kernel's"},
+    {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
+     "the server's port for test data; 0: the system picks"},
+    {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
+     "length of one replication done first and reported as number 0; 0: none"},
+    {0},
+};
+
+static const struct metric metrics[] = {
+    {"throughput", "bit/s", "higher", "stream",
+     "payload bits that reached the receiver after its first read, over its time from the first "
+     "read to the last",
+     "Mbit/s", 1e6, 3},
+    {"local_throughput", "bit/s", "neither", "stream",
+     "payload bits the sender handed to its kernel, over the sender's time", "local Mbit/s", 1e6,
+     3},
+    {"sent_bytes", "B", "neither", "stream", "payload bytes sent", "sent bytes", 1, 0},
+    {"received_bytes", "B", "neither", "stream", "payload bytes received", NULL, 1, 0},
+    {"sent_messages", "", "neither", "stream",
+     "whole messages sent; when the time is up, one may be cut short", "messages", 1, 0},
+    {"retransmits", "", "lower", "stream", "segments the sender sent again (TCP_INFO)",
+     "retrans", 1, 0},
+    {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},
+    ROUND_TRIP_METRICS,
+    SIDE_METRICS,
+    {0},
+};
+
+/* Options that must be there before connect or listen, so that the window scale fits them. */
+static void prepare(int fd, int family, const struct launch *launch, bool server)
+{
+    struct fields ignored; /* read back from the connection itself, by tell_granted */
+    fields_clear(&ignored);
+    set_buffers(fd, buffer_of(launch, server), &ignored);
+    set_tos(fd, family, int_of(launch, "tos"), &ignored);
+    set_congestion(fd, text_of(launch, "congestion"));
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, int_of(launch, "nodelay"), "nodelay");
+    if (int_of(launch, "mss") > 0)
+        set_option(fd, IPPROTO_TCP, TCP_MAXSEG, int_of(launch, "mss"), "mss");
+}
+
+/* What the kernel granted a connection. */
+static void tell_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
+{
+    struct address own = local_address(fd);
+    set_buffers(fd, buffer_of(launch, server), settings);
+    set_tos(fd, own.any.sa_family, int_of(launch, "tos"), settings);
+    add_congestion(fd, settings);
+    fields_add(settings, "nodelay", get_option(fd, IPPROTO_TCP, TCP_NODELAY) ? "true" : "false");
+    fields_add_number(settings, "mss", get_option(fd, IPPROTO_TCP, TCP_MAXSEG));
+    add_place(fd, settings);
+}
+
+/* A send or receive call made no progress. Returns if it is only slow. */
+static void stalled(int control, int error, uint64_t since, const char *what)
+{
+    static struct fields last_words;
+    if (error == EINTR)
+        return;
+    if (error != EAGAIN) { /* the connection broke: the control channel may know why */
+        control_receive_any(control, &last_words, 1);
+        fail(PEER_LOST, "cannot %s test data: %s", what, strerror(error));
+    }
+    if (!control_alive(control))
+        fail(PEER_LOST, "the other end died or hung up");
+    if (now_ns() - since > STALL_NS)
+        fail(NO_ANSWER, "the other end is connected but took or sent nothing for 30 s");
+}
+
+/* A data connection of this replication: nothing but its token opens it. */
+static int connect_data(struct client *client, const struct trial *trial)
+{
+    unsigned char token[TOKEN_SIZE], answer[TOKEN_SIZE];
+    int family = client->server.any.sa_family;
+    int fd = open_socket(family, SOCK_STREAM);
+    prepare(fd, family, client->launch, false);
+    connect_within(fd, &client->server, ANSWER_SECONDS, "test port");
+    set_timeouts(fd, ANSWER_SECONDS);
+    put_be64(token, trial->token);
+    if (send(fd, token, sizeof token, MSG_NOSIGNAL) != sizeof token ||
+        recv(fd, answer, sizeof answer, MSG_WAITALL) != sizeof answer ||
+        memcmp(token, answer, sizeof token) != 0)
+        fail(PEER_LOST, "the server did not take up the test connection");
+    set_timeouts(fd, 1);
+    return fd;
+}
+
+/* What only a connection shows, the segment size for one, is read from one that carries nothing.
+ * It is also the proof that the test port can be reached. */
+static void client_open(struct client *client, struct fields *settings, struct fields *server)
+{
+    struct trial probe = {.token = random_token()};
+    struct fields nothing, reply;
+    fields_clear(&nothing);
+    start_trial(client, &probe);
+    int fd = connect_data(client, &probe);
+    tell_granted(fd, client->launch, false, settings);
+    close(fd);
+    control_request(client->control, END, &nothing, RESULT, &reply, ANSWER_SECONDS);
+    *server = reply;
+}
+
+static void send_stream(struct client *client, const struct trial *trial, struct fields *end,
+                        struct result *result)
+{
+    static unsigned char *data;
+    size_t message = size_of(client->launch, "message"), chunk = size_of(client->launch, "write");
+    struct usage usage;
+    if (chunk == 0 || chunk > message)
+        chunk = message;
+    if (data == NULL)
+        data = test_buffer(chunk);
+    size_t left = message; /* of the message under way */
+    uint64_t bytes = 0, messages = 0, now = now_ns(), progress = now;
+    uint64_t stop = now + seconds_ns(trial->duration);
+    usage_begin(&usage);
+    while (trial->count ? messages < trial->count : now < stop) {
+        ssize_t step = send(client->fd, data, chunk < left ? chunk : left, MSG_NOSIGNAL);
+        now = now_ns();
+        if (step <= 0) {
+            stalled(client->control, errno, progress, "send");
+            continue;
+        }
+        progress = now;
+        bytes += (uint64_t)step;
+        left -= (size_t)step;
+        if (left == 0) {
+            messages++;
+            left = message;
+        }
+    }
+    usage_end(&usage);
+    shutdown(client->fd, SHUT_WR);
+    result_set_usage(result, "client", &usage);
+    result_set(result, "local_throughput", (double)bytes * 8 / usage.elapsed);
+    result_set(result, "sent_bytes", (double)bytes);
+    result_set(result, "sent_messages", (double)messages);
+    fields_add_number(end, "sent", (double)bytes);
+}
+
+static void send_all(int fd, int control, const unsigned char *data, size_t size, size_t chunk)
+{
+    uint64_t since = 0;
+    for (size_t sent = 0; sent < size;) {
+        size_t left = size - sent;
+        ssize_t step = send(fd, data + sent, chunk < left ? chunk : left, MSG_NOSIGNAL);
+        if (step > 0) {
+            sent += (size_t)step;
+            since = 0;
+            continue;
+        }
+        int error = errno;
+        since = since ? since : now_ns();
+        stalled(control, error, since, "send");
+    }
+}
+
+/* Returns what arrived: all, or less if the other end closed. */
+static size_t receive_all(int fd, int control, unsigned char *data, size_t size, size_t chunk)
+{
+    uint64_t since = 0;
+    size_t got = 0;
+    while (got < size) {
+        size_t left = size - got;
+        ssize_t step = recv(fd, data + got, chunk < left ? chunk : left, 0);
+        if (step == 0)
+            break;
+        if (step > 0) {
+            got += (size_t)step;
+            since = 0;
+            continue;
+        }
+        int error = errno;
+        since = since ? since : now_ns();
+        stalled(control, error, since, "receive");
+    }
+    return got;
+}
+
+/* A latency test's message and how it is cut. */
+struct exchange {
+    size_t size, write, read;
+    unsigned char *data;
+};
+
+static struct exchange exchange_of(const struct launch *launch)
+{
+    static unsigned char *data;
+    struct exchange exchange = {.size = size_of(launch, "message"),
+                                .write = size_of(launch, "write"),
+                                .read = size_of(launch, "read")};
+    if (exchange.write == 0)
+        exchange.write = exchange.size;
+    if (exchange.read == 0)
+        exchange.read = exchange.size;
+    if (data == NULL)
+        data = test_buffer(exchange.size);
+    exchange.data = data;
+    return exchange;
+}
+
+static void measure_latency(struct client *client, const struct trial *trial, struct fields *end,
+                            struct result *result)
+{
+    static struct histogram times;
+    struct exchange x = exchange_of(client->launch);
+    struct usage usage;
+    histogram_clear(&times);
+    usage_begin(&usage);
+    uint64_t now = now_ns(), stop = now + seconds_ns(trial->duration);
+    while (trial->count ? times.count < trial->count : now < stop) {
+        uint64_t sent_at = now_ns();
+        send_all(client->fd, client->control, x.data, x.size, x.write);
+        size_t got = receive_all(client->fd, client->control, x.data, x.size, x.read);
+        now = now_ns();
+        if (got < x.size)
+            stalled(client->control, EPIPE, now, "receive");
+        histogram_add(&times, now - sent_at);
+    }
+    usage_end(&usage);
+    shutdown(client->fd, SHUT_WR);
+    result_set_usage(result, "client", &usage);
+    result_set_round_trips(result, &times);
+    fields_add_number(end, "sent", (double)times.count);
+}
+
+static void client_measure(struct client *client, const struct trial *trial, struct fields *end,
+                           struct result *result)
+{
+    client->fd = connect_data(client, trial);
+    if (is_mode(client->launch, "stream"))
+        send_stream(client, trial, end, result);
+    else
+        measure_latency(client, trial, end, result);
+}
+
+static void finish_stream(struct client *client, const struct fields *reply,
+                          struct result *result)
+{
+    double sent = result_get(result, "sent_bytes");
+    double received = (double)fields_count(reply, "received", BYTES_LIMIT);
+    double timed = (double)fields_count(reply, "timed", BYTES_LIMIT);
+    double elapsed = fields_number(reply, "elapsed", 0, 1e9);
+    if (received != sent)
+        fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, received);
+    if (elapsed <= 0 || timed <= 0)
+        fail(TOO_SHORT, "all %.0f bytes arrived in one read, which has no rate: send more",
+             received);
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    if (getsockopt(client->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
+        fail(SYSTEM_ERROR, "cannot read TCP_INFO: %s", strerror(errno));
+    result_set(result, "throughput", timed * 8 / elapsed);
+    result_set(result, "received_bytes", received);
+    result_set(result, "retransmits", info.tcpi_total_retrans);
+}
+
+static void client_finish(struct client *client, const struct fields *reply,
+                          struct result *result)
+{
+    if (is_mode(client->launch, "stream"))
+        finish_stream(client, reply, result);
+    else if (fields_count(reply, "echoed", BYTES_LIMIT) != (uint64_t)result_get(result, "round_trips"))
+        fail(SHORT_COUNT, "the server echoed another number of messages than came back");
+    close(client->fd);
+    client->fd = -1;
+}
+
+static void session_open(struct session *session, struct fields *settings)
+{
+    struct address address = session->local;
+    int on = 1;
+    session->fd = open_socket(address.any.sa_family, SOCK_STREAM);
+    setsockopt(session->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    prepare(session->fd, address.any.sa_family, &session->launch, true);
+    address_set_port(&address, int_of(&session->launch, "data_port"));
+    bind_socket(session->fd, &address);
+    if (listen(session->fd, 16) != 0)
+        fail(errno == EADDRINUSE ? PORT_IN_USE : SYSTEM_ERROR, "cannot listen on port %d: %s",
+             address_port(&address), strerror(errno));
+    address = local_address(session->fd);
+    fields_add_number(settings, "port", address_port(&address));
+}
+
+/* True if the connection comes from the client and begins with the token. */
+static bool is_client(int fd, const struct session *session, const struct trial *trial)
+{
+    struct address from = peer_address(fd);
+    unsigned char token[TOKEN_SIZE];
+    set_timeouts(fd, 1);
+    return same_host(&from, &session->peer) &&
+           recv(fd, token, sizeof token, MSG_WAITALL) == sizeof token &&
+           get_be64(token) == trial->token &&
+           send(fd, token, sizeof token, MSG_NOSIGNAL) == sizeof token;
+}
+
+static int accept_data(struct session *session, const struct trial *trial)
+{
+    uint64_t limit = now_ns() + seconds_ns(ANSWER_SECONDS);
+    while (now_ns() < limit) {
+        if (!wait_readable(session->fd, now_ns() + NANOSECONDS / 10)) {
+            if (session_end_arrived(session))
+                fail(BAD_PEER, "the client ended a test it had not begun");
+            continue;
+        }
+        int fd = accept4(session->fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd >= 0 && is_client(fd, session, trial))
+            return fd;
+        if (fd >= 0)
+            close(fd);
+    }
+    fail(NO_ANSWER, "the client did not connect to the test port");
+}
+
+static void receive_stream(struct session *session, const struct trial *trial, int fd,
+                           struct fields *reply)
+{
+    static unsigned char *data;
+    size_t chunk = size_of(&session->launch, "read");
+    uint64_t limit = trial_limit(trial), first_at = 0, last_at = 0, first = 0, bytes = 0;
+    uint64_t begin = now_ns();
+    struct usage usage;
+    if (chunk == 0)
+        chunk = STREAM_READ;
+    if (data == NULL)
+        data = test_buffer(chunk);
+    usage_begin(&usage);
+    for (;;) {
+        ssize_t step = recv(fd, data, chunk, 0);
+        uint64_t now = now_ns();
+        if (step == 0)
+            break;
+        if (now > limit)
+            fail(NO_ANSWER, "the client did not end in time");
+        if (step < 0) {
+            stalled(session->control, errno, last_at ? last_at : begin, "receive");
+            continue;
+        }
+        if (first_at == 0) {
+            first_at = now;
+            first = (uint64_t)step;
+        }
+        last_at = now;
+        bytes += (uint64_t)step;
+    }
+    usage_end(&usage);
+    usage.elapsed = ns_seconds(last_at - first_at);
+    add_usage(reply, &usage);
+    fields_add_number(reply, "received", (double)bytes);
+    fields_add_number(reply, "timed", (double)(bytes - first));
+}
+
+static void echo(struct session *session, const struct trial *trial, int fd, struct fields *reply)
+{
+    struct exchange x = exchange_of(&session->launch);
+    uint64_t limit = trial_limit(trial), echoed = 0;
+    struct usage usage;
+    usage_begin(&usage);
+    for (;;) {
+        size_t got = receive_all(fd, session->control, x.data, x.size, x.read);
+        if (got == 0)
+            break;
+        if (got < x.size)
+            fail(SHORT_COUNT, "the client closed in the middle of a message");
+        send_all(fd, session->control, x.data, x.size, x.write);
+        echoed++;
+        if (now_ns() > limit)
+            fail(NO_ANSWER, "the client did not end in time");
+    }
+    usage_end(&usage);
+    add_usage(reply, &usage);
+    fields_add_number(reply, "echoed", (double)echoed);
+}
+
+static void session_measure(struct session *session, const struct trial *trial,
+                            struct fields *reply)
+{
+    int fd = accept_data(session, trial);
+    if (trial->duration <= 0 && trial->count == 0)
+        tell_granted(fd, &session->launch, true, reply); /* the client's probe */
+    else if (is_mode(&session->launch, "stream"))
+        receive_stream(session, trial, fd, reply);
+    else
+        echo(session, trial, fd, reply);
+    if (!session->ended)
+        control_receive(session->control, END, &session->end, ANSWER_SECONDS);
+    close(fd);
+}
+
+static const struct network network = {
+    .client_open = client_open,
+    .client_measure = client_measure,
+    .client_finish = client_finish,
+    .session_open = session_open,
+    .session_measure = session_measure,
+};
+
+static int client(const struct launch *launch)
+{
+    return network_client(launch, &network);
+}
+
+static int server(const struct launch *launch)
+{
+    return network_server(launch, &network);
+}
+
+static const struct engine tcp = {
+    .name = "tcp",
+    .summary = "TCP stream throughput and round-trip latency",
+    .parameters = parameters,
+    .metrics = metrics,
+    .port = 5677,
+    .client = client,
+    .server = server,
+};
+
+int main(int argc, char **argv)
+{
+    return engine_main(&tcp, argc, argv);
+}
