@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from railgauge.catalogue import Value
+from railgauge.errors import FileProblems, Problem
+from railgauge.plan.load import LoadedPlan
+from railgauge.plan.model import Test
+from railgauge.plan.space import PLACES, Place, Space
 
-__all__ = ["Case", "Value", "case_key"]
+__all__ = ["Case", "ExpandedTest", "Value", "case_key", "expand"]
+
+# Beyond this, a plan more likely has a slip in it than a purpose.
+LARGE = 100_000
+# Beyond these, a run would neither end nor fit into memory.
+MAX_CASES = 1_000_000
+MAX_REPLICATIONS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +35,115 @@ class Case:
     parameters: Mapping[str, Value]
 
 
+@dataclass(frozen=True, slots=True)
+class ExpandedTest:
+    """A test and its cases: by link or host, then by axis as written, the last varying fastest."""
+
+    test: Test
+    cases: tuple[Case, ...]
+
+
 def case_key(
     engine: str, link: str, client: str, server: str | None, parameters: Mapping[str, Value]
 ) -> str:
     """Return 16 hexadecimal digits that stand for exactly these, in whatever order they came."""
-    identity = [engine, link, client, server, sorted(parameters.items())]
-    text = json.dumps(identity, ensure_ascii=True, separators=(",", ":"))
+    place = Place(link, client, server)
+    settings = {name: _fragment(name, value) for name, value in parameters.items()}
+    return _hash(_head(engine, place), settings, sorted(settings))
+
+
+def expand(loaded: LoadedPlan, *, allow_large: bool = False) -> tuple[ExpandedTest, ...]:
+    """Return each test with its cases; FileProblems where there are too many, or none are left."""
+    problems = list(_size_problems(loaded, allow_large=allow_large))
+    if problems:
+        raise FileProblems(problems)
+    tests = tuple(ExpandedTest(space.test, tuple(_cases(space))) for space in loaded.spaces)
+    for space, expanded in zip(loaded.spaces, tests, strict=True):
+        if not expanded.cases:
+            message = "the exclusions leave no case of this test: drop one of them"
+            problems.append(_problem(loaded, space, message, "exclude"))
+    if problems:
+        raise FileProblems(problems)
+    return tests
+
+
+def _size_problems(loaded: LoadedPlan, *, allow_large: bool) -> Iterator[Problem]:
+    cases = replications = 0
+    limit = MAX_CASES if allow_large else LARGE
+    advice = "split the plan" if allow_large else "take values away, or say --allow-large"
+    for space in loaded.spaces:
+        before = cases, replications
+        cases += space.size
+        replications += space.size * space.test.replications
+        if before[0] <= limit < cases:
+            message = f"up to here the plan has {cases:,} cases, more than {limit:,}: {advice}"
+            yield _problem(loaded, space, message, "grid")
+        elif before[1] <= MAX_REPLICATIONS < replications:
+            message = (
+                f"up to here the plan has {replications:,} replications, more than "
+                f"{MAX_REPLICATIONS:,}: ask for fewer, or split the plan"
+            )
+            yield _problem(loaded, space, message, "replications")
+
+
+def _problem(loaded: LoadedPlan, space: Space, message: str, key: str) -> Problem:
+    return loaded.document.problem(("tests", space.index, key), message, key=True)
+
+
+def _cases(space: Space) -> Iterator[Case]:
+    """Yield a test's cases; the text that each key is the hash of is put together from parts."""
+    names = sorted([*space.fixed, *(name for axis in space.axes for name in axis[0])])
+    fixed = {name: _fragment(name, value) for name, value in space.fixed.items()}
+    written = [
+        [{name: _fragment(name, value) for name, value in row.items()} for row in axis]
+        for axis in space.axes
+    ]
+    excluded = _Excluded(space)
+    for number, place in enumerate(space.places):
+        head = _head(space.engine.name, place)
+        for rows in product(*(range(len(axis)) for axis in space.axes)):
+            if excluded.has(number, rows):
+                continue
+            settings, parameters = dict(fixed), dict(space.fixed)
+            for axis, row in enumerate(rows):
+                settings.update(written[axis][row])
+                parameters.update(space.axes[axis][row])
+            key = _hash(head, settings, names)
+            yield Case(key, space.engine.name, place.name, place.client, place.server, parameters)
+
+
+def _fragment(name: str, value: Value) -> str:
+    return json.dumps([name, value], separators=(",", ":"))
+
+
+def _head(engine: str, place: Place) -> str:
+    return json.dumps([engine, place.name, place.client, place.server], separators=(",", ":"))
+
+
+def _hash(head: str, settings: Mapping[str, str], names: Sequence[str]) -> str:
+    """Hash the JSON list of engine, link, client, server and the sorted pairs of parameters."""
+    text = f"{head[:-1]},[{','.join([settings[name] for name in names])}]]"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class _Excluded:
+    """Tells which cases a test leaves out, looking only at the exclusions that may be about one."""
+
+    def __init__(self, space: Space) -> None:
+        # Each exclusion under the rows of its narrowest axis.
+        self._filed: dict[tuple[int, int], list[Mapping[int, frozenset[int]]]] = {}
+        for exclusion in space.excludes:
+            narrowest = min(exclusion, key=lambda axis: len(exclusion[axis]))
+            for row in exclusion[narrowest]:
+                self._filed.setdefault((narrowest, row), []).append(exclusion)
+
+    def has(self, place: int, rows: Sequence[int]) -> bool:
+        """Return whether the case at `place`, on these rows of the axes, is left out."""
+        if not self._filed:
+            return False
+        at = {PLACES: place, **dict(enumerate(rows))}
+        return any(
+            all(at[axis] in wanted for axis, wanted in exclusion.items())
+            for where in at.items()
+            for exclusion in self._filed.get(where, ())
+        )

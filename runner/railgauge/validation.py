@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
@@ -36,16 +37,31 @@ Scalar = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A problem and the keys and indices that lead to it."""
+
+    loc: tuple[str | int, ...]
+    problem: Problem
+
+
+def attempt(document: Document, model: type[M]) -> tuple[M | None, list[Mistake]]:
+    """Return the document's data as a `model` or, where it is wrong, None and why."""
+    try:
+        return model.model_validate(document.data), []
+    except ValidationError as error:
+        return None, [
+            Mistake(detail["loc"], _problem(document, model, detail))
+            for detail in error.errors(include_url=False)
+        ]
+
+
 def validate(document: Document, model: type[M]) -> M:
     """Return the document's data as a `model`; FileProblems with everything that is wrong."""
-    try:
-        return model.model_validate(document.data)
-    except ValidationError as error:
-        problems = [
-            _problem(document, model, detail)
-            for detail in error.errors(include_url=False, include_context=True)
-        ]
-        raise FileProblems(problems) from error
+    value, mistakes = attempt(document, model)
+    if value is None:
+        raise FileProblems(mistake.problem for mistake in mistakes)
+    return value
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -87,6 +87,7 @@ class Document:
 
     path: str
     data: Any
+    text: str
     _root: _Node
 
     def problem(self, loc: Sequence[str | int], message: str, *, key: bool = False) -> Problem:
@@ -169,7 +170,7 @@ def loads(text: str, name: str) -> Document:
         builder.report(root, "the file must consist of keys such as 'name: value'")
     if builder.problems:
         raise FileProblems(builder.problems)
-    return Document(name, root.value, root)
+    return Document(name, root.value, text, root)
 
 
 class _Builder:

@@ -1,0 +1,234 @@
+"""Reads a plan with its hosts file and engine descriptions, and tells all its mistakes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from railgauge.catalogue import Catalogue, EngineInfo, load_catalogue
+from railgauge.errors import FileProblems, InputError, Problem
+from railgauge.plan.model import Host, HostsFile, Link, Plan, Test
+from railgauge.plan.space import Place, Space, SpaceReader
+from railgauge.validation import Mistake, attempt, suggest, validate
+from railgauge.yamlfile import Document, load, loads, why_unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPlan:
+    """A valid plan, its text, where it came from, and what its tests span.
+
+    File names in the plan are relative to `directory`.
+    """
+
+    plan: Plan
+    text: str
+    path: str
+    directory: Path
+    catalogue: Catalogue
+    document: Document
+    spaces: tuple[Space, ...]
+
+
+def load_plan(path: Path) -> LoadedPlan:
+    """Return the plan at `path`; FileProblems with every mistake in it and the files it names."""
+    return _read(load(path), path.parent)
+
+
+def load_plan_text(text: str, name: str, directory: Path) -> LoadedPlan:
+    """Return the plan that `text` is, as a run stored it; `name` stands for its path."""
+    return _read(loads(text, name), directory)
+
+
+def _read(document: Document, directory: Path) -> LoadedPlan:
+    reader = _Reader(document, directory)
+    plan, mistakes = attempt(document, Plan)
+    if plan is None:
+        reader.read_around(mistakes)
+        raise FileProblems(reader.problems)
+    return reader.read(plan)
+
+
+class _Reader:
+    """Collects the mistakes of one plan and of the files it names."""
+
+    def __init__(self, document: Document, directory: Path) -> None:
+        self.problems: list[Problem] = []
+        self._document = document
+        self._directory = directory
+        self._all_engines = True  # No description of an engine had to be left out.
+
+    def read(self, plan: Plan) -> LoadedPlan:
+        catalogue = self._catalogue(plan.engines)
+        hosts, links = self._hosts_and_links(plan)
+        spaces = list(self._spaces(plan.tests, catalogue, hosts, links))
+        if self.problems:
+            raise FileProblems(self.problems)
+        return LoadedPlan(
+            plan.model_copy(update={"hosts": hosts, "links": links}),
+            self._document.text,
+            self._document.path,
+            self._directory,
+            catalogue,
+            self._document,
+            tuple(spaces),
+        )
+
+    def read_around(self, mistakes: Sequence[Mistake]) -> None:
+        """Look for more mistakes in what the model's don't touch: tests and other files."""
+        self.problems.extend(mistake.problem for mistake in mistakes)
+        wrong = {mistake.loc[:1] for mistake in mistakes}
+        sound = {key: each for key, each in self._document.data.items() if (key,) not in wrong}
+        catalogue = self._catalogue(sound.get("engines", []))
+        if isinstance(sound.get("hosts_file"), str):
+            self._read_hosts_file(sound["hosts_file"])
+        tests = self._document.data.get("tests")
+        for index, written in enumerate(tests if isinstance(tests, list) else []):
+            test = _without(written, index, mistakes)
+            engine = test and self._engine(catalogue, index, test.engine)
+            if test and engine:
+                reader = SpaceReader(self._document, index, test, engine)
+                reader.read_parameters()
+                self.problems.extend(reader.problems)
+
+    def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
+        self.problems.append(self._document.problem(loc, message, key=key))
+
+    def _catalogue(self, engines: Sequence[str]) -> Catalogue:
+        paths = []
+        for index, name in enumerate(engines):
+            path = self._directory / name
+            if reason := why_unreadable(path):
+                self._report(f"the engine description {str(path)!r} {reason}", "engines", index)
+                self._all_engines = False
+            else:
+                paths.append(path)
+        try:
+            return load_catalogue(paths)
+        except FileProblems as error:
+            self.problems.extend(error.problems)
+            self._all_engines = False
+            return load_catalogue()
+
+    def _read_hosts_file(self, name: str) -> tuple[Document, HostsFile] | None:
+        path = self._directory / name
+        if reason := why_unreadable(path):
+            self._report(f"the hosts file {str(path)!r} {reason}", "hosts_file")
+            return None
+        try:
+            document = load(path)
+            return document, validate(document, HostsFile)
+        except FileProblems as error:
+            self.problems.extend(error.problems)
+            return None
+
+    def _hosts_and_links(self, plan: Plan) -> tuple[dict[str, Host], dict[str, Link]]:
+        """Return the hosts and links of the plan and its hosts file; empty if that is unsound."""
+        hosts, links = dict(plan.hosts), dict(plan.links)
+        if bool(hosts) == (plan.hosts_file is not None):
+            self._report("a plan has either 'hosts' or a 'hosts_file'", "hosts_file", key=True)
+            return {}, {}
+        if plan.hosts_file is not None:
+            found = self._read_hosts_file(plan.hosts_file)
+            if found is None:
+                return {}, {}
+            document, shared = found
+            hosts = shared.hosts
+            self._check_links(shared.links, hosts, document)
+            for name in links.keys() & shared.links.keys():
+                message = f"link {name!r} is in {document.path} as well: choose another name"
+                self._report(message, "links", name, key=True)
+            links = shared.links | links
+        self._check_links(plan.links, hosts, self._document)
+        return hosts, links
+
+    def _check_links(
+        self, links: Mapping[str, Link], hosts: Mapping[str, Host], document: Document
+    ) -> None:
+        for name, link in links.items():
+            for key, host in (("from", link.client), ("to", link.server)):
+                if host not in hosts:
+                    message = f"link {name!r}: {_unknown('host', host, hosts)}"
+                    self.problems.append(document.problem(("links", name, key), message))
+
+    def _spaces(
+        self,
+        tests: Sequence[Test],
+        catalogue: Catalogue,
+        hosts: Mapping[str, Host],
+        links: Mapping[str, Link],
+    ) -> Iterator[Space]:
+        names: dict[str, int] = {}
+        for index, test in enumerate(tests):
+            if names.setdefault(test.name, index) != index:
+                message = f"test {test.name!r} is already there: choose another name"
+                self._report(message, "tests", index, "name")
+            engine = self._engine(catalogue, index, test.engine)
+            if engine is None:
+                continue
+            reader = SpaceReader(self._document, index, test, engine)
+            places = self._places(index, test, engine, hosts, links) if hosts else []
+            space = reader.read(places)
+            self.problems.extend(reader.problems)
+            if space is not None:
+                yield space
+
+    def _engine(self, catalogue: Catalogue, index: int, name: str) -> EngineInfo | None:
+        try:
+            return catalogue.engine(name)
+        except InputError as error:
+            if self._all_engines:
+                self._report(str(error), "tests", index, "engine")
+            return None
+
+    def _places(
+        self,
+        index: int,
+        test: Test,
+        engine: EngineInfo,
+        hosts: Mapping[str, Host],
+        links: Mapping[str, Link],
+    ) -> list[Place]:
+        """Return where the test measures, nothing where it doesn't say that properly."""
+        before = len(self.problems)
+        key, other = ("links", "hosts") if engine.two_sided else ("hosts", "links")
+        known: Mapping[str, Any] = links if engine.two_sided else hosts
+        if getattr(test, other) is not None:
+            message = f"engine {engine.name} measures {key}, not {other}: write {key!r}"
+            self._report(message, "tests", index, other, key=True)
+        if not known:
+            message = f"engine {engine.name} measures links, but the plan has none: add 'links'"
+            self._report(message, "tests", index, "engine")
+            return []
+        places: dict[str, Place] = {}
+        for number, name in enumerate(getattr(test, key) or known):
+            if name not in known:
+                self._report(_unknown(key[:-1], name, known), "tests", index, key, number)
+            elif name in places:
+                self._report(f"{name!r} is listed twice: drop one", "tests", index, key, number)
+            elif engine.two_sided:
+                places[name] = Place(name, links[name].client, links[name].server)
+            else:
+                places[name] = Place(name, name, None)
+        return list(places.values()) if len(self.problems) == before else []
+
+
+def _without(written: Any, index: int, mistakes: Sequence[Mistake]) -> Test | None:
+    """Return a test without its mistaken keys, None if nothing can be made of the rest."""
+    if not isinstance(written, dict):
+        return None
+    here = [mistake.loc for mistake in mistakes if mistake.loc[:2] == ("tests", index)]
+    wrong = {loc[2] for loc in here if len(loc) > 2}
+    sound = {key: each for key, each in written.items() if key not in wrong}
+    try:
+        return Test.model_validate({"name": "unnamed", **sound})
+    except ValidationError:
+        return None
+
+
+def _unknown(kind: str, name: str, known: Mapping[str, Any]) -> str:
+    hint = suggest(name, known) or f": known are {', '.join(sorted(known)[:10])}"
+    return f"unknown {kind} {name!r}{hint}"

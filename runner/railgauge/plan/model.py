@@ -1,0 +1,166 @@
+"""What a plan and a hosts file may say. What needs the engines' descriptions is checked later."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+
+from railgauge import units
+from railgauge.validation import Scalar, StrictModel, describe
+
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_HOST_NAME = re.compile(r"(?!.*\.[0-9]+\.?$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})")
+_DESTINATION = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
+    r"(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+)
+
+
+def _slug(text: str) -> str:
+    if not _SLUG.fullmatch(text):
+        raise ValueError(f"{text!r} is no plan's name: write letters, digits, '.', '_' and '-'")
+    return text
+
+
+def _label(text: str) -> str:
+    if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > 100:
+        raise ValueError(
+            f"{text[:40]!r} can't be a name: write 1 to 100 visible characters, "
+            "without spaces around them"
+        )
+    return text
+
+
+def _address(text: str) -> str:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        if not _HOST_NAME.fullmatch(text):
+            raise ValueError(
+                f"{text[:80]!r} is neither an IP address nor a host's name: "
+                "write for example 10.1.0.1, fd00::1 or node7.example.org"
+            ) from None
+    return text
+
+
+def _destination(text: str) -> str:
+    match = _DESTINATION.fullmatch(text)
+    if match is None or not 1 <= int(match["port"] or 22) <= 65535:
+        raise ValueError(
+            f"{text[:80]!r} is no destination for ssh: write [user@]host[:port], "
+            "as in gw1.example.org or me@[fd00::1]:2222"
+        )
+    return text
+
+
+def _rate(value: Any) -> float:
+    return units.parse_rate(value)
+
+
+def _time(value: Any) -> float:
+    return units.parse_time(value)
+
+
+def _one_or_more(value: Any) -> list[Any]:
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise ValueError("the list is empty: name a value, or leave the key out")
+    for each in values:
+        if each is None or isinstance(each, dict | list):
+            raise ValueError(f"{describe(each)} stands where a value or a list of them is wanted")
+    return values
+
+
+def _some(values: list[Any]) -> list[Any]:
+    if not values:
+        raise ValueError("the list is empty: give it a value, or leave the key out")
+    return values
+
+
+Label = Annotated[str, AfterValidator(_label)]
+Labels = Annotated[list[Label], AfterValidator(_some)]
+Axis = Annotated[list[Scalar], AfterValidator(_some)]
+OneOrMore = Annotated[
+    Any,
+    AfterValidator(_one_or_more),
+    WithJsonSchema({"type": ["string", "number", "boolean", "array"]}),
+]
+_Quantity = WithJsonSchema({"type": "string"})
+
+
+class Host(StrictModel):
+    """A machine: the address that test traffic goes to, and the way to start programs there."""
+
+    address: Annotated[str, AfterValidator(_address)]
+    ssh: Annotated[str, AfterValidator(_destination)] | None = None
+    transport: Literal["local"] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Host:
+        if (self.ssh is None) == (self.transport is None):
+            raise ValueError(
+                "say either 'ssh: [user@]host[:port]' or, for this machine, 'transport: local'"
+            )
+        return self
+
+    @property
+    def machine(self) -> str:
+        """What is the same for two hosts on one machine: `local`, or ssh's host and port."""
+        return "local" if self.ssh is None else self.ssh.rpartition("@")[2].lower()
+
+
+class Link(StrictModel):
+    """An ordered pair of hosts; `rate` in bit/s and `rtt` in seconds, where they are known."""
+
+    client: Label = Field(alias="from")
+    server: Label = Field(alias="to")
+    rate: Annotated[float | None, BeforeValidator(_rate), _Quantity] = None
+    rtt: Annotated[float | None, BeforeValidator(_time), _Quantity] = None
+
+
+class HostsFile(StrictModel):
+    """Hosts and links kept apart from the plans that use them."""
+
+    hosts: dict[Label, Host] = Field(min_length=1)
+    links: dict[Label, Link] = Field(default={})
+
+
+class Test(StrictModel):
+    """One engine on some links or hosts, with the parameters that stay and those that vary."""
+
+    __test__ = False  # Not one of pytest's.
+
+    name: Label
+    engine: str
+    links: Labels | None = None
+    hosts: Labels | None = None
+    set: dict[str, Scalar] = Field(default={})
+    grid: dict[str, Axis] = Field(default={})
+    zip: list[dict[str, Axis]] = Field(default=[])
+    exclude: list[dict[str, OneOrMore]] = Field(default=[])
+    replications: int = Field(default=10, ge=1, le=1_000_000)
+    order: Literal["sequential", "interleaved", "random"] = "interleaved"
+
+
+class Plan(StrictModel):
+    """What to measure. `hosts` and `links` are complete once a hosts file is read in.
+
+    `concurrency` bounds how many replications run at the same time on disjoint hosts. It is 1
+    unless the plan says otherwise, as links without a common host may share a switch.
+    """
+
+    railgauge: Literal[1]
+    name: Annotated[str, AfterValidator(_slug)]
+    description: str = ""
+    hosts: dict[Label, Host] = Field(default={})
+    hosts_file: str | None = None
+    links: dict[Label, Link] = Field(default={})
+    engines: list[str] = Field(default=[])
+    tests: list[Test] = Field(min_length=1)
+    concurrency: int = Field(default=1, ge=1, le=1_000_000)
+    seed: int | None = Field(default=None, ge=0, le=2**63 - 1)
+    control_port: int = Field(default=0, ge=0, le=65535)

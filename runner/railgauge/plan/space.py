@@ -1,0 +1,251 @@
+"""What a test measures, read with its engine's description: places, parameters, axes, exclusions.
+
+The values are in base units and checked; nothing is multiplied out yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import prod
+from typing import Any
+
+from railgauge.catalogue import EngineInfo, ParameterInfo, Value
+from railgauge.errors import Problem
+from railgauge.plan.model import Test
+from railgauge.validation import suggest
+from railgauge.yamlfile import Document
+
+# What a row of an axis, or of axes that are zipped, sets.
+Row = Mapping[str, Value]
+PLACES = -1
+_PLACE_NAME = ParameterInfo("", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a case is measured: a link and its two hosts, or a host that is both."""
+
+    name: str
+    client: str
+    server: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A test's cases before they are multiplied out.
+
+    `fixed` are the parameters that don't vary. An exclusion maps an axis's number to the rows it
+    is about; the places, which are always in it, have the number PLACES. A case that is on such a
+    row of each of them is left out.
+    """
+
+    test: Test
+    index: int
+    engine: EngineInfo
+    places: tuple[Place, ...]
+    fixed: Mapping[str, Value]
+    axes: tuple[tuple[Row, ...], ...]
+    excludes: tuple[Mapping[int, frozenset[int]], ...]
+
+    @property
+    def size(self) -> int:
+        """How many cases there are, those that are excluded among them."""
+        return len(self.places) * prod(len(axis) for axis in self.axes)
+
+
+class SpaceReader:
+    """Reads one test; what is wrong goes to `problems`, and then there may be no space."""
+
+    def __init__(self, document: Document, index: int, test: Test, engine: EngineInfo) -> None:
+        self.problems: list[Problem] = []
+        self._document = document
+        self._index = index
+        self._test = test
+        self._engine = engine
+        self._place_key = "link" if engine.two_sided else "host"
+        self._fixed: dict[str, Value] = {}
+        self._axes: list[tuple[Row, ...]] = []
+        # Where each parameter that the test names first stands.
+        self._named: dict[str, tuple[str | int, ...]] = {}
+
+    def read_parameters(self) -> None:
+        """Read the parameters that are set and those that vary."""
+        for name, written in self._test.set.items():
+            info = self._parameter(name, "set", name)
+            value = None if info is None else self._parse(info, written, "set", name)
+            if value is not None:
+                self._fixed[name] = value
+        for name, values in self._test.grid.items():
+            self._read_axis({name: values}, "grid")
+        for number, group in enumerate(self._test.zip):
+            self._read_axis(group, "zip", number)
+
+    def read(self, places: Sequence[Place]) -> Space | None:
+        """Return what the test measures at `places`; None if it is wrong, or there are none."""
+        self.read_parameters()
+        if not self.problems and places:
+            self._complete()
+        if self.problems or not places:
+            return None
+        excludes = tuple(self._excludes(places))
+        if self.problems:
+            return None
+        return Space(
+            self._test,
+            self._index,
+            self._engine,
+            tuple(places),
+            self._fixed,
+            tuple(self._axes),
+            excludes,
+        )
+
+    def report(self, message: str, *loc: str | int, key: bool = False) -> None:
+        """Note a problem at `loc` within the test."""
+        where = ("tests", self._index, *loc)
+        self.problems.append(self._document.problem(where, message, key=key))
+
+    def _parameter(self, name: str, *loc: str | int) -> ParameterInfo | None:
+        known = self._engine.parameters
+        if name not in known:
+            hint = suggest(name, known) or f": known are {', '.join(known)}"
+            message = f"unknown parameter {name!r} of engine {self._engine.name}{hint}"
+            self.report(message, *loc, key=True)
+            return None
+        if name in self._named:
+            first = self._document.problem(("tests", self._index, *self._named[name]), "", key=True)
+            message = f"parameter {name!r} is already set on line {first.line}: keep one of the two"
+            self.report(message, *loc, key=True)
+        self._named.setdefault(name, loc)
+        return known[name]
+
+    def _parse(self, info: ParameterInfo, written: Any, *loc: str | int) -> Value | None:
+        try:
+            return info.parse(written)
+        except ValueError as error:
+            self.report(f"{info.name!r} of engine {self._engine.name}: {error}", *loc)
+            return None
+
+    def _read_axis(self, group: Mapping[str, Sequence[Any]], *loc: str | int) -> None:
+        columns: dict[str, list[Value | None]] = {}
+        for name, values in group.items():
+            info = self._parameter(name, *loc, name)
+            if info is not None:
+                columns[name] = [
+                    self._parse(info, value, *loc, name, index)
+                    for index, value in enumerate(values)
+                ]
+        lengths = {name: len(values) for name, values in group.items()}
+        if len(set(lengths.values())) > 1:
+            shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            self.report(f"zipped lists must be equally long, but {shown}", *loc)
+        elif not group:
+            self.report("the group is empty: name an axis, or leave it out", *loc)
+        elif columns:
+            self._add_rows(columns, *loc)
+
+    def _add_rows(self, columns: Mapping[str, list[Value | None]], *loc: str | int) -> None:
+        names = list(columns)
+        rows = list(zip(*columns.values(), strict=True))
+        first: dict[tuple[Value | None, ...], int] = {}
+        for index, row in enumerate(rows):
+            if None not in row and first.setdefault(row, index) != index:
+                shown = ", ".join(self._show(name, row[at]) for at, name in enumerate(names))
+                message = (
+                    f"{shown} is already number {first[row] + 1} of this list: leave out number "
+                    f"{index + 1}"
+                )
+                self.report(message, *loc, names[0], index)
+        self._axes.append(
+            tuple(
+                {name: value for name, value in zip(names, row, strict=True) if value is not None}
+                for row in rows
+            )
+        )
+
+    def _show(self, name: str, value: Value | None) -> str:
+        return "" if value is None else f"{name} {self._engine.parameters[name].format(value)}"
+
+    def _complete(self) -> None:
+        """Add the defaults, once every value that the test names is sound."""
+        varying = {name for axis in self._axes for name in axis[0]}
+        for name, info in self._engine.parameters.items():
+            if name in self._fixed or name in varying:
+                continue
+            if info.default is None:
+                message = f"engine {self._engine.name} needs the parameter {name!r}: set it"
+                self.report(f"{message} under 'set' or 'grid'")
+            else:
+                self._fixed[name] = info.default
+        modes = self._values("mode")
+        for name, loc in self._named.items():
+            if not self._engine.parameters[name].applies(modes):
+                shown = ", ".join(str(mode) for mode in modes)
+                message = f"parameter {name!r} has no effect in mode {shown}: leave it out"
+                self.report(message, *loc, key=True)
+
+    def _values(self, name: str) -> list[Value]:
+        """Return the values that a parameter takes in this test."""
+        if name in self._fixed:
+            return [self._fixed[name]]
+        return [row[name] for axis in self._axes for row in axis if name in row]
+
+    def _excludes(self, places: Sequence[Place]) -> Iterable[Mapping[int, frozenset[int]]]:
+        tables: list[Sequence[Row]] = [
+            [{self._place_key: place.name} for place in places],
+            *self._axes,
+        ]
+        present = {name: {self._fixed[name]: None} for name in self._fixed}
+        for table in tables:
+            present |= {name: dict.fromkeys(row[name] for row in table) for name in table[0]}
+        for number, entry in enumerate(self._test.exclude):
+            before = len(self.problems)
+            if not entry:
+                self.report("the exclusion is empty, so it matches everything", "exclude", number)
+            wanted = {
+                name: frozenset(self._excluded(name, values, present, number))
+                for name, values in entry.items()
+            }
+            rows = {
+                axis: frozenset(
+                    index
+                    for index, row in enumerate(table)
+                    if all(row[name] in wanted[name] for name in wanted if name in row)
+                )
+                for axis, table in enumerate(tables, PLACES)
+                if axis == PLACES or any(name in wanted for name in table[0])
+            }
+            if len(self.problems) == before and not all(rows.values()):
+                message = "this exclusion matches no case of the test: mend it or leave it out"
+                self.report(message, "exclude", number)
+            yield rows
+
+    def _excluded(
+        self,
+        name: str,
+        written: Sequence[Any],
+        present: Mapping[str, Mapping[Value, None]],
+        number: int,
+    ) -> Iterable[Value]:
+        """Yield the values that an exclusion names for `name`, each of which the test has."""
+        if name not in present:
+            hint = suggest(name, present) or f": known are {', '.join(present)}"
+            message = f"unknown parameter {name!r} of engine {self._engine.name}{hint}"
+            self.report(message, "exclude", number, name, key=True)
+            return
+        info = self._engine.parameters.get(name, _PLACE_NAME)
+        several = isinstance(self._written(number, name), list)
+        for index, each in enumerate(written):
+            loc = ("exclude", number, name, index) if several else ("exclude", number, name)
+            value = self._parse(info, each, *loc)
+            if value is not None and value in present[name]:
+                yield value
+            elif value is not None:
+                have = ", ".join(info.format(one) for one in islice(present[name], 8))
+                message = f"{name} is never {info.format(value)} in this test, but {have}"
+                self.report(f"{message}: mend it or leave it out", *loc)
+
+    def _written(self, number: int, name: str) -> Any:
+        return self._document.data["tests"][self._index]["exclude"][number][name]
