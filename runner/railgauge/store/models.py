@@ -91,7 +91,13 @@ class RunCase(Base):
     """A case of a test of a run, with the replications asked for; `position` is its place there."""
 
     __tablename__ = "run_case"
-    __table_args__ = (UniqueConstraint("run_id", "test", "case_id"), Index(None, "case_id"))
+    # The index by run alone gives a run's cases in the order of their ids, which is the order of
+    # their values: series are read without sorting.
+    __table_args__ = (
+        UniqueConstraint("run_id", "test", "case_id"),
+        Index(None, "run_id"),
+        Index(None, "case_id"),
+    )
 
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))

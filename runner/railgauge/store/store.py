@@ -160,11 +160,7 @@ class Store:
         never asked.
         """
         with self._reading() as connection:
-            return [
-                found
-                for run_id in dict.fromkeys(runs)
-                for found in series.run_series(connection, run_id, metrics)
-            ]
+            return series.all_series(connection, dict.fromkeys(runs), metrics)
 
     def _open_run(self, run_id: int) -> write.OpenRun:
         if run_id not in self._runs:

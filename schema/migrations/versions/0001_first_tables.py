@@ -94,6 +94,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_run_case_run_id"),
         sa.ForeignKeyConstraint(["case_id"], ["bench_case.id"], name="fk_run_case_case_id"),
     )
+    op.create_index("ix_run_case_run_id", "run_case", ["run_id"])
     op.create_index("ix_run_case_case_id", "run_case", ["case_id"])
     op.create_table(
         "metric",
