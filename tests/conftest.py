@@ -10,13 +10,18 @@ from pathlib import Path
 import pytest
 
 
-def require(condition: object, what: str) -> None:
-    """Skip the test on a user's machine that lacks `what`; in CI that is a failure."""
+def _require(condition: object, what: str) -> None:
     if condition:
         return
     if os.environ.get("CI"):
         pytest.fail(f"CI must have {what}")
     pytest.skip(f"needs {what}")
+
+
+@pytest.fixture(scope="session")
+def require() -> Callable[[object, str], None]:
+    """Skip the test on a user's machine that lacks something; in CI that is a failure."""
+    return _require
 
 
 def _ends(pid: int) -> bool:

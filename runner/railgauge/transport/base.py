@@ -57,9 +57,9 @@ class Transport(Protocol):
     host: str
 
     def start(self, argv: Sequence[str]) -> Process:
-        """Start a program; HostUnreachableError, or EnvironmentFailedError if it can't be started.
+        """Start a program.
 
-        Over ssh a program that isn't there ends with status 127 instead, as a shell reports it.
+        Raises HostUnreachableError, or EnvironmentFailedError if the program can't be started.
         """
 
     def put(self, files: Mapping[str, bytes], directory: str) -> None:

@@ -1,0 +1,300 @@
+"""Programs on another machine, by ssh: one connection for all of them, one channel for each.
+
+A login shell reads what we start, whatever shell that is; it is given one line for a POSIX sh,
+quoted for POSIX shells. (fish reads backslashes inside quotes, csh newlines: arguments with those
+do not survive there.) Whatever the login shell itself prints first is dropped.
+
+The program's output waits in the connection until somebody reads it, 2 MiB of it; then the program
+blocks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import secrets
+import shlex
+import tarfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import paramiko
+from paramiko.ssh_exception import SSHException
+
+from railgauge.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.transport.base import Exit
+from railgauge.transport.lines import LineBuffer, Tail
+from railgauge.transport.sshconnect import SshConnection, translated
+
+_READ = 65536
+_START_TIMEOUT = 60.0
+_PUT_TIMEOUT = 60.0
+_KILL_TIMEOUT = 5.0
+_LAST_WORDS = 1.0
+
+# $1 is a mark, the rest the program. The shell stays, so that a program's death by a signal comes
+# back as a status, which not every login shell would see to; all of them share a process group.
+_START = (
+    'mark=$1; shift; command -v "$1" >/dev/null || { echo "$mark missing"; exit 127; }; '
+    "read -r pid name state parent group rest </proc/$$/stat; "
+    'echo "$mark ready $group"; "$@"; exit $?'
+)
+# $1 is a folder; the files come as a tar archive.
+_UNPACK = (
+    'case $1 in "~/"*) set -- "$HOME/${1#"~/"}";; esac; mkdir -p "$1" && exec tar -xmof - -C "$1"'
+)
+
+
+class _Bell(threading.Event):
+    """Rings when a channel has news; both of the channel's buffers ring it."""
+
+    def clear(self) -> None:
+        """Ignore it: a buffer says that it is empty, but the other one may not be."""
+
+    def silence(self) -> None:
+        """Stop ringing, before looking at what rang."""
+        super().clear()
+
+
+class SshProcess:
+    """A program in a session of its own. One thread reads it; any thread may kill it."""
+
+    def __init__(
+        self,
+        host: str,
+        connection: SshConnection,
+        channel: paramiko.Channel,
+        kill_group: Callable[[int], bool],
+    ) -> None:
+        self._host = host
+        self._connection = connection
+        self._channel = channel
+        self._kill_group = kill_group
+        self._lines = LineBuffer(host)
+        self._stderr = Tail()
+        self._bell = _Bell()
+        self._group = 0
+        self._killed = False
+        channel.in_buffer.set_event(self._bell)
+        channel.in_stderr_buffer.set_event(self._bell)
+
+    def launch(self, argv: Sequence[str]) -> None:
+        """Start `argv`; drops what the login shell says until our own says that it starts."""
+        mark = f"railgauge-{secrets.token_hex(8)}"
+        deadline = time.monotonic() + _START_TIMEOUT
+        program = argv[0]
+        with translated(self._host, "starting a program"):
+            self._channel.exec_command(
+                f"exec sh -c {shlex.quote(_START)} sh {mark} {shlex.join(argv)}"
+            )
+        while True:
+            try:
+                line = self.read_line(max(0.0, deadline - time.monotonic()))
+            except TimeoutError:
+                raise HostUnreachableError(
+                    f"{self._host}: the login shell started nothing within {_START_TIMEOUT:g} s; "
+                    "see what its start-up files wait for"
+                ) from None
+            if line is None:
+                raise HostUnreachableError(
+                    f"{self._host}: the login shell ended without starting {program!r}; see "
+                    f"whether this account may run commands ({self._last_words()})"
+                )
+            _, found, state = line.partition(mark)
+            if found:
+                break
+        if state.strip() == "missing":
+            raise EnvironmentFailedError(
+                f"{self._host}: can't start {program!r}: it isn't there or may not be run; "
+                "check its spelling, PATH and permissions"
+            )
+        self._group = int(state.split()[1])
+
+    def read_line(self, timeout: float | None = None) -> str | None:
+        """See `Process.read_line`."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (line := self._lines.take()) is None:
+            if self._lines.ended:
+                return None
+            self._read(deadline)
+        return line
+
+    def send_line(self, text: str) -> None:
+        """See `Process.send_line`."""
+        self.send(text.encode() + b"\n")
+
+    def send(self, data: bytes) -> None:
+        """Write `data` to its standard input, unless that is closed."""
+        with contextlib.suppress(OSError, EOFError, SSHException):
+            self._channel.sendall(data)
+
+    def close_stdin(self) -> None:
+        """See `Process.close_stdin`."""
+        with contextlib.suppress(OSError, EOFError, SSHException):
+            self._channel.shutdown_write()
+
+    def kill(self) -> None:
+        """See `Process.kill`: its whole process group gets SIGKILL, over a session of its own."""
+        if self._channel.status_event.is_set():
+            return
+        self._killed = True
+        if not (self._group and self._kill_group(self._group)):
+            self._channel.close()  # What minds its standard input ends by this.
+        self.close_stdin()
+
+    def wait(self, timeout: float | None = None) -> Exit:
+        """See `Process.wait`."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._channel.status_event.wait(_pause(deadline)):
+            self._drain_stderr()  # a full window would keep it from ending
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError
+        self._await_rest()
+        return Exit(self._status(), self._stderr.text())
+
+    def _read(self, deadline: float | None) -> None:
+        """Take what has come, waiting for something to come."""
+        while True:
+            self._bell.silence()
+            ended = self._ended()  # asked first: what came before the end is there by then
+            if self._channel.recv_ready() or self._channel.recv_stderr_ready() or ended:
+                break
+            left = None if deadline is None else deadline - time.monotonic()
+            if (left is not None and left <= 0) or not self._bell.wait(left):
+                raise TimeoutError
+        self._drain_stderr()
+        if self._channel.recv_ready():
+            self._lines.feed(self._channel.recv(_READ))
+        elif ended:
+            if not self._channel.eof_received and not self._killed:
+                raise self._lost()
+            self._lines.feed(b"")
+
+    def _ended(self) -> bool:
+        return bool(self._channel.eof_received or self._channel.closed)
+
+    def _drain_stderr(self) -> None:
+        while self._channel.recv_stderr_ready():
+            self._stderr.feed(self._channel.recv_stderr(_READ))
+
+    def _await_rest(self) -> None:
+        """Take the rest of stderr: it may come after the status, but not long after."""
+        deadline = time.monotonic() + _LAST_WORDS
+        while not self._ended() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        self._drain_stderr()
+
+    def _status(self) -> int:
+        status = self._channel.exit_status
+        if status < 0 and self._killed:
+            return -9
+        if status < 0 and not (self._channel.eof_received and self._connection.settled_alive()):
+            raise self._lost()
+        # As every shell tells of a program ended by a signal.
+        return 128 - status if 128 < status <= 128 + 64 else status
+
+    def _lost(self) -> HostUnreachableError:
+        return HostUnreachableError(
+            f"{self._host}: lost while a program was running there: {self._connection.why_lost}; "
+            "see whether the machine and the network are up, then resume the run"
+        )
+
+    def _last_words(self) -> str:
+        self._drain_stderr()
+        return " ".join(self._stderr.text().split())[-200:] or "it said nothing"
+
+
+def _pause(deadline: float | None) -> float:
+    return 0.25 if deadline is None else min(0.25, max(0.0, deadline - time.monotonic()))
+
+
+class SshTransport:
+    """The machine that the ssh destination leads to, under the name `host` that the plan gives it.
+
+    A connection that gives no answer for `keepalive` seconds counts as lost.
+    """
+
+    def __init__(self, host: str, destination: str, *, keepalive: float = 15.0) -> None:
+        self.host = host
+        self._destination = destination
+        self._keepalive = keepalive
+        self._connections: list[SshConnection] = []
+        self._lock = threading.Lock()
+
+    def start(self, argv: Sequence[str]) -> SshProcess:
+        """See `Transport.start`."""
+        connection, channel = self._session()
+        process = SshProcess(self.host, connection, channel, self._kill_group)
+        try:
+            process.launch(argv)
+        except BaseException:
+            channel.close()
+            raise
+        return process
+
+    def put(self, files: Mapping[str, bytes], directory: str) -> None:
+        """See `Transport.put`: one archive, unpacked by the tar over there."""
+        process = self.start(["sh", "-c", _UNPACK, "sh", directory])
+        process.send(_archive(files))
+        process.close_stdin()
+        try:
+            ended = process.wait(_PUT_TIMEOUT)
+        except TimeoutError:
+            process.kill()
+            raise EnvironmentFailedError(
+                f"{self.host}: writing to {directory} took more than {_PUT_TIMEOUT:g} s; "
+                "see whether that disk answers"
+            ) from None
+        if ended.status != 0:
+            reason = " ".join(ended.stderr.split()) or f"status {ended.status}"
+            raise EnvironmentFailedError(
+                f"{self.host}: can't write to {directory}: {reason[-300:]}; "
+                "make room or make the folder writable"
+            )
+
+    def close(self) -> None:
+        """See `Transport.close`."""
+        with self._lock:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+
+    def _session(self) -> tuple[SshConnection, paramiko.Channel]:
+        """Return a new session: on the connection we have, on another one if that one is full."""
+        with self._lock:
+            for connection in list(self._connections):
+                if not connection.alive:
+                    connection.close()
+                    self._connections.remove(connection)
+                elif channel := connection.session():
+                    return connection, channel
+            connection = SshConnection(self.host, self._destination, self._keepalive)
+            self._connections.append(connection)
+            channel = connection.session()
+        if channel is None:
+            raise HostUnreachableError(
+                f"{self.host}: the ssh server gives us no session; see MaxSessions in its "
+                "sshd_config and whether this account may run commands"
+            )
+        return connection, channel
+
+    def _kill_group(self, group: int) -> bool:
+        """Kill the process group over there; tell whether that could be done."""
+        try:
+            _, channel = self._session()
+            channel.exec_command(f"exec sh -c 'kill -s KILL -- -{group}'")
+            channel.status_event.wait(_KILL_TIMEOUT)
+            return bool(channel.exit_status == 0)
+        except (HostUnreachableError, SSHException, OSError, EOFError):
+            return False
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    return archive.getvalue()

@@ -1,0 +1,42 @@
+"""The lab of two hosts behind real sshds, built once for all integration tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+import sshlab
+
+
+@pytest.fixture(scope="session")
+def two_hosts(
+    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
+) -> Iterator[sshlab.Lab]:
+    """Both hosts, with RAILGAUGE_SSH_CONFIG pointing at the configuration that knows them."""
+    lacking = sshlab.missing()
+    require(not lacking, lacking)
+    before = os.environ.get("RAILGAUGE_SSH_CONFIG")
+    try:
+        lab = sshlab.build(tmp_path_factory.mktemp("lab"))
+        os.environ["RAILGAUGE_SSH_CONFIG"] = str(lab.config)
+        yield lab
+    finally:
+        sshlab.tear_down()
+        os.environ.pop("RAILGAUGE_SSH_CONFIG", None)
+        if before is not None:
+            os.environ["RAILGAUGE_SSH_CONFIG"] = before
+
+
+@pytest.fixture
+def lab(two_hosts: sshlab.Lab) -> Iterator[sshlab.Lab]:
+    """The lab for a test that changes it: afterwards everything is as it was."""
+    yield two_hosts
+    two_hosts.write_config()
+    two_hosts.write_known_hosts()
+    for host in (two_hosts.a, two_hosts.b):
+        host.link("up")
+        host.test_link("up")
+        for sshd in host.sshds[1:]:
+            sshd.stop()
+        del host.sshds[1:]

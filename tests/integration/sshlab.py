@@ -1,0 +1,278 @@
+"""Two network namespaces with real sshds: a cluster of two machines on this one.
+
+    root namespace ── 10.192.x.y/30 ── A ── 10.77.0.0/24, fd77::/64 ── B ── 10.192.x.y/30 ── root
+
+The controller reaches each by its link to the root namespace; test traffic takes the pair A–B.
+Names carry our process id, so that what a crashed session left can be told and removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PORT = 2222
+TOOLS = ("ip", "ssh-keygen", "/usr/sbin/sshd")
+_NAME = re.compile(r"rg(\d+)[ab]")
+_CONFIG = """\
+Port {port}
+HostKey {key}
+PidFile none
+AuthorizedKeysFile {authorized}
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+PrintMotd no
+MaxStartups 100
+LogLevel VERBOSE
+"""
+
+
+def missing() -> str:
+    """Return what this machine lacks for the lab, "" if nothing."""
+    if os.geteuid() != 0:
+        return "root, for network namespaces"
+    lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if lacking:
+        return " and ".join(lacking)
+    made = subprocess.run(["ip", "netns", "add", f"rg{os.getpid()}a"], capture_output=True)
+    if made.returncode:
+        return "the right to make network namespaces"
+    subprocess.run(["ip", "netns", "del", f"rg{os.getpid()}a"], check=True)
+    return ""
+
+
+def ip(*arguments: str) -> str:
+    """Run iproute2's ip."""
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, f"ip {' '.join(arguments)}: {done.stderr}"
+    return done.stdout
+
+
+def kill_tree(pid: int) -> None:
+    """Kill a process and everything below it, as a machine that loses power would."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGSTOP)  # so that it starts nothing meanwhile
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for child in children:
+            kill_tree(int(child))
+        os.kill(pid, signal.SIGKILL)
+
+
+def remove(namespace: str) -> None:
+    """End everything in a namespace of ours and remove it; its links go with it."""
+    for pid in ip("netns", "pids", namespace).split():
+        kill_tree(int(pid))
+    ip("netns", "del", namespace)
+
+
+def remove_stale() -> None:
+    """Remove what sessions left that are dead by now."""
+    for name in ip("netns", "list").split():
+        match = _NAME.fullmatch(name)
+        if match and not Path(f"/proc/{match[1]}").exists():
+            with contextlib.suppress(AssertionError):  # another session may be at it
+                remove(name)
+
+
+@dataclass
+class Sshd:
+    """A running sshd; `port` on the host's control address."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def stop(self) -> None:
+        """End it with all its connections."""
+        kill_tree(self.process.pid)
+        self.process.wait()
+
+
+@dataclass
+class LabHost:
+    """One namespace. `control` is its address towards us, `address` the one for test traffic."""
+
+    name: str
+    namespace: str
+    control: str
+    address: str
+    address6: str
+    folder: Path
+    sshds: list[Sshd] = field(default_factory=list)
+
+    @property
+    def host_key(self) -> Path:
+        """The private host key; the public one stands beside it."""
+        return self.folder / "host_key"
+
+    @property
+    def home(self) -> Path:
+        """The home folder of a login on this host."""
+        return self.folder / "home"
+
+    def sshd(self, port: int, *lines: str, **environment: object) -> Sshd:
+        """Start an sshd with further configuration `lines`; returns once it answers.
+
+        Logins get an empty home folder and the `environment`.
+        """
+        config = self.folder / f"sshd_config.{port}"
+        authorized = self.folder.parent / "user_key.pub"
+        text = _CONFIG.format(port=port, key=self.host_key, authorized=authorized)
+        variables = " ".join(f"{name}={value}" for name, value in environment.items())
+        lines = (*lines, f"SetEnv HOME={self.home} {variables}")
+        config.write_text(text + "\n".join(lines) + "\n")
+        log = self.folder / f"sshd.{port}.log"
+        with log.open("ab") as out:
+            inside = ["ip", "netns", "exec", self.namespace]
+            process = subprocess.Popen(
+                [*inside, "/usr/sbin/sshd", "-D", "-e", "-f", str(config)],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        server = Sshd(port, process, log)
+        self.sshds.append(server)
+        deadline = time.monotonic() + 10
+        while True:
+            with contextlib.suppress(OSError):
+                socket.create_connection((self.control, port), 1).close()
+                return server
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, f"sshd on {self.name} does not answer"
+            time.sleep(0.01)
+
+    def link(self, state: str) -> None:
+        """Set its end of the link to us `up` or `down`."""
+        ip("-n", self.namespace, "link", "set", "ctl0", state)
+
+    def test_link(self, state: str) -> None:
+        """Set its end of the pair A–B `up` or `down`."""
+        ip("-n", self.namespace, "link", "set", "test0", state)
+
+    def test_bytes(self) -> int:
+        """Return how many bytes its test interface has sent and received."""
+        counters = Path("/sys/class/net/test0/statistics")
+        names = [str(counters / "rx_bytes"), str(counters / "tx_bytes")]
+        shown = ip("netns", "exec", self.namespace, "cat", *names)
+        return sum(map(int, shown.split()))
+
+
+@dataclass
+class Lab:
+    """Both hosts, and an ssh configuration that knows them as `host-a` and `host-b`."""
+
+    folder: Path
+    a: LabHost
+    b: LabHost
+
+    @property
+    def config(self) -> Path:
+        """The ssh configuration."""
+        return self.folder / "ssh_config"
+
+    @property
+    def known_hosts(self) -> Path:
+        """Its known_hosts file."""
+        return self.folder / "known_hosts"
+
+    def entry(self, alias: str, address: str, *lines: str, port: int = PORT) -> str:
+        """Return a Host block for the ssh configuration."""
+        parts = [
+            f"Host {alias}",
+            f"HostName {address}",
+            f"Port {port}",
+            "User root",
+            f"IdentityFile {self.folder}/user_key",
+            "IdentitiesOnly yes",
+            "IdentityAgent none",
+            f"UserKnownHostsFile {self.known_hosts}",
+            "GlobalKnownHostsFile none",
+            *lines,
+        ]
+        return "\n    ".join(parts) + "\n"
+
+    def write_config(self, *entries: str) -> None:
+        """Write the ssh configuration: both hosts, and `entries`."""
+        both = [self.entry(f"host-{host.name}", host.control) for host in (self.a, self.b)]
+        self.config.write_text("\n".join([*both, *entries]))
+
+    def write_known_hosts(self, *lines: str) -> None:
+        """Write known_hosts: both hosts on all ports, and `lines`."""
+        known = []
+        for host in (self.a, self.b):
+            key = " ".join(host.host_key.with_suffix(".pub").read_text().split()[:2])
+            names = f"{host.control},[{host.control}]:{PORT},[{host.address}]:{PORT}"
+            known.append(f"{names} {key}")
+        self.known_hosts.write_text("\n".join([*known, *lines]) + "\n")
+
+
+def keygen(path: Path, *, kind: str = "ed25519", passphrase: str = "") -> None:
+    """Make a key pair, unless it is there already."""
+    if not path.exists():
+        command = ["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-C", "test", "-f", str(path)]
+        subprocess.run(command, check=True)
+
+
+def build(folder: Path) -> Lab:
+    """Set the lab up below `folder`; `tear_down` removes it."""
+    remove_stale()
+    Path("/run/sshd").mkdir(exist_ok=True)  # what sshd's privilege separation wants
+    keygen(folder / "user_key")
+    lab = Lab(folder, _host(folder, "a", 0), _host(folder, "b", 1))
+    pair = ["link", "add", "test0", "netns", lab.a.namespace, "type", "veth"]
+    ip(*pair, "peer", "name", "test0", "netns", lab.b.namespace)
+    for host in (lab.a, lab.b):
+        inside = ["-n", host.namespace]
+        ip(*inside, "addr", "add", f"{host.address}/24", "dev", "test0")
+        ip(*inside, "addr", "add", f"{host.address6}/64", "dev", "test0", "nodad")
+        ip(*inside, "link", "set", "test0", "up")
+        host.sshd(PORT)
+    lab.write_config()
+    lab.write_known_hosts()
+    return lab
+
+
+def _host(folder: Path, name: str, index: int) -> LabHost:
+    """Make the namespace of one host with its link to us."""
+    pid = os.getpid()
+    namespace, uplink = f"rg{pid}{name}", f"rg{pid}m{name}"
+    net = ipaddress.ip_address("10.192.0.0") + (pid % 2**19) * 8 + 4 * index
+    ours, theirs = net + 1, net + 2
+    ip("netns", "add", namespace)
+    ip("link", "add", uplink, "type", "veth", "peer", "name", "ctl0", "netns", namespace)
+    ip("addr", "add", f"{ours}/30", "dev", uplink)
+    ip("link", "set", uplink, "up")
+    for device in ("lo", "ctl0"):
+        ip("-n", namespace, "link", "set", device, "up")
+    ip("-n", namespace, "addr", "add", f"{theirs}/30", "dev", "ctl0")
+    home = folder / name
+    (home / "home").mkdir(parents=True)
+    keygen(home / "host_key")
+    return LabHost(
+        name=name,
+        namespace=namespace,
+        control=str(theirs),
+        address=f"10.77.0.{index + 1}",
+        address6=f"fd77::{index + 1}",
+        folder=home,
+    )
+
+
+def tear_down() -> None:
+    """Remove what `build` made in this process, also after it failed half-way."""
+    for name in "ab":
+        with contextlib.suppress(AssertionError):
+            remove(f"rg{os.getpid()}{name}")

@@ -1,0 +1,492 @@
+"""The ssh transport against real sshds in network namespaces."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from paramiko.hostkeys import HostKeys
+from sshlab import PORT, Lab, keygen
+
+from railgauge.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
+from railgauge.transport import open_transport
+from railgauge.transport.base import run
+from railgauge.transport.ssh import SshTransport
+
+KEEPALIVE = 1.0
+
+
+@pytest.fixture
+def open_ssh(two_hosts: Lab) -> Iterator[Callable[[str], SshTransport]]:
+    """Make transports that are closed after the test."""
+    opened: list[SshTransport] = []
+
+    def make(destination: str) -> SshTransport:
+        opened.append(SshTransport("node", destination, keepalive=KEEPALIVE))
+        return opened[-1]
+
+    yield make
+    for transport in opened:
+        transport.close()
+
+
+@pytest.fixture
+def node(open_ssh: Callable[[str], SshTransport]) -> SshTransport:
+    return open_ssh("host-a")
+
+
+def sessions(lab: Lab) -> int:
+    """How often host A's sshd has let somebody in."""
+    return lab.a.sshds[0].log.read_text().count("Accepted publickey")
+
+
+def test_output_status_and_stderr_come_back(node: SshTransport) -> None:
+    completed = run(node, ["sh", "-c", "echo one; printf two; echo bad >&2; exit 3"], timeout=10)
+    assert (completed.stdout, completed.stderr, completed.status) == ("one\ntwo\n", "bad\n", 3)
+
+
+def test_the_program_runs_in_the_hosts_namespace(node: SshTransport, two_hosts: Lab) -> None:
+    addresses = run(node, ["ip", "-o", "addr"], timeout=10).stdout
+    assert two_hosts.a.address in addresses
+    assert two_hosts.a.address6 in addresses
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "$HOME `id` $(id)",
+        "it's",
+        'a "quoted" word',
+        "back\\slash",
+        "two\nlines",
+        "*",
+        "",
+        "-n",
+        "é",
+        "!x",
+    ],
+)
+def test_arguments_survive_the_login_shell(node: SshTransport, argument: str) -> None:
+    completed = run(node, ["printf", "<%s>", "first", argument], timeout=10)
+    assert completed.stdout == f"<first><{argument}>\n"
+
+
+def test_lines_come_as_they_are_written(node: SshTransport) -> None:
+    process = node.start(["sh", "-c", "while read x; do echo got $x; done"])
+    for word in ("a", "b"):
+        process.send_line(word)
+        assert process.read_line(10) == f"got {word}"
+    with pytest.raises(TimeoutError):
+        process.read_line(0.05)
+    process.close_stdin()
+    process.close_stdin()
+    assert process.read_line(10) is None
+    assert process.wait(10).status == 0
+    process.send_line("too late")
+
+
+def test_closing_stdin_ends_a_program_that_minds_it(
+    node: SshTransport, process_ends: Callable[[int], bool]
+) -> None:
+    process = node.start(["sh", "-c", "echo $$; exec cat"])
+    pid = int(process.read_line(10) or "")
+    process.close_stdin()
+    assert process.wait(10).status == 0
+    assert process_ends(pid)
+
+
+def test_letting_go_of_the_host_ends_a_program_that_minds_its_stdin(
+    node: SshTransport, process_ends: Callable[[int], bool]
+) -> None:
+    process = node.start(["sh", "-c", "echo $$; exec cat"])
+    pid = int(process.read_line(10) or "")
+    node.close()
+    assert process_ends(pid)
+
+
+def test_kill_ends_the_program_and_what_it_started(
+    node: SshTransport, process_ends: Callable[[int], bool]
+) -> None:
+    process = node.start(["sh", "-c", "echo $$; sleep 100 & echo $!; wait"])
+    pids = [int(process.read_line(10) or "") for _ in range(2)]
+    process.kill()
+    process.kill()
+    assert process.wait(10).status == -9
+    assert all(process_ends(pid) for pid in pids)
+
+
+def test_a_program_killed_by_a_signal_says_by_which(node: SshTransport) -> None:
+    assert run(node, ["sh", "-c", "kill -TERM $$"], timeout=10).status == -15
+
+
+def test_run_past_its_timeout_kills_and_says_so(
+    node: SshTransport, process_ends: Callable[[int], bool]
+) -> None:
+    with pytest.raises(TimeoutError, match=r"node: 'sleep' did not end within 0.2 s"):
+        run(node, ["sleep", "98.7654"], timeout=0.2)
+    listing = run(node, ["sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"], timeout=10)
+    assert "sleep 98.7654 " not in listing.stdout
+
+
+def test_a_missing_program_is_named(node: SshTransport) -> None:
+    with pytest.raises(EnvironmentFailedError, match=r"node: can't start 'no-such-program'"):
+        node.start(["no-such-program", "x"])
+
+
+def test_floods_on_both_outputs_come_through(node: SshTransport) -> None:
+    script = "yes e | head -c 6000000 >&2; yes o | head -c 6000000"
+    completed = run(node, ["sh", "-c", script], timeout=60)
+    assert completed.stdout == "o\n" * 3_000_000
+    assert completed.stderr == "e\n" * 32768
+    assert completed.status == 0
+
+
+def test_waiting_alone_keeps_stderr_from_blocking(node: SshTransport) -> None:
+    process = node.start(["sh", "-c", "yes e | head -c 6000000 >&2; exit 4"])
+    ended = process.wait(60)
+    assert (ended.status, ended.stderr) == (4, "e\n" * 32768)
+
+
+def test_output_is_still_there_after_waiting(node: SshTransport) -> None:
+    process = node.start(["sh", "-c", "echo early; echo late"])
+    assert process.wait(10).status == 0
+    assert [process.read_line(10) for _ in range(3)] == ["early", "late", None]
+
+
+def test_files_arrive_byte_for_byte(node: SshTransport, two_hosts: Lab) -> None:
+    target = two_hosts.a.folder / "put it here"
+    files = {"Makefile": b"all:\n", "lib/deep/x.bin": bytes(range(256)) * 4000, "empty": b""}
+    node.put(files, str(target))
+    for name, content in files.items():
+        assert (target / name).read_bytes() == content
+
+
+def test_a_tilde_is_the_logins_home(node: SshTransport, two_hosts: Lab) -> None:
+    node.put({"x": b"hello\n"}, "~/new/place")
+    assert (two_hosts.a.home / "new/place/x").read_bytes() == b"hello\n"
+
+
+def test_put_where_nothing_can_be_written_says_where(node: SshTransport) -> None:
+    with pytest.raises(EnvironmentFailedError, match=r"node: can't write to /proc/nowhere"):
+        node.put({"x": b""}, "/proc/nowhere")
+
+
+def test_twenty_programs_at_once_share_a_connection(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.a.sshd(2223, "MaxSessions 50")
+    lab.write_config(lab.entry("many", lab.a.control, port=2223))
+    lab.write_known_hosts(f"[{lab.a.control}]:2223 {public_key(lab)}")
+    many = open_ssh("many")
+    processes = [many.start(["cat"]) for _ in range(20)]
+    with ThreadPoolExecutor(20) as pool:
+        for number, process in enumerate(processes):
+            process.send_line(str(number))
+        answers = list(pool.map(lambda process: process.read_line(10), processes))
+    assert answers == [str(number) for number in range(20)]
+    assert lab.a.sshds[-1].log.read_text().count("Accepted publickey") == 1
+
+
+def public_key(lab: Lab) -> str:
+    return " ".join(lab.a.host_key.with_suffix(".pub").read_text().split()[:2])
+
+
+def test_more_programs_than_the_server_gives_sessions_still_run(
+    node: SshTransport, two_hosts: Lab
+) -> None:
+    before = sessions(two_hosts)
+    with ThreadPoolExecutor(20) as pool:  # MaxSessions is 10
+        processes = list(pool.map(lambda _: node.start(["cat"]), range(20)))
+    for process in processes:
+        process.send_line("here")
+    assert [process.read_line(10) for process in processes] == ["here"] * 20
+    assert 2 <= sessions(two_hosts) - before <= 3
+
+
+def test_programs_one_after_the_other_share_a_connection(
+    node: SshTransport, two_hosts: Lab
+) -> None:
+    before = sessions(two_hosts)
+    for _ in range(15):
+        run(node, ["true"], timeout=10)
+    assert sessions(two_hosts) - before == 1
+
+
+def test_an_unknown_host_key_is_refused_with_advice(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.known_hosts.write_text("")
+    with pytest.raises(HostKeyError) as caught:
+        open_ssh("host-a").start(["true"])
+    message = str(caught.value)
+    assert message.startswith(
+        f"node: the ssh host key of [{lab.a.control}]:{PORT} (ssh-ed25519 SHA256:"
+    )
+    assert f"`ssh -F {lab.config} host-a`" in message
+    assert f"`ssh-keyscan -p {PORT} {lab.a.control} >> {lab.known_hosts}`" in message
+    assert lab.known_hosts.read_text() == ""
+
+
+def test_a_user_who_would_accept_unknown_keys_is_still_refused(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.write_config(lab.entry("lax", lab.a.control, "StrictHostKeyChecking no"))
+    lab.known_hosts.write_text("")
+    with pytest.raises(HostKeyError, match="unknown"):
+        open_ssh("lax").start(["true"])
+
+
+def test_a_changed_host_key_is_refused_with_its_line(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    keygen(lab.folder / "other_key")
+    other = " ".join((lab.folder / "other_key.pub").read_text().split()[:2])
+    lab.known_hosts.write_text(f"# ours\n[{lab.a.control}]:{PORT} {other}\n")
+    with pytest.raises(HostKeyError) as caught:
+        open_ssh("host-a").start(["true"])
+    message = str(caught.value)
+    assert f"is not the one in {lab.known_hosts}:2" in message
+    assert f"ssh-keygen -R '[{lab.a.control}]:{PORT}' -f {lab.known_hosts}" in message
+
+
+def test_a_revoked_host_key_is_refused(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+    lab.write_known_hosts(f"@revoked * {public_key(lab)}")
+    with pytest.raises(HostKeyError, match="is revoked in"):
+        open_ssh("host-a").start(["true"])
+
+
+@pytest.mark.parametrize("kind", ["hashed", "wildcard", "one of two", "alias", "without port"])
+def test_a_known_key_is_found_however_it_is_written(
+    lab: Lab, open_ssh: Callable[[str], SshTransport], kind: str
+) -> None:
+    keygen(lab.folder / "second")
+    second = " ".join((lab.folder / "second.pub").read_text().split()[:2])
+    name, key = f"[{lab.a.control}]:{PORT}", public_key(lab)
+    lab.known_hosts.write_text(
+        {
+            "hashed": f"{HostKeys.hash_host(name)} {key}\n",
+            "wildcard": f"[10.*]:{PORT},!nobody {key}\n",
+            "one of two": f"{name} {second}\n{name} {key}\n",
+            "alias": f"the-alias {key}\n",
+            "without port": f"{lab.a.control} {key}\n",
+        }[kind]
+    )
+    if kind == "alias":
+        lab.write_config(lab.entry("aliased", lab.a.control, "HostKeyAlias the-alias"))
+    transport = open_ssh("aliased" if kind == "alias" else "host-a")
+    assert run(transport, ["echo", "in"], timeout=10).stdout == "in\n"
+
+
+def test_a_host_shows_the_kind_of_key_that_is_known(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    rsa = lab.folder / "rsa_key"
+    keygen(rsa, kind="rsa")
+    lab.a.sshd(2224, f"HostKey {rsa}")
+    known = " ".join(rsa.with_suffix(".pub").read_text().split()[:2])
+    lab.write_config(lab.entry("rsa", lab.a.control, port=2224))
+    lab.write_known_hosts(f"[{lab.a.control}]:2224 {known}")
+    assert run(open_ssh("rsa"), ["echo", "in"], timeout=10).stdout == "in\n"
+
+
+def test_a_closed_port_is_told(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+    lab.write_config(lab.entry("closed", lab.a.control, port=9))
+    with pytest.raises(
+        HostUnreachableError, match=rf"node: reaching root@{lab.a.control} port 9 .*refused"
+    ):
+        open_ssh("closed").start(["true"])
+
+
+def test_a_host_that_answers_nothing_times_out(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.write_config(lab.entry("silent", lab.a.control, "ConnectTimeout 1"))
+    lab.a.link("down")
+    with pytest.raises(HostUnreachableError, match=r"node: reaching .*(no answer|No route)"):
+        open_ssh("silent").start(["true"])
+
+
+def test_something_that_is_no_ssh_server_is_told(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        lab.write_config(lab.entry("web", "127.0.0.1", port=port))
+        with ThreadPoolExecutor(1) as pool:
+
+            def answer() -> None:
+                connection, _ = server.accept()
+                with connection:
+                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+            answering = pool.submit(answer)
+            with pytest.raises(HostUnreachableError, match=r"node: reaching .*127\.0\.0\.1"):
+                open_ssh("web").start(["true"])
+            answering.result()
+
+
+def test_an_unknown_name_is_told(open_ssh: Callable[[str], SshTransport]) -> None:
+    with pytest.raises(HostUnreachableError, match=r"node: .*its name is unknown"):
+        open_ssh("no-such-host.invalid").start(["true"])
+
+
+def test_a_key_that_is_not_authorized_is_told(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    keygen(lab.folder / "stranger")
+    entry = lab.entry("stranger", lab.a.control).replace("/user_key", "/stranger")
+    lab.write_config(entry)
+    with pytest.raises(HostUnreachableError, match=r"node: .*accepts none of our keys"):
+        open_ssh("stranger").start(["true"])
+
+
+def test_a_key_with_a_passphrase_is_told_and_nothing_asked(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    keygen(lab.folder / "locked", passphrase="secret")
+    lab.write_config(lab.entry("locked", lab.a.control).replace("/user_key", "/locked"))
+    with pytest.raises(HostUnreachableError, match="ssh-add"):
+        open_ssh("locked").start(["true"])
+
+
+def test_a_jump_host_leads_to_a_host_behind_it(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.write_config(lab.entry("behind", lab.b.address, "ProxyJump host-a"))
+    transport = open_ssh("behind")
+    assert lab.b.control in run(transport, ["ip", "-o", "addr"], timeout=10).stdout
+
+
+def test_two_jumps_are_taken_in_their_order(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    # Only A reaches B's test address, and only B reaches A's from there.
+    lab.write_config(
+        lab.entry("b-inside", lab.b.address),
+        lab.entry("a-inside", lab.a.address, "ProxyJump host-a,b-inside"),
+    )
+    transport = open_ssh("a-inside")
+    assert lab.a.control in run(transport, ["ip", "-o", "addr"], timeout=10).stdout
+    from_b = f"from {lab.b.address} "
+    assert from_b in lab.a.sshds[0].log.read_text()
+
+
+def test_a_jump_host_that_cannot_get_there_is_told(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.write_config(lab.entry("behind", lab.b.address, "ProxyJump host-a", port=9))
+    with pytest.raises(HostUnreachableError, match=r"node: .*from its jump host failed"):
+        open_ssh("behind").start(["true"])
+
+
+def test_a_loop_of_jump_hosts_is_told(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+    lab.write_config(
+        lab.entry("one", "10.255.255.1", "ProxyJump two"),
+        lab.entry("two", "10.255.255.2", "ProxyJump one"),
+    )
+    with pytest.raises(HostUnreachableError, match="loop"):
+        open_ssh("one").start(["true"])
+
+
+def test_a_proxy_command_is_run_as_ssh_runs_it(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    through = f"ip netns exec {lab.a.namespace} ssh -F {lab.config} -W %h:%p host-b-pair"
+    pair = lab.entry("host-b-pair", lab.b.address)
+    lab.write_config(
+        pair, lab.entry("proxied", lab.b.address, f"ProxyCommand {through} 2>/dev/null")
+    )
+    transport = open_ssh("proxied")
+    assert lab.b.control in run(transport, ["ip", "-o", "addr"], timeout=10).stdout
+
+
+def test_includes_are_read(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+    (lab.folder / "more").mkdir(exist_ok=True)
+    (lab.folder / "more/x.conf").write_text(lab.entry("included", lab.a.control))
+    lab.config.write_text(f"Include {lab.folder}/more/*.conf\n")
+    assert run(open_ssh("included"), ["echo", "in"], timeout=10).stdout == "in\n"
+
+
+def test_a_chosen_configuration_that_is_not_there_is_told(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.config.unlink()
+    with pytest.raises(HostUnreachableError, match=r"there is no file .*RAILGAUGE_SSH_CONFIG"):
+        open_ssh("host-a").start(["true"])
+
+
+def test_what_the_login_shell_says_first_is_dropped(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    noise = lab.folder / "noise.sh"
+    noise.write_text("echo Welcome to the cluster; printf 'no newline here'; echo oops >&2\n")
+    lab.a.sshd(2225, f"Banner {noise}", BASH_ENV=noise)
+    lab.write_config(lab.entry("noisy", lab.a.control, port=2225))
+    lab.write_known_hosts(f"[{lab.a.control}]:2225 {public_key(lab)}")
+    assert run(open_ssh("noisy"), ["echo", "in"], timeout=10).stdout == "in\n"
+
+
+def test_an_account_without_a_shell_is_told(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    lab.a.sshd(2226, "ForceCommand echo This account is not available >&2; exit 1")
+    lab.write_config(lab.entry("closed", lab.a.control, port=2226))
+    lab.write_known_hosts(f"[{lab.a.control}]:2226 {public_key(lab)}")
+    with pytest.raises(HostUnreachableError, match=r"node: .*This account is not available"):
+        open_ssh("closed").start(["true"])
+
+
+def test_a_host_dying_in_the_middle_is_noticed(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    sshd = lab.a.sshd(2227)
+    lab.write_config(lab.entry("mortal", lab.a.control, port=2227))
+    lab.write_known_hosts(f"[{lab.a.control}]:2227 {public_key(lab)}")
+    mortal = open_ssh("mortal")
+    process = mortal.start(["sh", "-c", "echo up; exec cat"])
+    assert process.read_line(10) == "up"
+    sshd.stop()
+    with pytest.raises(HostUnreachableError, match=r"node: lost while a program was running"):
+        process.read_line(10)
+    with pytest.raises(HostUnreachableError, match=r"node: lost"):
+        process.wait(10)
+    process.kill()
+    with pytest.raises(HostUnreachableError, match=r"node: reaching"):
+        mortal.start(["true"])
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["direct", "behind a jump host"])
+def test_a_host_whose_link_goes_down_is_noticed(
+    lab: Lab, open_ssh: Callable[[str], SshTransport], behind: bool
+) -> None:
+    lab.write_config(lab.entry("far", lab.b.address, "ProxyJump host-a"))
+    process = open_ssh("far" if behind else "host-a").start(["sh", "-c", "echo up; exec cat"])
+    assert process.read_line(10) == "up"
+    if behind:
+        lab.b.test_link("down")
+    else:
+        lab.a.link("down")
+    with pytest.raises(HostUnreachableError, match="no sign of life for 1 s"):
+        process.read_line(20)
+
+
+def test_a_host_that_comes_back_is_reached_again(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    node = open_ssh("host-a")
+    process = node.start(["cat"])
+    lab.a.link("down")
+    with pytest.raises(HostUnreachableError):
+        process.read_line(20)
+    lab.a.link("up")
+    assert run(node, ["echo", "back"], timeout=20).stdout == "back\n"
+
+
+def test_a_plans_ssh_entry_gives_an_ssh_transport(two_hosts: Lab) -> None:
+    transport = open_transport("b", ssh=f"ssh://root@{two_hosts.b.control}:{PORT}/")
+    with pytest.raises(HostUnreachableError, match="b: "):
+        # No Host block speaks of the bare address: no key, and nobody is asked for a password.
+        transport.start(["true"])
+    transport.close()
