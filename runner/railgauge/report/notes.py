@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from railgauge.analysis import Summary
 from railgauge.report.characters import visible
@@ -61,11 +61,11 @@ def sentences(
     measured = [cell for row in rows for cell in row.cells if cell.summary is not None]
     from_elsewhere = {cell.run in imported for cell in measured}
     lines = [_behind(spec, columns, measured, from_elsewhere == {True})]
-    spread = _spread(columns, rows, {one.metric: one.unit for one in chosen})
+    spread = _spread(spec, columns, rows)
     if spread:
         lines[0] += f"; {spread}"
     lines[0] += "."
-    lines += _sources(chosen, imported)
+    lines.append(_sources(chosen, imported))
     lines += [visible(line) for line in spec.notes.splitlines() if line.strip()]
     return tuple(lines)
 
@@ -99,48 +99,56 @@ def _behind(
     return behind[:1].upper() + behind[1:]
 
 
-def _spread(columns: Sequence[Column], rows: Sequence[Row], units: Mapping[str, str]) -> str:
+def _spread(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> str:
     """Say the largest spread of each metric: relative where it has a dimension, else absolute."""
     found: dict[str, list[Summary]] = {column.metric: [] for column in columns}
     for row in rows:
         for column, cell in zip(columns, row.cells, strict=True):
             if cell.summary is not None and cell.summary.n > 1:
                 found[column.metric].append(cell.summary)
-    worst = {metric: _largest(some, units[metric]) for metric, some in found.items() if some}
-    if len(found) == 1:
-        return "".join(worst.values())
-    return ", ".join(f"{_words(metric)} {text}" for metric, text in worst.items() if text)
+    # A metric in several cells goes by the first one's label.
+    labels = {cell.metric: visible(cell.label) for cell in reversed(spec.cells) if cell.label}
+    kinds: dict[str, list[str]] = {}
+    for column in {column.metric: column for column in columns}.values():
+        said = _largest(found[column.metric], column)
+        if said is not None:
+            label = labels.get(column.metric) or _words(column.metric)
+            name = f" ({label})" if len(found) > 1 else ""
+            kinds.setdefault(said[0], []).append(said[1] + name)
+    return "; ".join(f"{kind} at most {', '.join(each)}" for kind, each in kinds.items())
 
 
-def _largest(found: Sequence[Summary], unit: str) -> str:
-    # Rounded up throughout: "at most" must hold.
-    if unit in ("", "1"):
-        deviation = max(one.stdev or 0.0 for one in found)
-        return f"standard deviation at most {at_most(deviation, 1, 6)}"
+def _largest(found: Sequence[Summary], column: Column) -> tuple[str, str] | None:
+    """Return the kind of spread and its bound, rounded up: "at most" must hold."""
+    if column.metric_unit in ("", "1"):
+        deviations = [one.stdev for one in found if one.stdev is not None]
+        if not deviations:
+            return None
+        if column.unit == "%":
+            return "standard deviation", f"{at_most(max(deviations), 0.01, 2)} %"
+        return "standard deviation", at_most(max(deviations), 1, 2)
     ratios = [one.cv for one in found if one.cv is not None]
-    return f"coefficient of variation at most {at_most(max(ratios), 0.01, 1)} %" if ratios else ""
+    return ("coefficient of variation", f"{at_most(max(ratios), 0.01, 1)} %") if ratios else None
 
 
-def _sources(chosen: Sequence[Series], imported: Collection[int]) -> list[str]:
+def _sources(chosen: Sequence[Series], imported: Collection[int]) -> str:
     runs: dict[tuple[str, bool], dict[int, None]] = {}
+    hosts: dict[str, None] = {}
     for one in chosen:
-        runs.setdefault((one.plan, one.run in imported), {})[one.run] = None
-    lines = []
-    for (plan, elsewhere), numbers in runs.items():
-        kind = "Imported run" if elsewhere else "Run"
-        lines.append(
-            f"{kind}{'s'[: len(numbers) > 1]} {_listed(map(str, numbers))} of plan {visible(plan)}."
-        )
-    hosts = {
-        name: None
-        for one in chosen
-        if one.run not in imported
-        for name in (one.case.client, one.case.server)
-        if name
-    }
-    if hosts:
-        lines.append(f"Host{'s'[: len(hosts) > 1]} {_listed(map(visible, hosts))}.")
-    return lines
+        elsewhere = one.run in imported
+        runs.setdefault((one.plan, elsewhere), {})[one.run] = None
+        if not elsewhere:
+            hosts.update({name: None for name in (one.case.client, one.case.server) if name})
+    parts = [
+        f"{'imported ' if elsewhere else ''}{_plural('run', numbers)} of plan {visible(plan)}"
+        for (plan, elsewhere), numbers in runs.items()
+    ]
+    sentence = "; ".join(parts) + (f", on {_plural('host', hosts)}" if hosts else "")
+    return f"{sentence[:1].upper()}{sentence[1:]}."
+
+
+def _plural(word: str, names: Collection[int] | Collection[str]) -> str:
+    return f"{word}{'s' if len(names) > 1 else ''} {_listed(visible(str(name)) for name in names)}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -151,7 +159,8 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _words(metric: str) -> str:
-    return visible(metric.replace("_", " "))
+    words = metric.replace("_", " ").replace("rtt", "RTT").replace("p999", "p99.9")
+    return visible(words)
 
 
 def _letters(place: int) -> str:

@@ -55,11 +55,10 @@ def make_page(
 
 
 def _summary(run: StoredRun) -> str:
-    commit = _commit(run)
     origin = "imported" if run.new.origin == "imported" else "measured"
     parts = [f"Run {run.id} of plan {visible(run.new.plan)}", f"{origin} {_time(run.started_at)}"]
-    if commit:
-        parts.append(f"plan at git commit {commit}")
+    if run.new.git_commit:
+        parts.append(f"plan at git commit {_commit(run, 12)}")
     if run.state != "complete":
         parts.append(f"{run.state}: its numbers may still change")
     return ", ".join(parts) + "."
@@ -70,11 +69,11 @@ def _time(stored: str) -> str:
     return f"{stored[:10]} {stored[11:19]} UTC" if stored else "–"
 
 
-def _commit(run: StoredRun) -> str:
+def _commit(run: StoredRun, digits: int = 40) -> str:
     if not run.new.git_commit:
-        return ""
+        return "–"
     changed = " with uncommitted changes" if run.new.git_dirty else ""
-    return visible(run.new.git_commit) + changed
+    return visible(run.new.git_commit[:digits]) + changed
 
 
 def _runs(runs: Sequence[StoredRun]) -> Details:
@@ -83,7 +82,7 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         ("State", [f"{run.state}, {run.new.origin}" for run in runs]),
         ("Started", [_time(run.started_at) for run in runs]),
         ("Ended", [_time(run.ended_at) for run in runs]),
-        ("Git commit of the plan", [_commit(run) or "–" for run in runs]),
+        ("Git commit of the plan", [_commit(run) for run in runs]),
         ("Cases", [str(len(run.cases)) for run in runs]),
         ("Replications asked", [str(sum(case.replications for case in run.cases)) for run in runs]),
         ("Seed", [str(run.new.seed) for run in runs]),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from railgauge.report.characters import centre, left, right, width
 from railgauge.report.table import Cell, Heading, Row, Table
 
 _GAP = "  "
+# Notes are wrapped to the table's width, but no narrower than this.
+_NARROWEST = 80
 
 
 class Layout:
-    """A table's lines: `header`, `groups` of rows that share their first label, and a `rule`.
+    """A table's lines: `header`, `groups` of rows that share their first label, a `rule`, `notes`.
 
     `spaced` says whether an empty line between groups helps the eye.
     """
@@ -44,6 +47,8 @@ class Layout:
             if not self.groups or (row.labels[0].span and len(table.stub) > 1):
                 self.groups.append([])
             self.groups[-1].append(self._row(row, texts))
+        wide = max(len(self.rule), _NARROWEST)
+        self.notes = [line for note in table.notes for line in textwrap.wrap(note, wide)]
         self.spaced = any(len(group) > 1 for group in self.groups)
 
     def _row(self, row: Row, texts: Sequence[str]) -> str:
