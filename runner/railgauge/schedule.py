@@ -1,0 +1,204 @@
+"""Lays a plan's replications out in rounds: what runs at the same time never shares a machine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from railgauge.cases import Case, ExpandedTest
+from railgauge.catalogue import Catalogue
+
+# What a launch takes beside its replications, for estimates only.
+_LAUNCH_SECONDS = 0.05
+# Rounds are looked up this many at a time, one bit each.
+_CHUNK = 1024
+_FULL = (1 << _CHUNK) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """One launch of an engine: replications of one case, by number from 1."""
+
+    test: str
+    case: Case
+    replications: tuple[int, ...]
+
+
+Round = tuple[Dispatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Wall time in seconds, beside `unknown` launches whose engine's time can't be told before."""
+
+    seconds: float
+    unknown: int
+
+
+def schedule(
+    tests: Sequence[ExpandedTest],
+    *,
+    machines: Mapping[str, str],
+    concurrency: int,
+    seed: int,
+    done: Mapping[tuple[str, str], Collection[int]] | None = None,
+) -> list[Round]:
+    """Return the rounds, of at most `concurrency` launches each, in which to measure `tests`.
+
+    Tests come one after another. Within one, the order is `sequential` (all replications of a case
+    together), `interleaved` (the first of each case, then the second of each …) or `random` (the
+    same, each time shuffled anew by `seed`). `machines` maps hosts to the machines they are on;
+    two launches of a round never share one. With a concurrency above 1 a launch may come earlier
+    than its order says, but never among those of an earlier replication or test. `done` are the
+    replications to leave out, by test and case key.
+    """
+    rounds: list[Round] = []
+    for expanded in tests:
+        for block in _blocks(expanded, seed, done or {}):
+            if concurrency == 1:
+                rounds.extend((dispatch,) for dispatch in block)
+            elif block:
+                rounds.extend(_pack(block, machines, concurrency))
+    return rounds
+
+
+def estimate(rounds: Iterable[Round], catalogue: Catalogue) -> Estimate:
+    """Return how long `rounds` take: in each as long as its longest launch.
+
+    A launch takes its warm-up, the duration of each replication, and a little. Without a duration,
+    or with a count instead of it, only the little is known.
+    """
+    seconds, unknown = 0.0, 0
+    lengths: dict[str, tuple[float, float] | None] = {}
+    for each in rounds:
+        longest = 0.0
+        for dispatch in each:
+            case = dispatch.case
+            if case.key not in lengths:
+                lengths[case.key] = _length(case, catalogue)
+            known = lengths[case.key]
+            unknown += known is None
+            warmup, duration = known or (0.0, 0.0)
+            longest = max(longest, warmup + duration * len(dispatch.replications))
+        seconds += longest + _LAUNCH_SECONDS
+    return Estimate(seconds, unknown)
+
+
+def _length(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
+    """Return the seconds of a launch's warm-up and of each replication; None if unknown."""
+    duration = catalogue.engine(case.engine).parameters.get("duration")
+    if duration is None or duration.type != "time" or case.parameters.get("count"):
+        return None
+    return float(case.parameters.get("warmup", 0)), float(case.parameters["duration"])
+
+
+def _blocks(
+    expanded: ExpandedTest, seed: int, done: Mapping[tuple[str, str], Collection[int]]
+) -> Iterator[list[Dispatch]]:
+    """Yield a test's dispatches in parts that are measured one after another."""
+    test, cases = expanded.test, expanded.cases
+    have = [frozenset(done.get((test.name, case.key), ())) for case in cases]
+    if test.order == "sequential":
+        everything = tuple(range(1, test.replications + 1))
+        missing = [
+            tuple(number for number in everything if number not in had) if had else everything
+            for had in have
+        ]
+        yield [
+            Dispatch(test.name, case, numbers)
+            for case, numbers in zip(cases, missing, strict=True)
+            if numbers
+        ]
+        return
+    order = list(range(len(cases)))
+    for number in range(1, test.replications + 1):
+        if test.order == "random":
+            # Each block from its own seed, so that it is the same whatever came before it.
+            order = list(range(len(cases)))
+            random.Random(f"{seed}/{test.name}/{number}").shuffle(order)  # noqa: S311
+        numbers = (number,)
+        yield [
+            Dispatch(test.name, cases[index], numbers)
+            for index in order
+            if number not in have[index]
+        ]
+
+
+def _pack(block: Sequence[Dispatch], machines: Mapping[str, str], concurrency: int) -> list[Round]:
+    """Return the block in rounds: in its own order if that takes the fewest, else as a tournament.
+
+    Taking each dispatch into the first round that has room needs up to a third more rounds than
+    there must be where everything is measured with everything; pairing the machines off as a
+    tournament does needs no more than that.
+    """
+    number: dict[str, int] = {}
+    pairs = []
+    for dispatch in block:
+        case = dispatch.case
+        client = number.setdefault(machines[case.client], len(number))
+        server = client
+        if case.server is not None:
+            server = number.setdefault(machines[case.server], len(number))
+        pairs.append((min(client, server), max(client, server)))
+    busiest = [0] * len(number)
+    for one, other in pairs:
+        busiest[one] += 1
+        busiest[other] += one != other
+    least = max(max(busiest), -(-len(block) // concurrency))
+    packed = _first_fit(range(len(block)), pairs, concurrency)
+    if len(packed) > least:
+        tournament = _first_fit(_tournament(pairs, len(number)), pairs, concurrency)
+        packed = min(packed, tournament, key=len)
+    return [tuple(block[index] for index in each) for each in packed]
+
+
+def _tournament(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:
+    """Return the order of `pairs` that a round-robin tournament of `count` machines has.
+
+    By the circle method: one machine stays in the middle, the others sit around it, and in each
+    turn those sitting opposite one another meet. A pair met k times before comes k tournaments on.
+    """
+    seats = max(count - 1 + count % 2, 1)
+    met: dict[tuple[int, int], int] = {}
+    turns = []
+    for index, pair in enumerate(pairs):
+        one, other = pair
+        times = met[pair] = met.get(pair, -1) + 1
+        turns.append((times, (2 * one if other == seats else one + other) % seats, index))
+    return [index for _, _, index in sorted(turns)]
+
+
+def _first_fit(
+    order: Iterable[int], pairs: Sequence[tuple[int, int]], concurrency: int
+) -> list[list[int]]:
+    """Return rounds of indices into `pairs`: each in the first round where both machines are free.
+
+    Which rounds a machine is busy in, and which are full, are bits of large numbers, a chunk at a
+    time; a pair is looked for from the chunk on where it was placed last.
+    """
+    rounds: list[list[int]] = []
+    idle = [0] * (1 + max(other for _, other in pairs))
+    busy = [idle.copy()]  # By chunk, then by machine: bits.
+    full = [0]  # By chunk: bits.
+    placed: dict[tuple[int, int], int] = {}
+    for index in order:
+        pair = one, other = pairs[index]
+        chunk = placed.get(pair, 0)
+        while (taken := busy[chunk][one] | busy[chunk][other] | full[chunk]) == _FULL:
+            chunk += 1
+            if chunk == len(busy):
+                busy.append(idle.copy())
+                full.append(0)
+        placed[pair] = chunk
+        bit = ~taken & (taken + 1)
+        where = chunk * _CHUNK + bit.bit_length() - 1
+        if where == len(rounds):
+            rounds.append([])
+        rounds[where].append(index)
+        busy[chunk][one] |= bit
+        if other != one:
+            busy[chunk][other] |= bit
+        if len(rounds[where]) == concurrency:
+            full[chunk] |= bit
+    return rounds
