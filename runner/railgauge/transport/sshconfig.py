@@ -29,7 +29,9 @@ _DEEPEST_INCLUDE = 16
 _BLOCK = re.compile(r"\s*(host|match)\b", re.IGNORECASE)
 _INCLUDE = re.compile(r"\s*include(?:\s*=\s*|\s+)(.+)", re.IGNORECASE)
 _DESTINATION = re.compile(
-    r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<v6>[^]]+)\]|(?P<host>[^:\[\]]+))(?::(?P<port>\d+))?/?"
+    r"(?:ssh://)?(?:(?P<user>[^@]+)@)?"
+    r"(?:\[(?P<v6>[^][]+)\]|(?P<host>[^]:[@/]+)|(?P<bare_v6>[^]:[@/]*(?::[^]:[@/]*){2,}))"
+    r"(?(bare_v6)|(?::(?P<port>\d+))?)/?"
 )
 
 
@@ -70,15 +72,12 @@ def resolve(destination: str, *, jumps: tuple[str, ...] | None = None) -> SshOpt
 
 def _split(destination: str) -> tuple[str | None, str, int | None]:
     match = _DESTINATION.fullmatch(destination)
-    if match:
-        port = match["port"]
-        return match["user"], match["v6"] or match["host"], int(port) if port else None
-    user, _, host = destination.rpartition("@")
-    if host.count(":") > 1 and "[" not in host:
-        return user or None, host, None
-    raise HostUnreachableError(
-        f"{destination!r} is no ssh destination; write host, user@host or user@host:port"
-    )
+    if not match:
+        raise HostUnreachableError(
+            f"{destination!r} is no ssh destination; write host, user@host or user@host:port"
+        )
+    host = match["v6"] or match["host"] or match["bare_v6"]
+    return match["user"], host, int(match["port"]) if match["port"] else None
 
 
 def _options(
