@@ -1,11 +1,10 @@
-/* rail-tcp: TCP stream throughput and round-trip latency. */
+/* rail-tcp: TCP stream throughput and round-trip latency. The tests themselves are in tcp/. */
+#include "tcp/tcp.h"
+
 #include "lib/congestion.h"
 #include "lib/control.h"
 #include "lib/engine.h"
 #include "lib/failure.h"
-#include "lib/histogram.h"
-#include "lib/memory.h"
-#include "lib/network.h"
 #include "lib/packet.h"
 #include "lib/parameters.h"
 #include "lib/sides.h"
@@ -13,14 +12,10 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define STREAM_READ 131072           /* the stream's receiver asks for so much unless told */
-#define STALL_NS (30 * NANOSECONDS)  /* no progress for so long is a failure */
-#define TOKEN_SIZE 8                 /* what a data connection begins with, both ways */
-#define BYTES_LIMIT 1e18
+#define TOKEN_SIZE 8 /* what a data connection begins with, both ways */
 
 static const struct parameter parameters[] = {
     {"mode", CHOICE, "stream", 0, 0, "stream|latency", NULL, "tcptest -a, -i: latency",
@@ -101,22 +96,6 @@ static void tell_granted(int fd, const struct launch *launch, bool server, struc
     add_place(fd, settings);
 }
 
-/* A send or receive call made no progress. Returns if it is only slow. */
-static void stalled(int control, int error, uint64_t since, const char *what)
-{
-    static struct fields last_words;
-    if (error == EINTR)
-        return;
-    if (error != EAGAIN) { /* the connection broke: the control channel may know why */
-        control_receive_any(control, &last_words, 1);
-        fail(PEER_LOST, "cannot %s test data: %s", what, strerror(error));
-    }
-    if (!control_alive(control))
-        fail(PEER_LOST, "the other end died or hung up");
-    if (now_ns() - since > STALL_NS)
-        fail(NO_ANSWER, "the other end is connected but took or sent nothing for 30 s");
-}
-
 /* A data connection of this replication: nothing but its token opens it. */
 static int connect_data(struct client *client, const struct trial *trial)
 {
@@ -150,166 +129,21 @@ static void client_open(struct client *client, struct fields *settings, struct f
     *server = reply;
 }
 
-static void send_stream(struct client *client, const struct trial *trial, struct fields *end,
-                        struct result *result)
-{
-    static unsigned char *data;
-    size_t message = size_of(client->launch, "message"), chunk = size_of(client->launch, "write");
-    struct usage usage;
-    if (chunk == 0 || chunk > message)
-        chunk = message;
-    if (data == NULL)
-        data = test_buffer(chunk);
-    size_t left = message; /* of the message under way */
-    uint64_t bytes = 0, messages = 0, now = now_ns(), progress = now;
-    uint64_t stop = now + seconds_ns(trial->duration);
-    usage_begin(&usage);
-    while (trial->count ? messages < trial->count : now < stop) {
-        ssize_t step = send(client->fd, data, chunk < left ? chunk : left, MSG_NOSIGNAL);
-        now = now_ns();
-        if (step <= 0) {
-            stalled(client->control, errno, progress, "send");
-            continue;
-        }
-        progress = now;
-        bytes += (uint64_t)step;
-        left -= (size_t)step;
-        if (left == 0) {
-            messages++;
-            left = message;
-        }
-    }
-    usage_end(&usage);
-    shutdown(client->fd, SHUT_WR);
-    result_set_usage(result, "client", &usage);
-    result_set(result, "local_throughput", (double)bytes * 8 / usage.elapsed);
-    result_set(result, "sent_bytes", (double)bytes);
-    result_set(result, "sent_messages", (double)messages);
-    fields_add_number(end, "sent", (double)bytes);
-}
-
-static void send_all(int fd, int control, const unsigned char *data, size_t size, size_t chunk)
-{
-    uint64_t since = 0;
-    for (size_t sent = 0; sent < size;) {
-        size_t left = size - sent;
-        ssize_t step = send(fd, data + sent, chunk < left ? chunk : left, MSG_NOSIGNAL);
-        if (step > 0) {
-            sent += (size_t)step;
-            since = 0;
-            continue;
-        }
-        int error = errno;
-        since = since ? since : now_ns();
-        stalled(control, error, since, "send");
-    }
-}
-
-/* Returns what arrived: all, or less if the other end closed. */
-static size_t receive_all(int fd, int control, unsigned char *data, size_t size, size_t chunk)
-{
-    uint64_t since = 0;
-    size_t got = 0;
-    while (got < size) {
-        size_t left = size - got;
-        ssize_t step = recv(fd, data + got, chunk < left ? chunk : left, 0);
-        if (step == 0)
-            break;
-        if (step > 0) {
-            got += (size_t)step;
-            since = 0;
-            continue;
-        }
-        int error = errno;
-        since = since ? since : now_ns();
-        stalled(control, error, since, "receive");
-    }
-    return got;
-}
-
-/* A latency test's message and how it is cut. */
-struct exchange {
-    size_t size, write, read;
-    unsigned char *data;
-};
-
-static struct exchange exchange_of(const struct launch *launch)
-{
-    static unsigned char *data;
-    struct exchange exchange = {.size = size_of(launch, "message"),
-                                .write = size_of(launch, "write"),
-                                .read = size_of(launch, "read")};
-    if (exchange.write == 0)
-        exchange.write = exchange.size;
-    if (exchange.read == 0)
-        exchange.read = exchange.size;
-    if (data == NULL)
-        data = test_buffer(exchange.size);
-    exchange.data = data;
-    return exchange;
-}
-
-static void measure_latency(struct client *client, const struct trial *trial, struct fields *end,
-                            struct result *result)
-{
-    static struct histogram times;
-    struct exchange x = exchange_of(client->launch);
-    struct usage usage;
-    histogram_clear(&times);
-    usage_begin(&usage);
-    uint64_t now = now_ns(), stop = now + seconds_ns(trial->duration);
-    while (trial->count ? times.count < trial->count : now < stop) {
-        uint64_t sent_at = now_ns();
-        send_all(client->fd, client->control, x.data, x.size, x.write);
-        size_t got = receive_all(client->fd, client->control, x.data, x.size, x.read);
-        now = now_ns();
-        if (got < x.size)
-            stalled(client->control, EPIPE, now, "receive");
-        histogram_add(&times, now - sent_at);
-    }
-    usage_end(&usage);
-    shutdown(client->fd, SHUT_WR);
-    result_set_usage(result, "client", &usage);
-    result_set_round_trips(result, &times);
-    fields_add_number(end, "sent", (double)times.count);
-}
-
 static void client_measure(struct client *client, const struct trial *trial, struct fields *end,
                            struct result *result)
 {
     client->fd = connect_data(client, trial);
     if (is_mode(client->launch, "stream"))
-        send_stream(client, trial, end, result);
+        send_tcp_stream(client, trial, end, result);
     else
-        measure_latency(client, trial, end, result);
-}
-
-static void finish_stream(struct client *client, const struct fields *reply,
-                          struct result *result)
-{
-    double sent = result_get(result, "sent_bytes");
-    double received = (double)fields_count(reply, "received", BYTES_LIMIT);
-    double timed = (double)fields_count(reply, "timed", BYTES_LIMIT);
-    double elapsed = fields_number(reply, "elapsed", 0, 1e9);
-    if (received != sent)
-        fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, received);
-    if (elapsed <= 0 || timed <= 0)
-        fail(TOO_SHORT, "all %.0f bytes arrived in one read, which has no rate: send more",
-             received);
-    struct tcp_info info;
-    socklen_t length = sizeof info;
-    if (getsockopt(client->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
-        fail(SYSTEM_ERROR, "cannot read TCP_INFO: %s", strerror(errno));
-    result_set(result, "throughput", timed * 8 / elapsed);
-    result_set(result, "received_bytes", received);
-    result_set(result, "retransmits", info.tcpi_total_retrans);
+        measure_tcp_round_trips(client, trial, end, result);
 }
 
 static void client_finish(struct client *client, const struct fields *reply,
                           struct result *result)
 {
     if (is_mode(client->launch, "stream"))
-        finish_stream(client, reply, result);
+        finish_tcp_stream(client, reply, result);
     else if (fields_count(reply, "echoed", BYTES_LIMIT) != (uint64_t)result_get(result, "round_trips"))
         fail(SHORT_COUNT, "the server echoed another number of messages than came back");
     close(client->fd);
@@ -362,66 +196,6 @@ static int accept_data(struct session *session, const struct trial *trial)
     fail(NO_ANSWER, "the client did not connect to the test port");
 }
 
-static void receive_stream(struct session *session, const struct trial *trial, int fd,
-                           struct fields *reply)
-{
-    static unsigned char *data;
-    size_t chunk = size_of(&session->launch, "read");
-    uint64_t limit = trial_limit(trial), first_at = 0, last_at = 0, first = 0, bytes = 0;
-    uint64_t begin = now_ns();
-    struct usage usage;
-    if (chunk == 0)
-        chunk = STREAM_READ;
-    if (data == NULL)
-        data = test_buffer(chunk);
-    usage_begin(&usage);
-    for (;;) {
-        ssize_t step = recv(fd, data, chunk, 0);
-        uint64_t now = now_ns();
-        if (step == 0)
-            break;
-        if (now > limit)
-            fail(NO_ANSWER, "the client did not end in time");
-        if (step < 0) {
-            stalled(session->control, errno, last_at ? last_at : begin, "receive");
-            continue;
-        }
-        if (first_at == 0) {
-            first_at = now;
-            first = (uint64_t)step;
-        }
-        last_at = now;
-        bytes += (uint64_t)step;
-    }
-    usage_end(&usage);
-    usage.elapsed = ns_seconds(last_at - first_at);
-    add_usage(reply, &usage);
-    fields_add_number(reply, "received", (double)bytes);
-    fields_add_number(reply, "timed", (double)(bytes - first));
-}
-
-static void echo(struct session *session, const struct trial *trial, int fd, struct fields *reply)
-{
-    struct exchange x = exchange_of(&session->launch);
-    uint64_t limit = trial_limit(trial), echoed = 0;
-    struct usage usage;
-    usage_begin(&usage);
-    for (;;) {
-        size_t got = receive_all(fd, session->control, x.data, x.size, x.read);
-        if (got == 0)
-            break;
-        if (got < x.size)
-            fail(SHORT_COUNT, "the client closed in the middle of a message");
-        send_all(fd, session->control, x.data, x.size, x.write);
-        echoed++;
-        if (now_ns() > limit)
-            fail(NO_ANSWER, "the client did not end in time");
-    }
-    usage_end(&usage);
-    add_usage(reply, &usage);
-    fields_add_number(reply, "echoed", (double)echoed);
-}
-
 static void session_measure(struct session *session, const struct trial *trial,
                             struct fields *reply)
 {
@@ -429,9 +203,9 @@ static void session_measure(struct session *session, const struct trial *trial,
     if (trial->duration <= 0 && trial->count == 0)
         tell_granted(fd, &session->launch, true, reply); /* the client's probe */
     else if (is_mode(&session->launch, "stream"))
-        receive_stream(session, trial, fd, reply);
+        receive_tcp_stream(session, trial, fd, reply);
     else
-        echo(session, trial, fd, reply);
+        echo_messages(session, trial, fd, reply);
     if (!session->ended)
         control_receive(session->control, END, &session->end, ANSWER_SECONDS);
     close(fd);

@@ -5,6 +5,7 @@
 #include "parameters.h"
 #include "report.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,24 @@ static void greet(const struct launch *launch, int control)
     fields_add(&hello, "version", RAIL_VERSION);
     fields_add(&hello, "secret", launch->secret);
     control_request(control, HELLO, &hello, WELCOME, &welcome, ANSWER_SECONDS);
+}
+
+/* A setting that does nothing in this mode is no mistake in a grid, but nobody should think that
+ * it did something. */
+static void warn_of_idle_parameters(const struct launch *launch)
+{
+    for (int i = 0; launch->engine->parameters[i].name; i++) {
+        const struct parameter *p = &launch->engine->parameters[i];
+        char text[TEXT_LIMIT], initial[TEXT_LIMIT], message[MESSAGE_LIMIT];
+        struct value unset;
+        parameter_default(p, &unset);
+        value_text(p, &unset, initial);
+        value_text(p, &launch->values[i], text);
+        if (list_has(p->modes, mode_of(launch)) || strcmp(text, initial) == 0)
+            continue;
+        snprintf(message, sizeof message, "%s has no effect in mode %s", p->name, mode_of(launch));
+        report_warning("no-effect", "client", message);
+    }
 }
 
 /* Sends every parameter, gets to know what the server's kernel granted. */
@@ -93,6 +112,7 @@ int network_client(const struct launch *launch, const struct network *network)
     fields_clear(&own);
     network->client_open(&client, &own, &server);
     report_settings(&own, &server);
+    warn_of_idle_parameters(launch);
 
     if (number_of(launch, "warmup") > 0) {
         struct trial warmup = {.warmup = true, .duration = number_of(launch, "warmup")};

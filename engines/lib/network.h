@@ -69,7 +69,7 @@ _Noreturn void serve_session(const struct launch *launch, const struct network *
 bool session_end_arrived(struct session *session);
 
 /* The moment when a replication is over at the latest. */
-uint64_t trial_limit(const struct trial *trial);
+uint64_t trial_limit(const struct trial *trial, double grace);
 
 /* The server's usage as fields, and back into the result. */
 void add_usage(struct fields *fields, const struct usage *usage);

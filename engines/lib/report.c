@@ -113,7 +113,7 @@ static void report_warnings(const char *side, const struct fields *fields)
     char name[NAME_LIMIT], value[VALUE_LIMIT];
     for (size_t cursor = 0; fields_next(fields, &cursor, name, value);) {
         char *space = strchr(value, ' ');
-        if (strcmp(name, "warning") != 0 || space == NULL)
+        if (strcmp(name, "warning") != 0 || space == NULL || space[1] == '\0')
             continue;
         *space = '\0';
         report_warning(value, side, space + 1);

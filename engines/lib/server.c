@@ -48,21 +48,26 @@ static void refuse(struct guest *guest, enum failure failure, const char *messag
     dismiss(guest);
 }
 
+/* Whose place a new guest takes: a free one, or else of who has dawdled longest; an honest one
+ * that waits for its turn goes last. */
+static uint64_t rank(const struct guest *guest)
+{
+    return guest->fd < 0 ? 0 : guest->until + (guest->welcome ? UINT64_MAX / 2 : 0);
+}
+
 static void admit(struct server *server)
 {
     int fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) { /* none after all, or no descriptor left, which must not become a busy loop */
+        if (errno == EMFILE || errno == ENFILE)
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         return;
-    struct guest *place = &server->guests[0];
-    for (struct guest *guest = server->guests; guest < server->guests + GUESTS; guest++) {
-        if (guest->fd < 0) {
-            place = guest;
-            break;
-        }
-        if (guest->until < place->until)
-            place = guest;
     }
-    if (place->fd >= 0) /* full house: whoever has dawdled longest goes */
+    struct guest *place = &server->guests[0];
+    for (struct guest *guest = server->guests; guest < server->guests + GUESTS; guest++)
+        if (rank(guest) < rank(place))
+            place = guest;
+    if (place->fd >= 0)
         dismiss(place);
     *place = (struct guest){.fd = fd, .until = now_ns() + seconds_ns(HELLO_SECONDS)};
 }

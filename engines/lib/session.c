@@ -46,10 +46,10 @@ static struct trial take_trial(const struct fields *start)
     return trial;
 }
 
-uint64_t trial_limit(const struct trial *trial)
+uint64_t trial_limit(const struct trial *trial, double grace)
 {
     /* By count, only silence ends it early. */
-    return trial->count ? UINT64_MAX : now_ns() + seconds_ns(trial->duration + GRACE_SECONDS);
+    return trial->count ? UINT64_MAX : now_ns() + seconds_ns(trial->duration + grace);
 }
 
 bool session_end_arrived(struct session *session)

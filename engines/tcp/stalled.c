@@ -1,0 +1,25 @@
+/* Why a data connection makes no progress. */
+#include "tcp.h"
+
+#include "../lib/control.h"
+#include "../lib/failure.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STALL_NS (30 * NANOSECONDS) /* no progress for so long is a failure */
+
+void stalled(int control, int error, uint64_t since, const char *what)
+{
+    static struct fields last_words;
+    if (error == EINTR)
+        return;
+    if (error != EAGAIN) { /* the connection broke: the control channel may know why */
+        control_receive_any(control, &last_words, 1);
+        fail(PEER_LOST, "cannot %s test data: %s", what, strerror(error));
+    }
+    if (!control_alive(control))
+        fail(PEER_LOST, "the other end died or hung up");
+    if (now_ns() - since > STALL_NS)
+        fail(NO_ANSWER, "the other end is connected but took or sent nothing for 30 s");
+}

@@ -1,0 +1,26 @@
+/* The parts of rail-tcp: what client and server do in each mode on a data connection. */
+#ifndef RAIL_TCP_H
+#define RAIL_TCP_H
+
+#include "../lib/network.h"
+
+#define BYTES_LIMIT 1e18 /* no replication moves as much */
+
+/* Mode stream. */
+void send_tcp_stream(struct client *client, const struct trial *trial, struct fields *end,
+                     struct result *result);
+void receive_tcp_stream(struct session *session, const struct trial *trial, int fd,
+                        struct fields *reply);
+void finish_tcp_stream(struct client *client, const struct fields *reply, struct result *result);
+
+/* Mode latency. */
+void measure_tcp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
+                             struct result *result);
+void echo_messages(struct session *session, const struct trial *trial, int fd,
+                   struct fields *reply);
+
+/* A call on the data connection made no progress, since then. Returns if the peer is only slow,
+ * for at most half a minute; every other reason fails. what: "send" or "receive". */
+void stalled(int control, int error, uint64_t since, const char *what);
+
+#endif

@@ -1,0 +1,25 @@
+/* The parts of rail-udp: what client and server do in each mode. */
+#ifndef RAIL_UDP_H
+#define RAIL_UDP_H
+
+#include "../lib/network.h"
+
+#define COUNT_LIMIT 1000000000000000   /* no replication has that many datagrams */
+#define STALL_NS (10 * NANOSECONDS)    /* no progress for so long is a failure */
+#define DRAIN_NS (NANOSECONDS / 5)     /* silence after which nothing more will come */
+
+/* Mode stream. */
+void send_udp_stream(struct client *client, const struct trial *trial, struct fields *end,
+                     struct result *result);
+void receive_udp_stream(struct session *session, const struct trial *trial, struct fields *reply);
+void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result);
+
+/* Mode latency. */
+void measure_udp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
+                             struct result *result);
+void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply);
+
+/* A send or receive call on the client's test socket failed: ends in fail(). */
+_Noreturn void datagrams_failed(int control, int error);
+
+#endif
