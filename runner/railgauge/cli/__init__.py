@@ -75,7 +75,7 @@ def main() -> NoReturn:
 
 def _run() -> int:
     try:
-        result: Any = cli(standalone_mode=False)
+        result: Any = cli(prog_name="railgauge", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return 2

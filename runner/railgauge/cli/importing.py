@@ -1,0 +1,82 @@
+"""`railgauge import`: other people's results into the database."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from railgauge.catalogue import load_catalogue
+from railgauge.cli.options import database
+from railgauge.store import Store
+from railgauge.store.import_csv import CsvMapping, import_csv, parse_binding, parse_setting
+
+
+@click.group("import")
+def import_group() -> None:
+    """Put other people's results into the database, as imported runs."""
+
+
+@import_group.command("csv")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--engine", required=True, help="The engine that the results are of, such as udp.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    required=True,
+    metavar="NAME=COLUMN:UNIT",
+    help="A metric's column and its unit, such as throughput=mbps:Mbit/s; repeatable.",
+)
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=COLUMN:UNIT",
+    help="A parameter's column, such as datagram=bytes:B; repeatable.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter with one value in all rows, such as mode=stream; repeatable.",
+)
+@click.option("--link", default="", metavar="COLUMN", help="The column that names the link.")
+@click.option("--link-name", default="", metavar="NAME", help="The link of all rows.")
+@click.option(
+    "--plan", default="", metavar="NAME", help="The run's plan; default: the file's name."
+)
+@click.option("--test", default="", metavar="NAME", help="The test; default: the engine's name.")
+@database
+def csv_command(
+    file: Path,
+    engine: str,
+    metrics: tuple[str, ...],
+    parameters: tuple[str, ...],
+    settings: tuple[str, ...],
+    link: str,
+    link_name: str,
+    plan: str,
+    test: str,
+    where: str,
+) -> None:
+    """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement."""
+    mapping = CsvMapping(
+        engine=engine,
+        metrics=[parse_binding(text) for text in metrics],
+        parameters=[parse_binding(text) for text in parameters],
+        fixed=dict(parse_setting(text) for text in settings),
+        link=link,
+        link_name=link_name,
+        plan=plan,
+        test=test,
+    )
+    catalogue = load_catalogue()
+    with contextlib.closing(Store.open(where)) as store:
+        result = import_csv(store, file, mapping, catalogue=catalogue)
+    click.echo(
+        f"run {result.run}: {result.values} values of {result.cases} cases "
+        f"from {result.rows} rows, {result.blanks} cells blank"
+    )

@@ -1,0 +1,51 @@
+"""`railgauge report`: runs to tables in files."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from railgauge.catalogue import load_catalogue
+from railgauge.cli.options import database
+from railgauge.errors import InputError
+from railgauge.report.spec import load_spec
+from railgauge.report.write import write_report
+from railgauge.store import Store
+
+
+@click.command()
+@click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
+@click.option(
+    "--spec",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What to show (reports/*.yaml); by default a table for each test.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("report"),
+    show_default=True,
+    metavar="DIR",
+    help="The folder for index.html and the .tex, .csv and .txt files.",
+)
+@database
+def report(runs: tuple[int, ...], spec: Path | None, out: Path, where: str) -> None:
+    """Render RUNs (default: the latest) to HTML, LaTeX, CSV and text."""
+    catalogue = load_catalogue()
+    definition = None if spec is None else load_spec(spec, catalogue)
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        files = write_report(
+            store, runs or [_latest(store, where)], definition, out, catalogue=catalogue
+        )
+    for file in files:
+        click.echo(file)
+
+
+def _latest(store: Store, where: str) -> int:
+    runs = store.runs()
+    if not runs:
+        raise InputError(f"{where} holds no run yet: railgauge run PLAN makes one")
+    return runs[-1].id
