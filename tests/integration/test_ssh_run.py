@@ -1,0 +1,204 @@
+"""A whole plan over two hosts behind real sshds: real traffic over a real link, end to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sshlab import Lab, LabHost, ip
+
+from railgauge.store import Store
+
+CASES = {
+    "udp-stream": ("udp", "mode: stream", "throughput"),
+    "udp-latency": ("udp", "mode: latency", "rtt_p50"),
+    "tcp-stream": ("tcp", "mode: stream", "throughput"),
+    "tcp-latency": ("tcp", "mode: latency, message: 64", "rtt_p50"),
+}
+REPLICATIONS = 10
+
+
+def railgauge(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "railgauge", *map(str, arguments)]
+
+
+def write_plan(path: Path, lab: Lab, *, duration: str = "50ms", six: bool = False) -> None:
+    """Write a plan of four cases from host A to host B."""
+    hosts = {
+        host.name: f"{{address: '{host.address6 if six else host.address}', ssh: host-{host.name}}}"
+        for host in (lab.a, lab.b)
+    }
+    tests = [
+        f"  - {{name: {name}, engine: {engine}, set: {{{settings}, duration: {duration}}}, "
+        f"replications: {REPLICATIONS}}}"
+        for name, (engine, settings, _) in CASES.items()
+    ]
+    lines = ["railgauge: 1", "name: over-ssh", "hosts:"]
+    lines += [f"  {name}: {host}" for name, host in hosts.items()]
+    lines += ["links: {'a→b': {from: a, to: b}}", "tests:", *tests]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def rows(database: Path, query: str, *values: object) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(database)
+    try:
+        return connection.execute(query, values).fetchall()
+    finally:
+        connection.close()
+
+
+def assert_complete(database: Path) -> None:
+    """Check that each of the four cases has its replications, each with a number."""
+    for name, (_, _, metric) in CASES.items():
+        found = rows(
+            database,
+            "SELECT replication, value, status FROM measurement WHERE test = ? AND metric = ? "
+            "ORDER BY replication",
+            name,
+            metric,
+        )
+        assert [number for number, _, _ in found] == list(range(1, REPLICATIONS + 1)), name
+        assert all(status == "ok" for _, _, status in found), name
+        assert all(isinstance(value, float) and value > 0 for _, value, _ in found), name
+
+
+def engines_on(host: LabHost) -> list[int]:
+    """Return the engines that run on a host."""
+    found = []
+    for pid in ip("netns", "pids", host.namespace).split():
+        try:
+            if Path(f"/proc/{pid}/comm").read_text().startswith("rail-"):
+                found.append(int(pid))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "results.db"
+
+
+@pytest.fixture
+def plan(two_hosts: Lab, tmp_path: Path) -> Path:
+    write_plan(tmp_path / "plan.yaml", two_hosts)
+    return tmp_path / "plan.yaml"
+
+
+@pytest.mark.parametrize("six", [False, True], ids=["IPv4", "IPv6"])
+def test_a_plan_runs_over_ssh_and_its_traffic_crosses_the_link(
+    two_hosts: Lab, plan: Path, database: Path, six: bool
+) -> None:
+    write_plan(plan, two_hosts, six=six)
+    before = two_hosts.a.test_bytes()
+    done = subprocess.run(
+        railgauge("run", plan, "--db", database), capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert_complete(database)
+    sent = rows(
+        database,
+        "SELECT sum(value) FROM measurement WHERE metric IN ('sent_bytes')",
+    )[0][0]
+    assert isinstance(sent, float)
+    assert sent > 0
+    # Every byte that the engines say they sent went over the pair, headers on top.
+    assert two_hosts.a.test_bytes() - before > sent
+
+
+def test_the_facts_of_both_ends_are_stored(two_hosts: Lab, plan: Path, database: Path) -> None:
+    subprocess.run(
+        railgauge("run", plan, "--db", database), capture_output=True, check=True, timeout=120
+    )
+    store = Store.open(str(database))
+    facts = store.run(1).facts
+    store.close()
+    assert set(facts) == {"a", "b"}
+    assert all(facts[name] for name in facts)
+
+
+@pytest.fixture
+def controller(two_hosts: Lab, plan: Path, database: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run of long replications that is in the middle of one."""
+    write_plan(plan, two_hosts, duration="500ms")
+    process = subprocess.Popen(
+        railgauge("run", plan, "--db", database),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (stored(database) >= 2 and engines_on(two_hosts.a) and engines_on(two_hosts.b)):
+        assert process.poll() is None, process.communicate()[0].decode()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    yield process
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def stored(database: Path) -> int:
+    """Return how many replications are stored by now."""
+    try:
+        found = rows(database, "SELECT count(DISTINCT test || replication) FROM measurement")
+        return int(str(found[0][0]))
+    except sqlite3.OperationalError:
+        return 0  # not made yet
+
+
+def assert_nothing_left(lab: Lab) -> None:
+    """Check that no engine runs five seconds from now."""
+    deadline = time.monotonic() + 5
+    while engines_on(lab.a) + engines_on(lab.b):
+        assert time.monotonic() < deadline, "engines are left on the hosts"
+        time.sleep(0.05)
+
+
+def test_a_killed_controller_leaves_nothing_behind_and_resume_completes_the_run(
+    two_hosts: Lab, controller: subprocess.Popen[bytes], database: Path
+) -> None:
+    controller.kill()
+    controller.wait()
+    assert_nothing_left(two_hosts)
+    kept = rows(database, "SELECT test, replication, started_at FROM measurement")
+    assert kept
+    done = subprocess.run(
+        railgauge("resume", 1, "--db", database), capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert_complete(database)
+    now = rows(database, "SELECT test, replication, started_at FROM measurement")
+    assert set(kept) <= set(now)
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+    two_hosts: Lab, controller: subprocess.Popen[bytes]
+) -> None:
+    os.killpg(controller.pid, signal.SIGINT)
+    output = controller.communicate(timeout=30)[0].decode()
+    assert controller.returncode == 130
+    assert "railgauge resume 1" in output
+    assert "Traceback" not in output
+    assert_nothing_left(two_hosts)
+
+
+def test_a_host_lost_in_the_middle_is_named_and_no_number_made_up(
+    lab: Lab, controller: subprocess.Popen[bytes], database: Path
+) -> None:
+    lab.b.sshds[0].stop()
+    output = controller.communicate(timeout=90)[0].decode()
+    lab.b.sshds[0] = lab.b.sshd(lab.b.sshds[0].port)
+    assert controller.returncode in (1, 3), output
+    assert "b: " in output
+    assert "Traceback" not in output
+    half = rows(database, "SELECT count(*) FROM measurement WHERE status = 'ok' AND value IS NULL")
+    assert half == [(0,)]
+    assert_nothing_left(lab)
