@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """What a series of n values says, in the values' own unit.
 
     `stdev` is the sample standard deviation (n - 1), None for a single value.
@@ -35,16 +34,17 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
     Sums are exact before the one rounding (fsum), so the result depends neither on the order of
     the values nor on the machine.
     """
-    ordered: list[float] = np.sort(np.asarray(values, dtype=np.float64)).tolist()
+    array = np.sort(np.asarray(values, dtype=np.float64))
+    ordered: list[float] = array.tolist()
     n = len(ordered)
     if n == 0:
         raise ValueError("there is nothing to summarise: no values")
     # A mean can't lie outside the values; rounding the division could put it there by one ulp.
     mean = min(max(math.fsum(ordered) / n, ordered[0]), ordered[-1])
-    deviations = [value - mean for value in ordered]
+    deviations = np.abs(array - mean)
     stdev = None
     if n > 1:
-        stdev = math.sqrt(math.fsum([d * d for d in deviations]) / (n - 1))
+        stdev = math.sqrt(math.fsum((deviations * deviations).tolist()) / (n - 1))
     middle = n // 2
     median = ordered[middle] if n % 2 else math.fsum(ordered[middle - 1 : middle + 1]) / 2
     return Summary(
@@ -54,6 +54,6 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
         stdev=stdev,
         minimum=ordered[0],
         maximum=ordered[-1],
-        mean_absolute_deviation=math.fsum([abs(d) for d in deviations]) / n,
+        mean_absolute_deviation=math.fsum(deviations.tolist()) / n,
         cv=stdev / abs(mean) if stdev is not None and mean else None,
     )

@@ -112,12 +112,15 @@ def _cases(space: Space) -> Iterator[Case]:
             yield Case(key, space.engine.name, place.name, place.client, place.server, parameters)
 
 
+_to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
 def _fragment(name: str, value: Value) -> str:
-    return json.dumps([name, value], separators=(",", ":"))
+    return _to_json([name, value])
 
 
 def _head(engine: str, place: Place) -> str:
-    return json.dumps([engine, place.name, place.client, place.server], separators=(",", ":"))
+    return _to_json([engine, place.name, place.client, place.server])
 
 
 def _hash(head: str, settings: Mapping[str, str], names: Sequence[str]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from railgauge.cases import Case, ExpandedTest
 from railgauge.catalogue import Catalogue
@@ -16,9 +19,11 @@ _CHUNK = 1024
 _FULL = (1 << _CHUNK) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
-    """One launch of an engine: replications of one case, by number from 1."""
+class Dispatch(NamedTuple):
+    """One launch of an engine: replications of one case, by number from 1.
+
+    A tuple, as a large plan has millions and these are made in a third of the time.
+    """
 
     test: str
     case: Case
@@ -54,13 +59,32 @@ def schedule(
     replications to leave out, by test and case key.
     """
     rounds: list[Round] = []
-    for expanded in tests:
-        for block in _blocks(expanded, seed, done or {}):
-            if concurrency == 1:
-                rounds.extend((dispatch,) for dispatch in block)
-            elif block:
-                rounds.extend(_pack(block, machines, concurrency))
+    packer = _Packer(machines, concurrency)
+    with _collector_off():
+        for expanded in tests:
+            for block in _blocks(expanded, seed, done or {}):
+                if concurrency == 1:
+                    rounds.extend((dispatch,) for dispatch in block)
+                elif block:
+                    rounds.extend(
+                        tuple(block[index] for index in each) for each in packer.pack(block)
+                    )
     return rounds
+
+
+@contextlib.contextmanager
+def _collector_off() -> Iterator[None]:
+    """Keep Python from looking for cycles among millions of new tuples that have none.
+
+    It looks again and again as they grow in number, and takes three times as long as making them.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def estimate(rounds: Iterable[Round], catalogue: Catalogue) -> Estimate:
@@ -125,32 +149,52 @@ def _blocks(
         ]
 
 
-def _pack(block: Sequence[Dispatch], machines: Mapping[str, str], concurrency: int) -> list[Round]:
-    """Return the block in rounds: in its own order if that takes the fewest, else as a tournament.
+class _Packer:
+    """Puts the dispatches of a block in rounds."""
 
-    Taking each dispatch into the first round that has room needs up to a third more rounds than
-    there must be where everything is measured with everything; pairing the machines off as a
-    tournament does needs no more than that.
-    """
-    number: dict[str, int] = {}
-    pairs = []
-    for dispatch in block:
-        case = dispatch.case
-        client = number.setdefault(machines[case.client], len(number))
-        server = client
-        if case.server is not None:
-            server = number.setdefault(machines[case.server], len(number))
-        pairs.append((min(client, server), max(client, server)))
-    busiest = [0] * len(number)
-    for one, other in pairs:
-        busiest[one] += 1
-        busiest[other] += one != other
-    least = max(max(busiest), -(-len(block) // concurrency))
-    packed = _first_fit(range(len(block)), pairs, concurrency)
-    if len(packed) > least:
-        tournament = _first_fit(_tournament(pairs, len(number)), pairs, concurrency)
-        packed = min(packed, tournament, key=len)
-    return [tuple(block[index] for index in each) for each in packed]
+    def __init__(self, machines: Mapping[str, str], concurrency: int) -> None:
+        self._machines = machines
+        self._concurrency = concurrency
+        # The last block's answer, as the next one is often between the same machines.
+        self._pairs: list[tuple[int, int]] = []
+        self._packed: list[list[int]] = []
+
+    def pack(self, block: Sequence[Dispatch]) -> list[list[int]]:
+        """Return rounds of indices: in the block's own order if that takes the fewest.
+
+        Taking each dispatch into the first round that has room needs up to a third more rounds
+        than there must be where everything is measured with everything; pairing the machines off
+        as in a tournament needs no more than that.
+        """
+        pairs, count = self._numbered(block)
+        if pairs != self._pairs:
+            self._pairs, self._packed = pairs, self._fewest(pairs, count)
+        return self._packed
+
+    def _numbered(self, block: Sequence[Dispatch]) -> tuple[list[tuple[int, int]], int]:
+        """Return each dispatch's machines as numbers, the lower first, and how many there are."""
+        number: dict[str, int] = {}
+        pairs = []
+        for dispatch in block:
+            case = dispatch.case
+            client = server = number.setdefault(self._machines[case.client], len(number))
+            if case.server is not None:
+                server = number.setdefault(self._machines[case.server], len(number))
+            pairs.append((client, server) if client <= server else (server, client))
+        return pairs, len(number)
+
+    def _fewest(self, pairs: Sequence[tuple[int, int]], count: int) -> list[list[int]]:
+        busiest = [0] * count
+        for one, other in pairs:
+            busiest[one] += 1
+            busiest[other] += one != other
+        if max(busiest) == len(pairs):
+            return [[index] for index in range(len(pairs))]
+        packed = _first_fit(range(len(pairs)), pairs, self._concurrency)
+        if len(packed) > max(max(busiest), -(-len(pairs) // self._concurrency)):
+            tournament = _first_fit(_tournament(pairs, count), pairs, self._concurrency)
+            packed = min(packed, tournament, key=len)
+        return packed
 
 
 def _tournament(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:

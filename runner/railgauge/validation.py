@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -47,13 +47,41 @@ class Mistake:
 
 def attempt(document: Document, model: type[M]) -> tuple[M | None, list[Mistake]]:
     """Return the document's data as a `model` or, where it is wrong, None and why."""
+    nothing = {
+        loc: Mistake(
+            loc, document.problem(loc, f"{_subject(loc)} has no value: write one or drop it")
+        )
+        for loc in _nothings(document.data)
+    }
     try:
-        return model.model_validate(document.data), []
+        value = model.model_validate(document.data)
+        return (None, list(nothing.values())) if nothing else (value, [])
     except ValidationError as error:
         return None, [
-            Mistake(detail["loc"], _problem(document, model, detail))
-            for detail in error.errors(include_url=False)
+            *nothing.values(),
+            *(
+                Mistake(detail["loc"], _problem(document, model, detail))
+                for detail in error.errors(include_url=False)
+                if detail["loc"] not in nothing
+            ),
         ]
+
+
+def _nothings(data: Any) -> Iterator[tuple[str | int, ...]]:
+    """Yield where nothing stands: a key without a value is rather an accident than a wish."""
+    around: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
+    while around:
+        loc, value = around.pop()
+        if value is None:
+            yield loc
+        elif isinstance(value, dict):
+            around.extend(((*loc, key), each) for key, each in value.items())
+        elif isinstance(value, list):
+            around.extend(((*loc, index), each) for index, each in enumerate(value))
+
+
+def _subject(loc: Sequence[str | int]) -> str:
+    return repr(loc[-1]) if loc and isinstance(loc[-1], str) else "this item"
 
 
 def validate(document: Document, model: type[M]) -> M:
@@ -119,7 +147,7 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
         return document.problem(loc, f"unknown key {name!r}{hint}", key=True)
     if kind == "missing":
         return document.problem(loc[:-1], f"the key {name!r} is missing here: add it")
-    subject = f"{name!r}" if loc and isinstance(loc[-1], str) else "this item"
+    subject = _subject(loc)
     if kind == "value_error":
         reason = str(detail["ctx"]["error"])
         message = reason if not loc or key or isinstance(loc[-1], int) else f"{subject}: {reason}"

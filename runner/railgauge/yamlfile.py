@@ -33,6 +33,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "true": True, "false": False}
 # What the YAML standard calls printable, less the tab.
 _UNPRINTABLE = re.compile("[^\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 # What the parser says -> what we say, and whether the mistake begins where its context does.
 _SYNTAX: tuple[tuple[str, str, bool], ...] = (
@@ -221,7 +222,7 @@ class _Builder:
 
     def _check_text(self, node: _Node, text: str) -> None:
         # Escapes in double quotes can spell what no database or command line can hold.
-        if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
+        if _NO_CHARACTER.search(text):
             self.report(node, "an escape stands for no character (\\0 or half of a pair)")
 
     def _alias(self, event: Any) -> None:

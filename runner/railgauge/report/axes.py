@@ -63,6 +63,7 @@ class Axis:
         self._labels: dict[AxisValue, str] = {}
         self._order: dict[AxisValue, int] = {}
         self.direction = ""
+        self._texts: dict[AxisValue, str] = {}
 
     def parse(self, written: Value) -> Value:
         """Return the stored value that `written` stands for (`4KiB`: 4096); InputError if none."""
@@ -92,6 +93,12 @@ class Axis:
 
     def text(self, value: AxisValue) -> str:
         """Return `value` as tables show it."""
+        text = self._texts.get(value)
+        if text is None:
+            text = self._texts[value] = self._text(value)
+        return text
+
+    def _text(self, value: AxisValue) -> str:
         label = self._labels.get(value)
         if label is None:
             # What the catalogue doesn't know was written as text: `run: 3`, `workers: 4`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 # Control, format (bidirectional marks, zero-width), surrogate and line or paragraph separators.
 _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -15,6 +16,7 @@ def visible(text: str) -> str:
     return "".join(_escaped(c) if unicodedata.category(c) in _ACTING else c for c in text)
 
 
+@lru_cache(maxsize=4096)  # A table shows the same labels over and over.
 def width(text: str) -> int:
     """Return how many columns of a terminal `text` takes (Unicode Standard Annex 11)."""
     if text.isascii():

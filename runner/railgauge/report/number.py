@@ -21,6 +21,7 @@ _LADDERS: dict[str, tuple[str, ...]] = {
 }
 
 
+@lru_cache
 def scale(unit: str, base: str) -> Decimal | None:
     """Return how many `base` units one display `unit` is; None if it can't show that base unit."""
     known = DISPLAY.get(unit)

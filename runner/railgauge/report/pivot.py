@@ -7,6 +7,8 @@ from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from railgauge.analysis import Summary, summarise
 from railgauge.errors import InputError
 from railgauge.report import notes
@@ -39,8 +41,7 @@ def build(
     many replications. InputError when nothing is selected, when a cell would mix cases or runs, or
     when a unit doesn't fit its metric.
     """
-    engines = list(dict.fromkeys(one.case.engine for one in series))
-    axes = _axes(spec, engines, catalogue)
+    axes = _axes(spec, _engines(spec, series), catalogue)
     chosen = _select(spec, series, axes)
     grid = _grid(spec, chosen)
     row_keys = _ordered([row for row, _ in grid], [axes[name] for name in spec.rows])
@@ -70,6 +71,14 @@ def build(
         footnotes=marks.footnotes(),
         notes=notes.sentences(spec, columns, table_rows, chosen, imported),
     )
+
+
+def _engines(spec: TableSpec, series: Sequence[Series]) -> list[str]:
+    """Return the engines to show: equal names of parameters need not mean the same in others."""
+    wanted = spec.select.get("engine")
+    if wanted is not None:
+        return [str(name) for name in (wanted if isinstance(wanted, list) else [wanted])]
+    return list(dict.fromkeys(one.case.engine for one in series))
 
 
 def _axes(spec: TableSpec, engines: Sequence[str], catalogue: Catalogue | None) -> dict[str, Axis]:
@@ -207,7 +216,7 @@ def _cell(
 ) -> Cell:
     if one is None or per_unit is None:
         return Cell(visible(spec.missing))
-    suspect = int(one.suspect.sum())
+    suspect = int(np.count_nonzero(one.suspect))
     mark = marks.of(len(one.values), one.asked, one.failed, suspect)
     summary = None
     text = visible(spec.missing)

@@ -1,8 +1,12 @@
-"""A table as pure data, ready for any renderer: headings with spans, cells, footnotes, notes."""
+"""A table as pure data, ready for any renderer: headings with spans, cells, footnotes, notes.
+
+What there may be a hundred thousand of is a named tuple, which is five times faster to make.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from railgauge.analysis import Summary
 from railgauge.cases import Value
@@ -17,16 +21,14 @@ class Heading:
     span: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class RowLabel:
+class RowLabel(NamedTuple):
     """A row's label on one axis. `span` rows share it; 0 where a row above already shows it."""
 
     text: str
     span: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One number of exactly one case of one run, or nothing.
 
     `text` is what readers see; `mark` points to a footnote ("" for none). Without any value
@@ -50,8 +52,7 @@ class Cell:
         return self.text[-1:].isdigit()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row: a label for each row axis, a cell for each column; `key` holds the axes' values."""
 
     labels: tuple[RowLabel, ...]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 
 class Tex(str):
@@ -140,10 +141,13 @@ _SPECIAL = re.compile(r"[^A-Za-z0-9 .:;,'()/=+!?@-]")
 
 def escape(text: object) -> Tex:
     """Return `text` as LaTeX that shows exactly it; a Tex stays as it is."""
-    if isinstance(text, Tex):
-        return text
+    return text if isinstance(text, Tex) else _escaped(str(text))
+
+
+@lru_cache(maxsize=4096)  # A table shows the same labels over and over.
+def _escaped(text: str) -> Tex:
     # Split first: the braces that keep letters apart must not be escaped themselves.
-    parts = _LIGATURES.sub("\\1\0", str(text).replace("\0", "")).split("\0")
+    parts = _LIGATURES.sub("\\1\0", text.replace("\0", "")).split("\0")
     return Tex("{}".join(_SPECIAL.sub(_character, part) for part in parts))
 
 

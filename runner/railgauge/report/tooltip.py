@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.report.number import scale, shown
+from railgauge.report.number import scale
 from railgauge.report.table import Cell, Column
 
 
@@ -17,14 +17,11 @@ def tooltip(cell: Cell, column: Column) -> str:
         unit = column.metric_unit
         per_unit = scale(unit, unit)
     assert per_unit is not None
-    digits = column.digits + 1
-    values = {
-        "mean": summary.mean,
-        "median": summary.median,
-        "sd": summary.stdev,
-        "min": summary.minimum,
-        "max": summary.maximum,
-    }
-    texts = [f"{name} {shown(value, per_unit, digits)}" for name, value in values.items()]
-    plain = unit in ("", "1")
-    return f"n = {summary.n}: {', '.join(texts)}{'' if plain else f' ({unit})'}"
+    one, digits = float(per_unit), column.digits + 1
+    spread = "" if summary.stdev is None else f"sd {summary.stdev / one:.{digits}f}, "
+    return (
+        f"n = {summary.n}: mean {summary.mean / one:.{digits}f},"
+        f" median {summary.median / one:.{digits}f}, {spread}"
+        f"min {summary.minimum / one:.{digits}f}, max {summary.maximum / one:.{digits}f}"
+        f"{'' if unit in ('', '1') else f' ({unit})'}"
+    )

@@ -56,8 +56,9 @@ def find_run(connection: Connection, run_id: int) -> Any:
     """Return the row of that run; InputError if there is none."""
     # PostgreSQL's ids are 32 bits wide and SQLite's 64: neither may see a larger one.
     in_range = 0 < run_id < 2**31
-    row = connection.execute(select(Run.__table__).where(Run.id == run_id)).first()
-    if not in_range or row is None:
+    query = select(Run.__table__).where(Run.id == run_id)
+    row = connection.execute(query).first() if in_range else None
+    if row is None:
         raise InputError(f"there is no run {run_id} in this database: `railgauge list` shows them")
     return row
 
@@ -160,7 +161,7 @@ def _count_replications(connection: Connection, *which: ColumnElement[bool]) -> 
         .where(*which)
         .group_by(RunCase.run_id)
     )
-    return dict(connection.execute(counted).tuples().all())
+    return dict(connection.execute(counted).all())
 
 
 def done(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]:

@@ -101,6 +101,7 @@ class Store:
     def finish_run(self, run_id: int, state: RunState) -> None:
         """Store that the run ended, and how."""
         with self._writing() as connection:
+            read.find_run(connection, run_id)
             write.set_state(connection, run_id, state)
         self._runs.pop(run_id, None)
 

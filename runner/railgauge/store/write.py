@@ -129,9 +129,7 @@ def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[
             select(HostFact.name, HostFact.value)
             .where(HostFact.run_id == run_id, HostFact.host == host)
             .order_by(HostFact.recorded_at)
-        )
-        .tuples()
-        .all()
+        ).all()
     )
     moment = now()
     rows = [
