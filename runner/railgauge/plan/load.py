@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,14 @@ class LoadedPlan:
     catalogue: Catalogue
     document: Document
     spaces: tuple[Space, ...]
+
+
+# A plan that stands in where one can't be read for its mistakes.
+_LEAST: Mapping[str, Any] = {
+    "railgauge": 1,
+    "name": "unnamed",
+    "tests": [{"name": "unnamed", "engine": "udp"}],
+}
 
 
 def load_plan(path: Path) -> LoadedPlan:
@@ -64,7 +72,7 @@ class _Reader:
     def read(self, plan: Plan) -> LoadedPlan:
         catalogue = self._catalogue(plan.engines)
         hosts, links = self._hosts_and_links(plan)
-        spaces = list(self._spaces(plan.tests, catalogue, hosts, links))
+        spaces = list(self._spaces(dict(enumerate(plan.tests)), catalogue, hosts, links))
         if self.problems:
             raise FileProblems(self.problems)
         return LoadedPlan(
@@ -80,19 +88,22 @@ class _Reader:
     def read_around(self, mistakes: Sequence[Mistake]) -> None:
         """Look for more mistakes in what the model's don't touch: tests and other files."""
         self.problems.extend(mistake.problem for mistake in mistakes)
-        wrong = {mistake.loc[:1] for mistake in mistakes}
-        sound = {key: each for key, each in self._document.data.items() if (key,) not in wrong}
+        wrong = {mistake.loc[0] for mistake in mistakes if mistake.loc}
+        sound = {key: each for key, each in self._document.data.items() if key not in wrong}
         catalogue = self._catalogue(sound.get("engines", []))
-        if isinstance(sound.get("hosts_file"), str):
-            self._read_hosts_file(sound["hosts_file"])
-        tests = self._document.data.get("tests")
-        for index, written in enumerate(tests if isinstance(tests, list) else []):
-            test = _without(written, index, mistakes)
-            engine = test and self._engine(catalogue, index, test.engine)
-            if test and engine:
-                reader = SpaceReader(self._document, index, test, engine)
-                reader.read_parameters()
-                self.problems.extend(reader.problems)
+        hosts: dict[str, Host] = {}
+        links: dict[str, Link] = {}
+        if not wrong & {"hosts", "hosts_file", "links"}:
+            frame = Plan.model_validate({**_LEAST, **sound, "tests": _LEAST["tests"]})
+            hosts, links = self._hosts_and_links(frame)
+        written = self._document.data.get("tests")
+        tests = {
+            index: test
+            for index, each in enumerate(written if isinstance(written, list) else [])
+            if (test := _without(each, index, mistakes)) is not None
+        }
+        touched = {mistake.loc[1] for mistake in mistakes if len(mistake.loc) > 1}
+        list(self._spaces(tests, catalogue, hosts, links, touched))
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
         self.problems.append(self._document.problem(loc, message, key=key))
@@ -156,13 +167,15 @@ class _Reader:
 
     def _spaces(
         self,
-        tests: Sequence[Test],
+        tests: Mapping[int, Test],
         catalogue: Catalogue,
         hosts: Mapping[str, Host],
         links: Mapping[str, Link],
+        touched: Collection[object] = (),
     ) -> Iterator[Space]:
+        """Yield each test's space; of the `touched`, which lack something, check just the values."""
         names: dict[str, int] = {}
-        for index, test in enumerate(tests):
+        for index, test in tests.items():
             if names.setdefault(test.name, index) != index:
                 message = f"test {test.name!r} is already there: choose another name"
                 self._report(message, "tests", index, "name")
@@ -170,8 +183,8 @@ class _Reader:
             if engine is None:
                 continue
             reader = SpaceReader(self._document, index, test, engine)
-            places = self._places(index, test, engine, hosts, links) if hosts else []
-            space = reader.read(places)
+            whole = bool(hosts) and index not in touched
+            space = reader.read(self._places(index, test, engine, hosts, links) if whole else [])
             self.problems.extend(reader.problems)
             if space is not None:
                 yield space
@@ -220,11 +233,17 @@ def _without(written: Any, index: int, mistakes: Sequence[Mistake]) -> Test | No
     """Return a test without its mistaken keys, None if nothing can be made of the rest."""
     if not isinstance(written, dict):
         return None
-    here = [mistake.loc for mistake in mistakes if mistake.loc[:2] == ("tests", index)]
-    wrong = {loc[2] for loc in here if len(loc) > 2}
-    sound = {key: each for key, each in written.items() if key not in wrong}
+    sound = dict(written)
+    for mistake in mistakes:
+        if mistake.loc[:2] != ("tests", index) or len(mistake.loc) < 3:
+            continue
+        key, *inner = mistake.loc[2:]
+        if key in ("set", "grid") and inner and isinstance(sound.get(key), dict):
+            sound[key] = {name: each for name, each in sound[key].items() if name != inner[0]}
+        else:
+            sound.pop(key, None)
     try:
-        return Test.model_validate({"name": "unnamed", **sound})
+        return Test.model_validate({"name": f"test {index}", **sound})
     except ValidationError:
         return None
 
