@@ -14,15 +14,19 @@ VERSION_TABLE = "railgauge_schema"
 _ADVISORY_LOCK = 7_245_428_911
 
 
-def migrate(engine: Engine, database: str) -> None:
+def migrate(engine: Engine, database: str, *, create: bool) -> None:
     """Bring the database to the newest schema, in one transaction; nothing to do is the fast path.
 
-    InputError when it belongs to a newer railgauge or to another program.
+    InputError when it belongs to a newer railgauge or to another program or, without `create`,
+    when it has no schema at all.
     """
     known = revisions()
     with engine.connect() as connection:
-        if _revision(connection, database, known) == known[-1]:
-            return
+        revision = _revision(connection, database, known)
+    if revision == known[-1]:
+        return
+    if revision is None and not create:
+        raise InputError(f"the database {database} is empty: run a plan first or pass --db")
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")

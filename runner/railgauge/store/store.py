@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine
 
+from railgauge.errors import RailgaugeError
 from railgauge.store import read, series, write
 from railgauge.store.connect import connect
 from railgauge.store.explain import explained
@@ -49,9 +50,14 @@ class Store:
         (an archived file) is opened for reading.
         """
         engine, name = connect(where, create=create)
-        with explained(name):
-            migrate(engine, name)
-        return cls(engine, name)
+        store = cls(engine, name)
+        try:
+            with explained(name):
+                migrate(engine, name, create=create)
+        except RailgaugeError:
+            store.close()
+            raise
+        return store
 
     def close(self) -> None:
         """Close the database; SQLite's log is written back into the file."""

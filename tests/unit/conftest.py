@@ -1,0 +1,30 @@
+"""What the unit tests share: databases of both kinds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from postgres_lab import make_database, postgres_folder, postgres_server
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres(require: Callable[[object, str], None]) -> Iterator[Path]:
+    """Give the socket's folder of a PostgreSQL server that runs for this session."""
+    binaries = postgres_folder()
+    require(binaries, "PostgreSQL (initdb and postgres)")
+    assert binaries is not None
+    with postgres_server(binaries) as folder:
+        yield folder
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Name a new database: a file's path, then a PostgreSQL URL."""
+    if request.param == "sqlite":
+        return str(tmp_path / "railgauge.db")
+    return make_database(request.getfixturevalue("postgres"), f"test_{next(_numbers)}")

@@ -1,0 +1,81 @@
+"""A real PostgreSQL server of one's own: in a temporary folder, reached by a socket in it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+_INITDB = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+# No TCP; and no syncing to the disk, as the data live as long as the tests.
+_POSTGRES = ("-F", "-c", "listen_addresses=")
+
+
+def postgres_folder() -> Path | None:
+    """Return the folder with `initdb` and `postgres`, None if there is none."""
+    on_path = shutil.which("initdb")
+    found = [Path(on_path).parent] if on_path else []
+    found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((each for each in found if (each / "postgres").exists()), None)
+
+
+@contextmanager
+def postgres_server(binaries: Path) -> Iterator[Path]:
+    """Run a server and give the folder of its socket; its superuser is `railgauge`."""
+    # Short, as a socket's path may have 107 bytes; its own, as the server isn't run by root.
+    folder = Path(tempfile.mkdtemp(prefix="railgauge-pg-"))
+    identity: dict[str, int | list[int]] = {}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        identity = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    try:
+        subprocess.run(
+            [binaries / "initdb", "-D", folder / "data", "-U", "railgauge", *_INITDB],
+            check=True,
+            capture_output=True,
+            cwd=folder,
+            **identity,
+        )
+        server = subprocess.Popen(
+            [binaries / "postgres", "-D", folder / "data", "-k", folder, *_POSTGRES],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            **identity,
+        )
+        try:
+            _await(folder)
+            yield folder
+        finally:
+            server.send_signal(signal.SIGQUIT)
+            server.wait(30)
+    finally:
+        shutil.rmtree(folder)
+
+
+def make_database(folder: Path, name: str) -> str:
+    """Make an empty database and return its URL for railgauge."""
+    with psycopg.connect(host=str(folder), user="railgauge", dbname="postgres") as connection:
+        connection.autocommit = True
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return f"postgresql+psycopg://railgauge@/{name}?host={folder}"
+
+
+def _await(folder: Path) -> None:
+    for _ in range(300):
+        try:
+            psycopg.connect(host=str(folder), user="railgauge", dbname="postgres").close()
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    raise AssertionError("PostgreSQL did not come up within 30 s")

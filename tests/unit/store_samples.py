@@ -1,0 +1,53 @@
+"""Runs, cases and outcomes for the store's tests."""
+
+from __future__ import annotations
+
+from railgauge.cases import Case, Value, case_key
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+
+MOMENT = 1_763_690_400.25  # 2025-11-21T02:00:00.25Z
+RUN = NewRun(
+    plan="sharcnet-udp",
+    plan_text="railgauge: 1\nname: sharcnet-udp\n",
+    directory="/home/an/plans",
+    git_commit="0123abcd",
+    git_dirty=True,
+    seed=2**40 + 1,
+    controller="gw0",
+    railgauge_version="0.1.0",
+    engines_hash="feed",
+)
+METRICS = {
+    "udp": {"throughput": MetricInfo("bit/s", "higher"), "loss_rate": MetricInfo("1", "lower")}
+}
+LAUNCH = Launch(MOMENT, {"sockbuf": 10240}, {"sockbuf": 20480}, ("receive buffer clamped",))
+
+
+def case(datagram: int = 1460, link: str = "gw→hh", **more: Value) -> Case:
+    parameters: dict[str, Value] = {"mode": "stream", "datagram": datagram, "duration": 5.0, **more}
+    key = case_key("udp", link, "gw1", "hh1", parameters)
+    return Case(key, "udp", link, "gw1", "hh1", parameters)
+
+
+def planned(*cases: Case, test: str = "stream", replications: int = 3) -> list[PlannedCase]:
+    return [PlannedCase(test, each, replications) for each in cases]
+
+
+def measured(number: int, throughput: float = 1e9, **more: object) -> Outcome:
+    metrics = {"throughput": throughput, "loss_rate": 0.25}
+    return Outcome(number, MOMENT + number, metrics, **more)  # type: ignore[arg-type]
+
+
+def warmup() -> Outcome:
+    return Outcome(0, MOMENT, {"throughput": 1.0, "loss_rate": 1.0}, warmup=True)
+
+
+def failed(number: int) -> Outcome:
+    return Outcome(
+        number,
+        MOMENT + number,
+        {},
+        status="failed",
+        error_code="connection-refused",
+        error_message="hh1 refused: is its firewall open?",
+    )

@@ -1,0 +1,326 @@
+"""Opening databases: new, old, foreign, damaged, read-only, shared, full, killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, text
+from store_samples import LAUNCH, METRICS, RUN, case, measured, planned
+
+from railgauge.errors import InputError, StoreError
+from railgauge.store import Store
+from railgauge.store.explain import explained
+from railgauge.store.migrate import VERSION_TABLE, revisions
+from railgauge.store.models import Base
+
+HERE = Path(__file__).parent
+
+
+def script(body: str, *arguments: object) -> subprocess.Popen[str]:
+    """Start Python on `body`, which finds the samples and its arguments in sys.argv."""
+    path = os.pathsep.join([str(HERE), str(HERE.parents[1] / "runner")])
+    return subprocess.Popen(
+        [sys.executable, "-c", body, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+
+
+WRITER = """
+import sys
+from store_samples import *
+from railgauge.store import Store
+store = Store.open(sys.argv[1])
+run, last = int(sys.argv[2]), int(sys.argv[3])
+for number in range(1, last + 1):
+    store.add(run, "stream", case().key, measured(number, number), LAUNCH)
+    print(number, flush=True)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "railgauge.db"
+
+
+def begin(path: Path) -> int:
+    with Store.open(str(path)) as store:
+        return store.begin_run(RUN, planned(case(), replications=1000), METRICS)
+
+
+def test_the_migrations_make_what_the_models_say(where: str) -> None:
+    Store.open(where).close()
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, Base.metadata) == []
+        assert context.get_current_revision() == revisions()[-1]
+    engine.dispose()
+
+
+def test_opening_an_up_to_date_database_needs_no_migration_tool(path: Path) -> None:
+    Store.open(str(path)).close()
+    body = (
+        "import sys; from railgauge.store import Store\n"
+        "Store.open(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    )
+    assert script(body, path).communicate()[0] == "False\n"
+
+
+def test_a_database_of_a_newer_railgauge_is_refused(where: str) -> None:
+    Store.open(where).close()
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
+    engine.dispose()
+    with pytest.raises(InputError, match=r"newer railgauge \(schema 9999.*upgrade railgauge"):
+        Store.open(where)
+
+
+def test_another_programs_database_is_left_alone(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="another program's database"):
+        Store.open(str(path))
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
+    connection.close()
+    assert len(path.read_bytes()) == len(before)
+
+
+@pytest.mark.parametrize("content", [b"railgauge: 1\nname: a plan\n", b"x", b"SQLite format 2\0"])
+def test_a_file_that_is_no_database_is_refused_and_not_touched(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    for create in (True, False):
+        with pytest.raises(InputError, match="is not a SQLite database"):
+            Store.open(str(path), create=create)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_database_is_told(path: Path) -> None:
+    run = begin(path)
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * len(data[4096:])
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match=r"is damaged: work on a copy"):
+        Store.open(str(path)).run(run)
+
+
+def test_reading_a_missing_database_does_not_make_one(path: Path) -> None:
+    with pytest.raises(InputError, match=r"no database at .*: run a plan first or pass --db"):
+        Store.open(str(path), create=False)
+    assert not path.exists()
+
+
+def test_reading_an_empty_database_does_not_fill_it(postgres: Path, path: Path) -> None:
+    from postgres_lab import make_database
+
+    path.touch()
+    for where in (str(path), make_database(postgres, "test_empty")):
+        with pytest.raises(InputError, match="is empty: run a plan first or pass --db"):
+            Store.open(where, create=False)
+    assert path.stat().st_size == 0
+
+
+def test_an_empty_file_becomes_a_database(path: Path) -> None:
+    path.touch()
+    assert begin(path) == 1
+
+
+def test_a_folder_or_device_is_no_database(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"is a folder: name a file, such as .*railgauge.db"):
+        Store.open(str(tmp_path))
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(InputError, match="not a regular file"):
+        Store.open(str(tmp_path / "fifo"))
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"the folder .*results does not exist: create it"):
+        Store.open(str(tmp_path / "results" / "railgauge.db"))
+
+
+def test_a_name_that_no_disk_takes_is_an_error_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="File name too long"):
+        Store.open(str(tmp_path / ("x" * 300)))
+
+
+@pytest.mark.parametrize("name", ["a?b#c%20 d.db", "gw→hh.db", "it's;.db", "file:x.db"])
+def test_any_file_name_works(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    run = begin(path)
+    assert path.is_file()
+    with Store.open(f"sqlite:///{path}".replace("?", "%3F").replace("#", "%23")) as store:
+        if "%" not in name:
+            assert store.run(run).new == RUN
+
+
+def test_a_relative_path_stands_where_the_user_is(tmp_path: Path) -> None:
+    with contextlib.chdir(tmp_path):
+        begin(Path("here.db"))
+    assert (tmp_path / "here.db").is_file()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mysql://root@localhost/x", "'mysql' is not a database railgauge knows"),
+        ("sqlite://", "would lose what is measured"),
+        ("sqlite:///:memory:", "would lose what is measured"),
+        ("postgresql://user@host:port/x", "URL cannot be understood"),
+        ("://", "URL cannot be understood"),
+    ],
+)
+def test_a_wrong_url_is_the_users_mistake(url: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Store.open(url)
+
+
+def test_an_unreachable_server_is_told_without_the_password() -> None:
+    with pytest.raises(StoreError) as caught:
+        Store.open("postgresql://me:secret@127.0.0.1:1/results")
+    assert "postgresql://me:***@127.0.0.1:1/results" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_lock_held_by_another_program_is_told(path: Path) -> None:
+    begin(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=0))
+    with (
+        pytest.raises(StoreError, match=r"is locked: another program .*try again"),
+        explained(str(path)),
+        engine.begin() as connection,
+    ):
+        connection.execute(text("DELETE FROM run"))
+    engine.dispose()
+    other.close()
+
+
+def test_a_writer_that_is_killed_loses_nothing_it_had_stored(path: Path) -> None:
+    run = begin(path)
+    writer = script(WRITER, path, run, 100_000)
+    assert writer.stdout is not None
+    stored = [int(writer.stdout.readline()) for _ in range(300)]
+    writer.send_signal(signal.SIGKILL)
+    stored += [int(line) for line in writer.stdout.read().splitlines()]
+    writer.wait()
+    with Store.open(str(path), create=False) as store:
+        done = store.done(run)["stream", case().key]
+        # The last one may have been stored and not yet been printed.
+        assert set(stored) <= done <= {*stored, stored[-1] + 1}
+        (series,) = store.series([run], ["throughput"])
+        assert series.values.tolist() == sorted(done)
+        store.add(run, "stream", case().key, measured(max(done) + 1), LAUNCH)
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    connection.close()
+
+
+READER = """
+import sys
+from railgauge.store import Store
+store = Store.open(sys.argv[1], create=False)
+run, last, before = int(sys.argv[2]), int(sys.argv[3]), 0
+while before < last:
+    series = store.series([run])
+    if series:
+        sizes = {len(each.values) for each in series}
+        assert len(sizes) == 1, "half a replication was seen"
+        assert before <= min(sizes), "a stored replication went away"
+        before = min(sizes)
+print(before)
+"""
+
+
+def test_two_processes_read_while_one_writes(path: Path) -> None:
+    run = begin(path)
+    readers = [script(READER, path, run, 500) for _ in range(2)]
+    writer = script(WRITER, path, run, 500)
+    writer.communicate()
+    assert [reader.communicate()[0] for reader in readers] == ["500\n", "500\n"]
+
+
+def test_processes_that_make_the_same_database_at_once_all_get_it(path: Path) -> None:
+    body = (
+        "import sys; from store_samples import *; from railgauge.store import Store\n"
+        "with Store.open(sys.argv[1]) as store:\n"
+        "    store.begin_run(RUN, planned(case()), METRICS)"
+    )
+    makers = [script(body, path) for _ in range(6)]
+    assert [maker.wait() for maker in makers] == [0] * 6
+    with Store.open(str(path), create=False) as store:
+        assert [each.id for each in store.runs()] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Path]:
+    """Mount a disk of 512 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    require(os.geteuid() == 0, "root, to mount a tmpfs")
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)]
+    require(subprocess.run(mounted).returncode == 0, "the right to mount a tmpfs")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_told_and_what_was_stored_stays(small_disk: Path) -> None:
+    path = small_disk / "railgauge.db"
+    run = begin(path)
+    with Store.open(str(path)) as store:
+        stored = 0
+        with pytest.raises(StoreError, match=r"disk .*full"):
+            for number in range(1, 100_000):
+                store.add(run, "stream", case().key, measured(number), LAUNCH)
+                stored = number
+        assert stored > 10
+        assert store.done(run) == {("stream", case().key): set(range(1, stored + 1))}
+
+
+def test_a_full_disk_is_told_when_the_database_is_made(small_disk: Path) -> None:
+    (small_disk / "filler").write_bytes(bytes(500 * 1024))
+    with pytest.raises(StoreError, match=r"disk .*full"):
+        Store.open(str(small_disk / "railgauge.db"))
+
+
+def test_an_archived_database_can_be_read_where_nothing_may_be_written(small_disk: Path) -> None:
+    path = small_disk / "railgauge.db"
+    run = begin(path)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with Store.open(str(path), create=False) as store:
+        assert store.run(run).new == RUN
+        with pytest.raises(StoreError, match="is not writable"):
+            store.finish_run(run, "complete")
+    with pytest.raises(StoreError, match="is not writable"):
+        Store.open(str(path))
+    with pytest.raises(StoreError, match="cannot be opened or created"):
+        Store.open(str(small_disk / "new.db"))
+
+
+def test_the_view_needs_nothing_but_sqlite(path: Path) -> None:
+    run = begin(path)
+    with Store.open(str(path)) as store:
+        store.add(run, "stream", case().key, measured(1, 5.0), LAUNCH)
+        # While the store is still open, as somebody who looks at a run that goes on would.
+        connection = sqlite3.connect(path)
+        mean = "SELECT avg(value) FROM measurement WHERE run = ? AND metric = 'throughput'"
+        assert connection.execute(mean, (run,)).fetchone() == (5.0,)
+        size = "SELECT json_extract(parameters, '$.datagram') FROM measurement LIMIT 1"
+        assert connection.execute(size).fetchone() == (1460,)
+        connection.close()
