@@ -35,7 +35,9 @@ class CsvFile:
         if not rows:
             raise FileProblems([Problem(str(path), 1, 1, "the file is empty: it has no header")])
         self.header, self.rows = rows[0], rows[1:]
-        self.columns = {cell.text: index for index, cell in enumerate(self.header)}
+        self.columns: dict[str, int] = {}
+        for index, cell in enumerate(self.header):
+            self.columns.setdefault(cell.text, index)
         problems = [*self._header_problems(), *self._ragged_rows()]
         if problems:
             raise FileProblems(problems)

@@ -206,6 +206,9 @@ class _Reader:
         return cell.text
 
     def _parse(self, cell: Cell, name: str, parse: Callable[[str], Value]) -> Value | None:
+        if not cell.text:
+            self._report(cell, f"{name!r}: the cell is empty, but each row needs a value")
+            return None
         try:
             return parse(cell.text)
         except ValueError as error:

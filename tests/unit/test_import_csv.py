@@ -1,0 +1,294 @@
+"""Outside results go in exactly, and every mistake in a file is told where it stands."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.errors import FileProblems, InputError
+from railgauge.store import Store
+from railgauge.store.import_csv import (
+    Binding,
+    CsvMapping,
+    ImportResult,
+    import_csv,
+    parse_binding,
+    parse_setting,
+)
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+MAPPING = CsvMapping(
+    engine="udp",
+    metrics=[Binding("throughput", "mbps:Mbit/s")],
+    parameters=[Binding("datagram", "bytes:B")],
+    fixed={"mode": "stream"},
+    link="link",
+)
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_catalogue()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "railgauge.db")) as opened:
+        yield opened
+
+
+class Importer:
+    """Imports text as a file of its own."""
+
+    def __init__(self, store: Store, catalogue: Catalogue, path: Path) -> None:
+        self.store, self.catalogue, self.path = store, catalogue, path
+
+    def __call__(self, content: str | bytes, mapping: CsvMapping = MAPPING) -> ImportResult:
+        self.path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return import_csv(self.store, self.path, mapping, catalogue=self.catalogue)
+
+    def problems(self, content: str | bytes, mapping: CsvMapping = MAPPING) -> list[str]:
+        """Return what is wrong, without the file's name; nothing may have been stored."""
+        with pytest.raises(FileProblems) as caught:
+            self(content, mapping)
+        assert self.store.runs() == []
+        return [
+            f"{each.line}:{each.column}: {each.message}"
+            for each in caught.value.problems
+            if each.file == str(self.path)
+        ]
+
+    def values(self, run: int, metric: str = "throughput") -> list[list[float]]:
+        return [each.values.tolist() for each in self.store.series([run], [metric])]
+
+
+@pytest.fixture
+def importer(store: Store, catalogue: Catalogue, tmp_path: Path) -> Importer:
+    return Importer(store, catalogue, tmp_path / "results.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "size", "cells"),
+    [
+        ("sharcnet_table1_udp.csv", "udp", "datagram", 35),
+        ("sharcnet_table2_tcp.csv", "tcp", "message", 36),
+    ],
+)
+def test_the_papers_tables_come_back_digit_for_digit(
+    store: Store, catalogue: Catalogue, name: str, engine: str, size: str, cells: int
+) -> None:
+    mapping = CsvMapping(
+        engine=engine,
+        metrics=[parse_binding("throughput=throughput_mbps:Mbit/s")],
+        parameters=[
+            parse_binding(f"{size}={size}_bytes:B"),
+            parse_binding("sockbuf=sockbuf_bytes:B"),
+        ],
+        fixed=dict([parse_setting("mode=stream")]),
+        link="link",
+        test="table",
+    )
+    result = import_csv(store, FIXTURES / name, mapping, catalogue=catalogue)
+    with (FIXTURES / name).open(newline="") as file:
+        wanted = {
+            (int(row[f"{size}_bytes"]), row["link"], int(row["sockbuf_bytes"])): row
+            for row in csv.DictReader(file)
+        }
+    found = {}
+    for series in store.series([result.run]):
+        parameters = series.case.parameters
+        assert set(parameters) == {"mode", size, "sockbuf"}
+        assert (series.test, series.unit, series.asked) == ("table", "bit/s", 1)
+        (value,) = series.values
+        found[parameters[size], series.case.link, parameters["sockbuf"]] = f"{value / 1e6:.2f}"
+    assert found == {
+        key: row["throughput_mbps"]
+        for key, row in wanted.items()
+        if row["throughput_mbps"] not in ("", "---")
+    }
+    assert len(found) == cells
+    assert result.rows == len(wanted)
+    assert (result.replications, result.values) == (cells, cells)
+    assert result.blanks == len(wanted) - cells
+
+
+def test_an_import_is_a_run_of_its_own(importer: Importer, store: Store) -> None:
+    result = importer("bytes,link,mbps\n1024,gw→hh,1\n1024,gw→hh,2\n64,gw→hh,3\n")
+    assert result == ImportResult(run=1, cases=2, rows=3, replications=3, values=3, blanks=0)
+    stored = store.run(result.run)
+    assert (stored.new.plan, stored.new.origin, stored.state) == ("results", "imported", "complete")
+    case = stored.cases[0].case
+    assert (case.link, case.client, case.server) == ("gw→hh", "gw→hh", None)
+    assert case.parameters == {"mode": "stream", "datagram": 1024}
+    assert [each.replications for each in stored.cases] == [2, 1]
+    assert importer.values(result.run) == [[1e6, 2e6], [3e6]]
+
+
+def test_the_same_row_is_the_same_case_in_every_import(importer: Importer, store: Store) -> None:
+    content = "bytes,link,mbps\n1024,a,1\n"
+    runs = [importer(content).run, importer(content).run]
+    first, second = (store.run(run).cases[0].case.key for run in runs)
+    assert first == second
+
+
+def test_plan_test_and_link_can_be_named(importer: Importer, store: Store) -> None:
+    mapping = replace(MAPPING, link="", link_name="wan", plan="paper", test="table1")
+    stored = store.run(importer("bytes,mbps\n1024,1\n", mapping).run)
+    assert (stored.new.plan, stored.cases[0].test) == ("paper", "table1")
+    assert stored.cases[0].case.link == "wan"
+
+
+def test_blank_cells_are_no_measurement(importer: Importer) -> None:
+    mapping = replace(MAPPING, metrics=[*MAPPING.metrics, Binding("loss_rate", "loss:%")])
+    result = importer(
+        "bytes,link,mbps,loss\n1,a,,\n1024,a,---,0.5\n1024,a,7, \n1024,a,8,25\n".replace(
+            "1,a,,\n", "64,a,,\n"
+        ),
+        mapping,
+    )
+    assert (result.rows, result.replications, result.values, result.blanks) == (4, 3, 4, 4)
+    assert importer.values(result.run) == [[7e6, 8e6]]
+    assert importer.values(result.run, "loss_rate") == [[0.005, 0.25]]
+
+
+def test_a_file_of_blanks_is_not_imported(importer: Importer, store: Store) -> None:
+    with pytest.raises(InputError, match="holds no measurement"):
+        importer("bytes,link,mbps\n1024,a,---\n")
+    assert store.runs() == []
+
+
+def test_quotes_byte_order_marks_and_line_ends_are_read(importer: Importer, store: Store) -> None:
+    content = '\ufeffbytes,"link","mb""ps"\r\n\r\n 1024 ,"a, ""b""", 1.5e2 \r64,c,+2'
+    mapping = replace(MAPPING, metrics=[Binding("throughput", 'mb"ps:Mbit/s')])
+    run = importer(content, mapping).run
+    assert [each.case.link for each in store.run(run).cases] == ['a, "b"', "c"]
+    assert importer.values(run) == [[1.5e8], [2e6]]
+
+
+def test_values_may_carry_their_own_units(importer: Importer, store: Store) -> None:
+    mapping = replace(
+        MAPPING, parameters=[Binding("datagram", "size"), Binding("duration", "duration")]
+    )
+    run = importer("size,duration,link,mbps\n4KiB,500ms,a,1\n", mapping).run
+    parameters = store.run(run).cases[0].case.parameters
+    assert parameters == {"mode": "stream", "datagram": 4096, "duration": 0.5}
+
+
+def test_two_decimals_in_are_the_same_two_decimals_out(importer: Importer) -> None:
+    dice = Random(1)
+    numbers = [f"{dice.randrange(10 ** dice.randint(1, 7))}.{n % 100:02}" for n in range(5000)]
+    run = importer("bytes,link,mbps\n" + "".join(f"1024,a,{each}\n" for each in numbers)).run
+    (values,) = importer.values(run)
+    assert [f"{value / 1e6:.2f}" for value in values] == numbers
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ("", "1:1: the file is empty: it has no header"),
+        ("\n\n", "1:1: the file is empty: it has no header"),
+        ("bytes,mbps\n1024,1\n", "1:1: there is no column 'link': the columns are bytes, mbps"),
+        ("bytes,lnik,mbps\n", "1:1: there is no column 'link': did you mean 'lnik'?"),
+        ("bytes,link,mbps,bytes\n", "1:17: another column is called 'bytes' too"),
+        ("bytes,,mbps\n", "1:7: this column has no name"),
+        ("bytes,link,mbps\n1024,a\n", "2:6: this row has 2 cells, the header has 3"),
+        ("bytes,link,mbps\n1024,a,1,5\n", "2:10: this row has 4 cells, the header has 3"),
+        ("bytes,link,mbps\n1024,a,fast\n", "2:8: 'throughput': 'fast' is not a number"),
+        ('bytes,link,mbps\n1024,a,"1,5"\n', "2:8: 'throughput': '1,5' is not a number"),
+        ("bytes,link,mbps\n1024,a,nan\n", "2:8: 'throughput': 'nan' is not a number"),
+        ("bytes,link,mbps\n1024,a,1e999\n", "2:8: 'throughput': '1e999' is beyond"),
+        ("bytes,link,mbps\n1024,a,٣\n", "2:8: 'throughput': '٣' is not a number"),
+        ("bytes,link,mbps\n1024.5,a,1\n", "2:1: 'datagram': '1024.5B' is not a whole number"),
+        ("bytes,link,mbps\n,a,1\n", "2:1: 'datagram': the cell is empty"),
+        ("bytes,link,mbps\n1,a,1\n", "2:1: 'datagram': 1 is out of range"),
+        ("bytes,link,mbps\n1024,,1\n", "2:6: a link's name is wanted here"),
+        ('bytes,link,mbps\n1024,"a,1\n', "2:6: a stray or missing quote"),
+        ('bytes,link,mbps\n1024,a"b,1\n', "2:6: a stray or missing quote"),
+        ('bytes,link,mbps\n1024,"a"b,1\n', "2:6: a stray or missing quote"),
+        (b"bytes,link,mbps\n1024,\xe9,1\n", "2:6: the byte 0xe9 is not UTF-8"),
+        (b"bytes,link,mbps\n1024,\0,1\n", "2:6: a NUL character"),
+        ("bytes,link,mbps\n".encode("utf-16"), "1:1: this is UTF-16"),
+    ],
+)
+def test_a_mistake_is_told_at_its_line_and_column(
+    importer: Importer, content: str | bytes, wanted: str
+) -> None:
+    (problem,) = importer.problems(content)
+    assert problem.startswith(wanted)
+
+
+def test_a_column_is_found_after_cells_of_several_lines(importer: Importer) -> None:
+    content = 'bytes,"li\nnk",link,mbps\n1024,"x\r\ny",a,fast\n'
+    assert [each.split(" ")[0] for each in importer.problems(content)] == ["4:6:"]
+
+
+def test_all_mistakes_are_told_at_once(importer: Importer) -> None:
+    problems = importer.problems("bytes,link,mbps\nx,a,1\n1024,,y\n1024,a,z\n")
+    assert [each.split(" ")[0] for each in problems] == ["2:1:", "3:6:", "3:7:", "4:8:"]
+
+
+def test_a_file_full_of_mistakes_tells_the_first_fifty(importer: Importer) -> None:
+    assert len(importer.problems("bytes,link,mbps\n" + "1024,a,x\n" * 5000)) == 50
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"engine": "upd"}, "no engine 'upd': did you mean 'udp'"),
+        ({"metrics": []}, "no column is named as a metric"),
+        (
+            {"metrics": [Binding("thruput", "mbps:Mbit/s")]},
+            "unknown metric 'thruput'",
+        ),
+        ({"metrics": [Binding("throughput", "mbps")]}, "Mbit/s.*which has to be said"),
+        ({"metrics": [Binding("throughput", "mbps:MB")]}, "not 'MB'"),
+        ({"metrics": [Binding("throughput", "mbps:furlong")]}, "not 'furlong'"),
+        ({"metrics": MAPPING.metrics * 2}, "metric 'throughput' is given twice"),
+        ({"parameters": [Binding("dtagram", "bytes")]}, "did you mean 'datagram'"),
+        ({"parameters": [Binding("mode", "bytes")]}, "parameter 'mode' is given twice"),
+        ({"parameters": [Binding("count", "bytes:B")]}, "'count' has no unit: leave ':B' away"),
+        ({"fixed": {"mode": "steam"}}, "for all rows: 'steam' is not one of"),
+        ({"fixed": {"colour": "red"}}, "unknown parameter 'colour' of engine udp"),
+        ({"link": ""}, "say which column names the link"),
+        ({"link_name": "wan"}, "say which column names the link"),
+    ],
+)
+def test_a_wrong_mapping_is_the_users_mistake(
+    importer: Importer, store: Store, changes: dict[str, Sequence[Binding]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        importer("bytes,link,mbps\n1024,a,1\n", replace(MAPPING, **changes))
+    assert store.runs() == []
+
+
+def test_a_file_that_is_not_there_is_told(
+    store: Store, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    for path, message in ((tmp_path / "no.csv", "does not exist"), (tmp_path, "is not a file")):
+        with pytest.raises(InputError, match=message):
+            import_csv(store, path, MAPPING, catalogue=catalogue)
+
+
+def test_bindings_are_read_from_the_command_line() -> None:
+    assert parse_binding("throughput=mbps:Mbit/s") == Binding("throughput", "mbps:Mbit/s")
+    assert parse_binding("throughput = a=b") == Binding("throughput", "a=b")
+    assert parse_binding("datagram") == Binding("datagram", "datagram")
+    assert parse_setting("mode=a=b") == ("mode", "a=b")
+
+
+@pytest.mark.parametrize("text", ["", "=", "=x", "x=", " = "])
+def test_a_binding_that_names_nothing_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="NAME=COLUMN:UNIT"):
+        parse_binding(text)
+
+
+@pytest.mark.parametrize("text", ["", "mode", "=stream"])
+def test_a_setting_that_names_nothing_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="NAME=VALUE"):
+        parse_setting(text)
