@@ -88,7 +88,7 @@ class BenchCase(Base):
 
 
 class RunCase(Base):
-    """A case of a test of a run, with the replications asked for; `position` is its place there."""
+    """A case of a test of a run, with the replications asked for; ids are in the plan's order."""
 
     __tablename__ = "run_case"
     # The index by run alone gives a run's cases in the order of their ids, which is the order of
@@ -103,7 +103,6 @@ class RunCase(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     case_id: Mapped[int] = mapped_column(ForeignKey("bench_case.id"))
     test: Mapped[str]
-    position: Mapped[int]
     replications: Mapped[int]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from railgauge.cases import Case
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
-from railgauge.store.read import CASE_COLUMNS, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import Series
 
 
@@ -97,9 +97,9 @@ def _cases(connection: Connection, run_id: int) -> dict[int, _RunCase]:
         select(RunCase.id, RunCase.test, RunCase.replications, *CASE_COLUMNS)
         .join(BenchCase)
         .where(RunCase.run_id == run_id)
-        .order_by(RunCase.position)
+        .order_by(RunCase.id)
     )
-    rows = list(_fetch(connection, query))
+    rows = list(fetch(connection, query))
     cases = make_cases([row[3:] for row in rows])
     return {
         row[0]: _RunCase(row[0], row[1], row[2], case)
@@ -128,7 +128,7 @@ def _exceptions(
         .join(RunCase, RunCase.id == Replication.run_case_id)
         .where(RunCase.run_id == run_id, Replication.number > 0, Replication.status != "ok")
     )
-    for run_case_id, number, status in _fetch(connection, query):
+    for run_case_id, number, status in fetch(connection, query):
         if status == "failed":
             cases[run_case_id].failed += 1
         else:
@@ -148,7 +148,7 @@ def _values(
         # takes half the time of whole rows.
         size, last = func.count(), func.max(Measurement.number)
         query = _of_metric(select(RunCase.id, size, last), run_id, metric_id)
-        sizes = list(_fetch(connection, query.group_by(RunCase.id).order_by(RunCase.id)))
+        sizes = list(fetch(connection, query.group_by(RunCase.id).order_by(RunCase.id)))
         values = _column(connection, Measurement.value, run_id, metric_id)
         flags = np.zeros(len(values), dtype=np.bool_)
         # Without gaps, the n-th value is the one of replication n.
@@ -168,7 +168,7 @@ def _column(
     connection: Connection, which: InstrumentedAttribute[Any], run_id: int, metric_id: int
 ) -> NDArray[np.float64]:
     query = _of_metric(select(which), run_id, metric_id).order_by(RunCase.id, Measurement.number)
-    return np.fromiter(chain.from_iterable(_fetch(connection, query)), np.float64)
+    return np.fromiter(chain.from_iterable(fetch(connection, query)), np.float64)
 
 
 def _of_metric(
@@ -183,11 +183,6 @@ def _of_metric(
             Measurement.number > 0,
         )
     )
-
-
-def _fetch(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    # The driver's own cursor: SQLAlchemy's rows would double the time.
-    return cast(Iterable[tuple[Any, ...]], connection.execute(query).cursor)
 
 
 @contextmanager

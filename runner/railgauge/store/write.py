@@ -26,8 +26,8 @@ from railgauge.store.models import (
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, RunState
 
 _ADD_RUN_CASE = text(
-    "INSERT INTO run_case (run_id, case_id, test, position, replications) "
-    "SELECT :run, id, :test, :position, :replications FROM bench_case WHERE key = :key"
+    "INSERT INTO run_case (run_id, case_id, test, replications) "
+    "SELECT :run, id, :test, :replications FROM bench_case WHERE key = :key"
 )
 
 
@@ -84,11 +84,10 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
             {
                 "run": run_id,
                 "test": planned.test,
-                "position": position,
                 "replications": planned.replications,
                 "key": planned.case.key,
             }
-            for position, planned in enumerate(cases, start=1)
+            for planned in cases
         ],
     )
 

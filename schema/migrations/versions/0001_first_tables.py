@@ -87,7 +87,6 @@ def upgrade() -> None:
         sa.Column("run_id", sa.Integer, nullable=False),
         sa.Column("case_id", sa.Integer, nullable=False),
         sa.Column("test", sa.Text, nullable=False),
-        sa.Column("position", sa.Integer, nullable=False),
         sa.Column("replications", sa.Integer, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_run_case"),
         sa.UniqueConstraint("run_id", "test", "case_id", name="uq_run_case_run_id_test_case_id"),
