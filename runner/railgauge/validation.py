@@ -6,9 +6,16 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic_core import ErrorDetails
 
 from railgauge.errors import FileProblems, Problem
@@ -35,6 +42,17 @@ Scalar = Annotated[
     AfterValidator(_scalar),
     WithJsonSchema({"type": ["string", "number", "boolean"]}),
 ]
+
+
+def _no_truth(value: object) -> object:
+    # To Python, true is 1.
+    if isinstance(value, bool):
+        raise ValueError(f"{describe(value)} stands where 1 is wanted")
+    return value
+
+
+# The version of a file's format, of which there is one so far.
+Version = Annotated[Literal[1], BeforeValidator(_no_truth)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ _SYNTAX: tuple[tuple[str, str, bool], ...] = (
     ("unexpected end of stream", "this quote is never closed: close it", True),
     ("',' or ']'", "this '[' is not closed, or a ',' is missing: write [a, b]", True),
     ("',' or '}'", "this '{' is not closed, or a ',' is missing: write {a: 1, b: 2}", True),
+    ("Unicode character", "an escape stands for no character (\\0 or half of a pair)", True),
     ("escape character", "unknown escape in double quotes: write \\\\ for a backslash", False),
     ("could not find expected ':'", "a key without ':': write 'key: value'", True),
     (

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field
 from railgauge.catalogue.info import EngineInfo, MetricDescription, ParameterInfo, Value
 from railgauge.catalogue.template import NAME, split_template
 from railgauge.errors import FileProblems, Problem
-from railgauge.validation import Scalar, StrictModel, suggest, validate
+from railgauge.validation import Scalar, StrictModel, Version, suggest, validate
 from railgauge.yamlfile import Document, load
 
 # What a case has beside its parameters, and plans name in the same place.
@@ -57,7 +57,7 @@ class ExternalMetric(StrictModel):
 class ExternalEngine(StrictModel):
     """The whole description."""
 
-    railgauge_engine: Literal[1]
+    railgauge_engine: Version
     name: _Name
     summary: str
     parameters: dict[_Name, ExternalParameter] = Field(default={})

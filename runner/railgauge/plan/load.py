@@ -97,12 +97,15 @@ class _Reader:
             frame = Plan.model_validate({**_LEAST, **sound, "tests": _LEAST["tests"]})
             hosts, links = self._hosts_and_links(frame)
         written = self._document.data.get("tests")
+        touched: dict[str | int, list[Mistake]] = {}
+        for mistake in mistakes:
+            if mistake.loc[:1] == ("tests",) and len(mistake.loc) > 1:
+                touched.setdefault(mistake.loc[1], []).append(mistake)
         tests = {
             index: test
             for index, each in enumerate(written if isinstance(written, list) else [])
-            if (test := _without(each, index, mistakes)) is not None
+            if (test := _without(each, index, touched.get(index, []))) is not None
         }
-        touched = {mistake.loc[1] for mistake in mistakes if len(mistake.loc) > 1}
         list(self._spaces(tests, catalogue, hosts, links, touched))
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
@@ -173,7 +176,7 @@ class _Reader:
         links: Mapping[str, Link],
         touched: Collection[object] = (),
     ) -> Iterator[Space]:
-        """Yield each test's space; of the `touched`, which lack something, check just the values."""
+        """Yield each test's space; of the `touched`, which are not whole, check just the values."""
         names: dict[str, int] = {}
         for index, test in tests.items():
             if names.setdefault(test.name, index) != index:
@@ -233,13 +236,11 @@ def _without(written: Any, index: int, mistakes: Sequence[Mistake]) -> Test | No
     """Return a test without its mistaken keys, None if nothing can be made of the rest."""
     if not isinstance(written, dict):
         return None
-    sound = dict(written)
+    sound = {key: dict(each) if isinstance(each, dict) else each for key, each in written.items()}
     for mistake in mistakes:
-        if mistake.loc[:2] != ("tests", index) or len(mistake.loc) < 3:
-            continue
-        key, *inner = mistake.loc[2:]
-        if key in ("set", "grid") and inner and isinstance(sound.get(key), dict):
-            sound[key] = {name: each for name, each in sound[key].items() if name != inner[0]}
+        key, name = (*mistake.loc[2:4], "", "")[:2]
+        if key in ("set", "grid") and name and isinstance(sound.get(key), dict):
+            sound[key].pop(name, None)
         else:
             sound.pop(key, None)
     try:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from railgauge import units
-from railgauge.validation import Scalar, StrictModel, describe
+from railgauge.validation import Scalar, StrictModel, Version, describe
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HOST_NAME = re.compile(r"(?!.*\.[0-9]+\.?$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})")
@@ -153,7 +153,7 @@ class Plan(StrictModel):
     unless the plan says otherwise, as links without a common host may share a switch.
     """
 
-    railgauge: Literal[1]
+    railgauge: Version
     name: Annotated[str, AfterValidator(_slug)]
     description: str = ""
     hosts: dict[Label, Host] = Field(default={})

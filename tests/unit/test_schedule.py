@@ -1,0 +1,158 @@
+"""Rounds: everything exactly once, no machine twice at a time, the same order every time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from railgauge.cases import Case, ExpandedTest
+from railgauge.catalogue import Value, load_catalogue
+from railgauge.plan.model import Test
+from railgauge.schedule import Round, estimate, schedule
+
+ORDERS = ["sequential", "interleaved", "random"]
+
+
+def expanded(
+    pairs: Sequence[tuple[str, str | None]],
+    *,
+    order: str = "interleaved",
+    replications: int = 1,
+    name: str = "t",
+    **parameters: Value,
+) -> ExpandedTest:
+    test = Test.model_validate(
+        {"name": name, "engine": "udp", "order": order, "replications": replications}
+    )
+    cases = tuple(
+        Case(f"{index}", "udp", f"{client}{server}", client, server, parameters)
+        for index, (client, server) in enumerate(pairs)
+    )
+    return ExpandedTest(test, cases)
+
+
+def arranged(*tests: ExpandedTest, concurrency: int = 1, seed: int = 1, done=None) -> list[Round]:  # type: ignore[no-untyped-def]
+    hosts = {
+        host for test in tests for case in test.cases for host in (case.client, case.server) if host
+    }
+    return schedule(
+        tests, machines={h: h for h in hosts}, concurrency=concurrency, seed=seed, done=done
+    )
+
+
+def keys(rounds: list[Round]) -> list[str]:
+    return [
+        " ".join(f"{d.case.key}/{','.join(map(str, d.replications))}" for d in r) for r in rounds
+    ]
+
+
+def all_pairs(count: int) -> list[tuple[str, str | None]]:
+    names = [f"h{number}" for number in range(count)]
+    return [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
+
+
+def test_sequential_measures_all_of_a_case_in_one_launch() -> None:
+    test = expanded([("a", "b"), ("a", "c")], order="sequential", replications=3)
+    assert keys(arranged(test)) == ["0/1,2,3", "1/1,2,3"]
+
+
+def test_interleaved_measures_each_case_before_the_next_replication() -> None:
+    test = expanded([("a", "b"), ("a", "c")], replications=3)
+    assert keys(arranged(test)) == ["0/1", "1/1", "0/2", "1/2", "0/3", "1/3"]
+
+
+def test_random_shuffles_every_block_and_the_seed_decides_how() -> None:
+    test = expanded([("a", None)] * 30, order="random", replications=4)
+    once = keys(arranged(test, seed=7))
+    blocks = [once[start : start + 30] for start in range(0, 120, 30)]
+    for number, block in enumerate(blocks, 1):
+        assert sorted(block) == sorted(f"{case}/{number}" for case in range(30))
+    assert len({tuple(key.split("/")[0] for key in block) for block in blocks}) == 4
+    assert keys(arranged(test, seed=7)) == once
+    assert keys(arranged(test, seed=8)) != once
+
+
+def test_tests_come_one_after_another() -> None:
+    first = expanded([("a", "b")], name="first")
+    second = expanded([("c", "d")], name="second")
+    rounds = arranged(first, second, concurrency=9)
+    assert [[dispatch.test for dispatch in each] for each in rounds] == [["first"], ["second"]]
+
+
+def test_disjoint_links_share_a_round_and_others_do_not() -> None:
+    test = expanded([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    assert keys(arranged(test, concurrency=9)) == ["0/1 2/1", "1/1 3/1"]
+
+
+def test_two_hosts_on_one_machine_never_share_a_round() -> None:
+    test = expanded([("a", None), ("b", None), ("c", None)])
+    rounds = schedule([test], machines={"a": "m", "b": "m", "c": "n"}, concurrency=9, seed=0)
+    assert keys(rounds) == ["0/1 2/1", "1/1"]
+
+
+@pytest.mark.parametrize("count", [2, 5, 6, 17, 40])
+def test_all_pairs_take_as_few_rounds_as_there_can_be(count: int) -> None:
+    rounds = arranged(expanded(all_pairs(count)), concurrency=count)
+    assert len(rounds) == count - 1 + count % 2
+
+
+def test_what_is_done_is_left_out_and_the_rest_keeps_its_order() -> None:
+    test = expanded([("a", None)] * 5, order="random", replications=3)
+    done = {("t", "1"): {1, 3}, ("t", "4"): {2}, ("other", "0"): {1}}
+    whole = keys(arranged(test))
+    assert keys(arranged(test, done=done)) == [
+        each for each in whole if each not in ("1/1", "1/3", "4/2")
+    ]
+    sequential = expanded([("a", None)] * 2, order="sequential", replications=3)
+    assert keys(arranged(sequential, done={("t", "0"): {2}, ("t", "1"): {1, 2, 3}})) == ["0/1,3"]
+
+
+HOSTS = st.sampled_from("abcdefg")
+
+
+@given(
+    st.lists(st.tuples(HOSTS, st.none() | HOSTS), min_size=1, max_size=40),
+    st.sampled_from(ORDERS),
+    st.integers(1, 3),
+    st.integers(1, 5),
+    st.integers(0, 99),
+)
+def test_every_replication_once_and_every_machine_once_a_round(
+    pairs: list[tuple[str, str | None]], order: str, replications: int, concurrency: int, seed: int
+) -> None:
+    test = expanded(pairs, order=order, replications=replications)
+    rounds = arranged(test, concurrency=concurrency, seed=seed)
+    measured = Counter(
+        (dispatch.case.key, number)
+        for each in rounds
+        for dispatch in each
+        for number in dispatch.replications
+    )
+    assert measured == Counter(
+        (case.key, number) for case in test.cases for number in range(1, replications + 1)
+    )
+    for each in rounds:
+        busy = [h for d in each for h in {d.case.client, d.case.server} - {None}]
+        assert len(busy) == len(set(busy))
+        assert 1 <= len(each) <= concurrency
+    assert arranged(test, concurrency=concurrency, seed=seed) == rounds
+
+
+def test_the_estimate_adds_up_rounds_by_their_longest_launch() -> None:
+    catalogue = load_catalogue()
+    cases = expanded([("a", "b")], warmup=1.0, duration=0.5).cases
+    cases += (replace(expanded([("c", "d")], duration=2.0).cases[0], key="1"),)
+    test = replace(expanded([], order="sequential", replications=10), cases=cases)
+    assert estimate(arranged(test), catalogue).seconds == pytest.approx(6.05 + 20.05)
+    assert estimate(arranged(test, concurrency=2), catalogue).seconds == pytest.approx(20.05)
+
+
+def test_launches_of_unknown_length_are_counted() -> None:
+    test = expanded([("a", "b")], replications=3, duration=5.0, count=100)
+    guess = estimate(arranged(test), load_catalogue())
+    assert (guess.seconds, guess.unknown) == (pytest.approx(0.15), 3)

@@ -1,0 +1,91 @@
+"""Quantities with units: what plans may write and what it comes to in base units."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from railgauge import units
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        (1460, 1460),
+        ("1460", 1460),
+        ("4KiB", 4096),
+        ("10 kB", 10_000),
+        ("1k", 1024),
+        ("2M", 2 * 1024**2),
+        ("2.3MB", 2_300_000),
+        ("1.5KiB", 1536),
+        ("1TiB", 1024**4),
+    ],
+)
+def test_sizes_are_bytes(text: str | int, size: int) -> None:
+    assert units.parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [("150Mbit/s", 150e6), ("1Gbit/s", 1e9), ("5k", 5e3), ("0.1Tbit/s", 1e11), ("9600bit/s", 9600)],
+)
+def test_rates_are_bits_per_second(text: str, rate: float) -> None:
+    assert units.parse_rate(text) == rate
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("5s", 5.0),
+        ("12us", 12e-6),
+        ("12µs", 12e-6),
+        ("12μs", 12e-6),
+        ("2.9ms", 0.0029),
+        ("2h", 7200.0),
+    ],
+)
+def test_times_are_seconds(text: str, seconds: float) -> None:
+    assert units.parse_time(text) == seconds
+
+
+def test_one_time_in_two_units_is_one_number() -> None:
+    assert units.parse_time("2900us") == units.parse_time("2.9ms") == units.parse_time("0.0029s")
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "says"),
+    [
+        (units.parse_time, 5, "has no unit"),
+        (units.parse_rate, "100", "has no unit"),
+        (units.parse_size, "4KB", "unknown unit 'KB' for a size"),
+        (units.parse_time, "5sec", "unknown unit 'sec' for a time"),
+        (units.parse_rate, "1GB", "unknown unit 'GB' for a rate"),
+        (units.parse_size, "1.3", "not a whole number of bytes"),
+        (units.parse_size, -5, "is not a size"),
+        (units.parse_size, "", "is not a size"),
+        (units.parse_size, "1e400", "beyond what can be measured"),
+        (units.parse_time, "1" + "0" * 30 + "s", "beyond what can be measured"),
+        (units.parse_size, True, "is not a size"),
+        (units.parse_size, "٣KiB", "is not a size"),
+    ],
+)
+def test_other_quantities_are_refused_with_what_to_write(parse, text, says: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=says):
+        parse(text)
+
+
+@given(st.integers(min_value=0, max_value=2**60))
+def test_formatted_sizes_read_back_exactly(size: int) -> None:
+    assert units.parse_size(units.format_size(size)) == size
+
+
+@given(st.floats(min_value=1e-9, max_value=1e6))
+def test_formatted_times_read_back_to_six_digits(seconds: float) -> None:
+    assert math.isclose(units.parse_time(units.format_time(seconds)), seconds, rel_tol=1e-5)
+
+
+@given(st.floats(min_value=1, max_value=1e14))
+def test_formatted_rates_read_back_to_six_digits(rate: float) -> None:
+    assert math.isclose(units.parse_rate(units.format_rate(rate)), rate, rel_tol=1e-5)
