@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,14 +40,23 @@ static const struct metric metrics[] = {
     {0},
 };
 
-/* The process group now running, 0: none. Whoever ends this process ends that first. */
+/* The process group now running, 0: none. Whoever ends this process ends that first. While one is
+ * being started, nobody may look: signals wait, and so does the guard. */
 static atomic_int running;
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 static void end_command(void)
 {
     int group = atomic_load(&running);
     if (group > 0)
         kill(-group, SIGKILL);
+}
+
+/* For the guard, which ends the process next: no other command must be started. */
+static void end_command_for_good(void)
+{
+    pthread_mutex_lock(&starting);
+    end_command();
 }
 
 static void end_on_signal(int number)
@@ -63,7 +73,8 @@ struct capture {
     char errors[ERRORS_LIMIT];
 };
 
-static _Noreturn void become(char **command, int out, int err, int report)
+static _Noreturn void become(char **command, int out, int err, int report,
+                             const sigset_t *signals)
 {
     int nothing = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
@@ -74,6 +85,8 @@ static _Noreturn void become(char **command, int out, int err, int report)
     signal(SIGPIPE, SIG_DFL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    sigprocmask(SIG_SETMASK, signals, NULL);
     execvp(command[0], command);
     int error = errno;
     if (write(report, &error, sizeof error) < 0)
@@ -94,13 +107,21 @@ static pid_t start(char **command, struct capture *capture)
     open_pipe(out);
     open_pipe(err);
     open_pipe(report);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_mutex_lock(&starting);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t child = fork();
+    if (child == 0)
+        become(command, out[1], err[1], report[1], &before);
+    if (child > 0) {
+        setpgid(child, child);
+        atomic_store(&running, child);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_mutex_unlock(&starting);
     if (child < 0)
         fail(SYSTEM_ERROR, "cannot start a process: %s", strerror(errno));
-    if (child == 0)
-        become(command, out[1], err[1], report[1]);
-    setpgid(child, child);
-    atomic_store(&running, child);
     close(out[1]);
     close(err[1]);
     close(report[1]);
@@ -255,7 +276,7 @@ static int client(const struct launch *launch)
     struct capture capture = {.output = malloc(OUTPUT_LIMIT)};
     if (capture.output == NULL)
         fail(OUT_OF_MEMORY, "no memory for the command's output");
-    guard_cleanup(end_command);
+    guard_cleanup(end_command_for_good);
     signal(SIGTERM, end_on_signal);
     signal(SIGINT, end_on_signal);
     signal(SIGHUP, end_on_signal);

@@ -196,6 +196,13 @@ static int accept_data(struct session *session, const struct trial *trial)
     fail(NO_ANSWER, "the client did not connect to the test port");
 }
 
+static void session_ready(struct session *session, const struct trial *trial)
+{
+    (void)trial;
+    if (is_mode(&session->launch, "stream"))
+        prepare_tcp_receiver(session);
+}
+
 static void session_measure(struct session *session, const struct trial *trial,
                             struct fields *reply)
 {
@@ -216,6 +223,7 @@ static const struct network network = {
     .client_measure = client_measure,
     .client_finish = client_finish,
     .session_open = session_open,
+    .session_ready = session_ready,
     .session_measure = session_measure,
 };
 

@@ -126,6 +126,8 @@ static void session_ready(struct session *session, const struct trial *trial)
     uint64_t limit = now_ns() + DRAIN_NS;
     while (recv(session->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
+    if (is_mode(&session->launch, "stream"))
+        prepare_udp_receiver(session, trial);
 }
 
 static void session_measure(struct session *session, const struct trial *trial,

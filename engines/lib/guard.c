@@ -106,7 +106,12 @@ void guard_start(const struct launch *started)
     watch_input = fstat(STDIN_FILENO, &input) == 0 &&
                   (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
     signal(SIGPIPE, SIG_IGN);
+    /* Signals are for the main thread. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     int error = pthread_create(&thread, NULL, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         fail(SYSTEM_ERROR, "cannot start the guarding thread: %s", strerror(error));
     pthread_detach(thread);

@@ -8,10 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A unit below the base one has its divisor, negative: 50000 / 1e6 is 0.05, while 50000 * 1e-6
+ * is the double next to it. */
 struct unit {
     const char *name;
     double factor;
 };
+
+static double to_base(double number, const struct unit *unit)
+{
+    return unit->factor < 0 ? number / -unit->factor : number * unit->factor;
+}
 
 /* Bare k, M and G count by 1024 on a size and by 1000 on a rate, as they did in Hpcbench. */
 static const struct unit sizes[] = {
@@ -20,7 +27,7 @@ static const struct unit sizes[] = {
     {"M", 1 << 20}, {"m", 1 << 20}, {"G", 1 << 30}, {0},
 };
 static const struct unit times[] = {
-    {"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"h", 3600}, {0},
+    {"", 1}, {"s", 1}, {"ms", -1e3}, {"us", -1e6}, {"ns", -1e9}, {"min", 60}, {"h", 3600}, {0},
 };
 static const struct unit rates[] = {
     {"", 1},    {"bit/s", 1}, {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9},
@@ -45,7 +52,7 @@ bool parse_quantity(enum parameter_type type, const char *text, double *value)
     for (const struct unit *unit = units_of(type); unit->name; unit++) {
         if (strcmp(end, unit->name) != 0)
             continue;
-        *value = number * unit->factor;
+        *value = to_base(number, unit);
         if (!isfinite(*value))
             return false;
         return (type != SIZE && type != INT) || *value == floor(*value);
@@ -56,7 +63,7 @@ bool parse_quantity(enum parameter_type type, const char *text, double *value)
 void quantity_text(enum parameter_type type, double value, char *out, size_t size)
 {
     static const struct unit size_steps[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1024}, {0}};
-    static const struct unit time_steps[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {0}};
+    static const struct unit time_steps[] = {{"s", 1}, {"ms", -1e3}, {"us", -1e6}, {0}};
     static const struct unit rate_steps[] = {
         {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {0}};
     static const struct unit none[] = {{0}};
@@ -67,9 +74,9 @@ void quantity_text(enum parameter_type type, double value, char *out, size_t siz
     char number[NUMBER_LIMIT];
     for (; step->name; step++) {
         /* Whole bytes only: 1460 is 1460 B, not 1.42578125 KiB. */
-        if (value < step->factor || (type == SIZE && fmod(value, step->factor) != 0))
+        if (value < to_base(1, step) || (type == SIZE && fmod(value, step->factor) != 0))
             continue;
-        number_text(value / step->factor, number);
+        number_text(step->factor < 0 ? value * -step->factor : value / step->factor, number);
         snprintf(out, size, "%s%s", number, step->name);
         return;
     }

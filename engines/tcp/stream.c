@@ -69,21 +69,31 @@ void send_tcp_stream(struct client *client, const struct trial *trial, struct fi
     fields_add_number(end, "sent", (double)bytes);
 }
 
+static size_t stream_read_size(const struct launch *launch)
+{
+    size_t asked = size_of(launch, "read");
+    return asked ? asked : STREAM_READ;
+}
+
+/* One for each session, which is a process. */
+static unsigned char *incoming;
+
+void prepare_tcp_receiver(const struct session *session)
+{
+    if (incoming == NULL)
+        incoming = test_buffer(stream_read_size(&session->launch));
+}
+
 void receive_tcp_stream(struct session *session, const struct trial *trial, int fd,
                         struct fields *reply)
 {
-    static unsigned char *data;
-    size_t chunk = size_of(&session->launch, "read");
+    size_t chunk = stream_read_size(&session->launch);
     uint64_t first_at = 0, last_at = 0, first = 0, bytes = 0, begin = now_ns();
     uint64_t limit = trial_limit(trial, DRAIN_SECONDS);
     struct usage usage;
-    if (chunk == 0)
-        chunk = STREAM_READ;
-    if (data == NULL)
-        data = test_buffer(chunk);
     usage_begin(&usage);
     for (;;) {
-        ssize_t step = recv(fd, data, chunk, 0);
+        ssize_t step = recv(fd, incoming, chunk, 0);
         uint64_t now = now_ns();
         if (step == 0)
             break;

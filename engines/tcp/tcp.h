@@ -9,6 +9,7 @@
 /* Mode stream. */
 void send_tcp_stream(struct client *client, const struct trial *trial, struct fields *end,
                      struct result *result);
+void prepare_tcp_receiver(const struct session *session);
 void receive_tcp_stream(struct session *session, const struct trial *trial, int fd,
                         struct fields *reply);
 void finish_tcp_stream(struct client *client, const struct fields *reply, struct result *result);

@@ -117,57 +117,58 @@ static uint32_t socket_drops(int fd)
 struct receiver {
     struct sequence sequence;
     uint64_t token, first_at, last_at, with_first;
+    uint32_t drops; /* of the socket, before the replication */
     struct mmsghdr messages[RECEIVE_BATCH];
     struct iovec parts[RECEIVE_BATCH][2];
     unsigned char headers[RECEIVE_BATCH][PACKET_HEADER];
 };
 
-static void receiver_begin(struct receiver *receiver, const struct session *session,
-                           uint64_t token)
+/* One for each session, which is a process. */
+static struct receiver receiver;
+
+void prepare_udp_receiver(struct session *session, const struct trial *trial)
 {
     size_t payload = size_of(&session->launch, "datagram") - PACKET_HEADER;
     static unsigned char *data;
     if (data == NULL)
         data = test_buffer(payload + 1);
-    sequence_clear(&receiver->sequence);
-    receiver->token = token;
-    receiver->first_at = receiver->last_at = receiver->with_first = 0;
+    sequence_clear(&receiver.sequence);
+    receiver.token = trial->token;
+    receiver.first_at = receiver.last_at = receiver.with_first = 0;
+    receiver.drops = socket_drops(session->fd);
     for (int i = 0; i < RECEIVE_BATCH; i++) {
-        receiver->parts[i][0] = (struct iovec){receiver->headers[i], PACKET_HEADER};
+        receiver.parts[i][0] = (struct iovec){receiver.headers[i], PACKET_HEADER};
         /* A byte more than is due shows a datagram that is too long. */
-        receiver->parts[i][1] = (struct iovec){data, payload + 1};
-        receiver->messages[i].msg_hdr.msg_iov = receiver->parts[i];
-        receiver->messages[i].msg_hdr.msg_iovlen = 2;
+        receiver.parts[i][1] = (struct iovec){data, payload + 1};
+        receiver.messages[i].msg_hdr.msg_iov = receiver.parts[i];
+        receiver.messages[i].msg_hdr.msg_iovlen = 2;
     }
 }
 
 /* Counts what one call brought. Strangers and stragglers don't have the token. */
-static void take_datagrams(struct receiver *receiver, int count, size_t size, uint64_t now)
+static void take_datagrams(int count, size_t size, uint64_t now)
 {
     for (int i = 0; i < count; i++) {
-        const unsigned char *header = receiver->headers[i];
+        const unsigned char *header = receiver.headers[i];
         uint64_t number = get_be64(header + 8);
-        if (receiver->messages[i].msg_len != size || get_be64(header) != receiver->token ||
+        if (receiver.messages[i].msg_len != size || get_be64(header) != receiver.token ||
             number > COUNT_LIMIT)
             continue;
-        if (!sequence_add(&receiver->sequence, number))
+        if (!sequence_add(&receiver.sequence, number))
             continue;
-        if (receiver->first_at == 0) {
-            receiver->first_at = now;
-            receiver->with_first = 1;
+        if (receiver.first_at == 0) {
+            receiver.first_at = now;
+            receiver.with_first = 1;
         }
-        receiver->last_at = now;
+        receiver.last_at = now;
     }
 }
 
 void receive_udp_stream(struct session *session, const struct trial *trial, struct fields *reply)
 {
-    static struct receiver receiver;
     struct usage usage;
     size_t size = size_of(&session->launch, "datagram");
     uint64_t limit = trial_limit(trial, GRACE_SECONDS), sent = UINT64_MAX, quiet_since = now_ns();
-    uint32_t drops = socket_drops(session->fd);
-    receiver_begin(&receiver, session, trial->token);
     usage_begin(&usage);
     while (receiver.sequence.unique < sent) {
         /* The first datagram comes alone, so that the time starts with exactly one. */
@@ -175,7 +176,7 @@ void receive_udp_stream(struct session *session, const struct trial *trial, stru
         int got = recvmmsg(session->fd, receiver.messages, wanted, MSG_WAITFORONE, NULL);
         uint64_t now = now_ns();
         if (got > 0) {
-            take_datagrams(&receiver, got, size, now);
+            take_datagrams(got, size, now);
             quiet_since = now;
         } else if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED) {
             fail(SYSTEM_ERROR, "cannot receive datagrams: %s", strerror(errno));
@@ -203,7 +204,7 @@ void receive_udp_stream(struct session *session, const struct trial *trial, stru
     fields_add_number(reply, "timed", (double)(receiver.sequence.unique - receiver.with_first));
     fields_add_number(reply, "duplicates", (double)receiver.sequence.duplicates);
     fields_add_number(reply, "reordered", (double)receiver.sequence.reordered);
-    fields_add_number(reply, "drops", (double)(uint32_t)(socket_drops(session->fd) - drops));
+    fields_add_number(reply, "drops", (double)(uint32_t)(socket_drops(session->fd) - receiver.drops));
 }
 
 void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result)

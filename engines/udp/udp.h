@@ -11,6 +11,7 @@
 /* Mode stream. */
 void send_udp_stream(struct client *client, const struct trial *trial, struct fields *end,
                      struct result *result);
+void prepare_udp_receiver(struct session *session, const struct trial *trial);
 void receive_udp_stream(struct session *session, const struct trial *trial, struct fields *reply);
 void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result);
 

@@ -1,0 +1,301 @@
+"""The engines, built once and run as a user would, and a peer that speaks their protocol badly."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORD = jsonschema.Draft202012Validator(
+    json.loads((ROOT / "schema/record.schema.json").read_text(encoding="utf-8"))
+)
+PATIENCE = 30  # seconds for what takes one at most, on a busy machine
+
+Event = dict[str, Any]
+
+
+def _event(line: str) -> Event:
+    event: Event = json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} in {line}"))
+    RECORD.validate(event)
+    return event
+
+
+@dataclass
+class Outcome:
+    """A finished process: its exit status, its events (checked against the schema), its words."""
+
+    status: int
+    output: str
+    errors: str
+    events: list[Event] = field(default_factory=list)
+
+    def of(self, kind: str) -> list[Event]:
+        return [event for event in self.events if event["event"] == kind]
+
+    @property
+    def settings(self) -> Event:
+        (settings,) = self.of("settings")
+        return settings
+
+    @property
+    def metrics(self) -> list[dict[str, float]]:
+        """Of every replication that is no warm-up; the launch must have gone well."""
+        assert (self.status, self.of("error")) == (0, []), self.output + self.errors
+        return [e["metrics"] for e in self.of("replication") if not e["warmup"]]
+
+    @property
+    def error(self) -> Event:
+        """The one error, which must be the last word."""
+        assert self.status != 0, self.output
+        assert self.events[-1]["event"] == "error", self.output + self.errors
+        assert len(self.of("error")) == 1
+        return self.events[-1]
+
+
+class Running:
+    """An engine's process under way, its standard input held open."""
+
+    def __init__(self, argv: list[str], prefix: tuple[str, ...] = (), **env: str) -> None:
+        self.process = subprocess.Popen(
+            [*prefix, *argv],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **env},
+        )
+        self.pid = self.process.pid
+
+    def line(self) -> str:
+        assert self.process.stdout
+        return self.process.stdout.readline()
+
+    def event(self) -> Event:
+        line = self.line()
+        assert line, self.process.stderr.read() if self.process.stderr else ""
+        return _event(line)
+
+    def write(self, text: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def close_input(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.stdin = None
+
+    def finish(self) -> Outcome:
+        """Wait for the end; the events are those not read yet."""
+        assert self.process.stdout
+        assert self.process.stderr
+        with self.process.stdout, self.process.stderr:  # the input stays open till the end
+            output, errors = self.process.stdout.read(), self.process.stderr.read()
+        self.process.wait(timeout=PATIENCE)
+        events = [_event(line) for line in output.splitlines() if line.startswith("{")]
+        return Outcome(self.process.returncode, output, errors, events)
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream:
+                stream.close()
+        self.process.wait(timeout=PATIENCE)
+
+
+class Server(Running):
+    """A server that is listening."""
+
+    def __init__(self, argv: list[str], prefix: tuple[str, ...] = (), **env: str) -> None:
+        super().__init__(argv, prefix, **env)
+        self.listening = self.event()
+        assert self.listening["event"] == "listening"
+        self.port: int = self.listening["port"]
+
+
+class Engines:
+    """The built engines; every process it starts ends with the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.running: list[Running] = []
+
+    def argv(self, engine: str, *arguments: object) -> list[str]:
+        return [str(self.folder / f"rail-{engine}"), *(str(a) for a in arguments)]
+
+    def run(self, engine: str, *arguments: object) -> Outcome:
+        done = subprocess.run(
+            self.argv(engine, *arguments),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE * 2,
+        )
+        lines = done.stdout.splitlines() if "--json" in arguments else []
+        return Outcome(done.returncode, done.stdout, done.stderr, [_event(x) for x in lines])
+
+    def start(self, engine: str, *arguments: object, **env: str) -> Running:
+        self.running.append(Running(self.argv(engine, *arguments), **env))
+        return self.running[-1]
+
+    def server(
+        self, engine: str, *arguments: object, prefix: tuple[str, ...] = (), **env: str
+    ) -> Server:
+        argv = self.argv(engine, "server", "--json", "--port=0", *arguments)
+        server = Server(argv, prefix, **env)
+        self.running.append(server)
+        return server
+
+    def client(
+        self, server: Server, *options: object, host: str = "127.0.0.1", count: int = 2
+    ) -> Outcome:
+        """Measure `count` short replications against the server."""
+        engine = server.listening["engine"]
+        given = ("--json", f"--port={server.port}", f"--replications={count}")
+        brief = () if any("--duration" in str(o) for o in options) else ("--duration=0.1s",)
+        return self.run(engine, "client", host, *given, *brief, *options)
+
+    def start_client(self, server: Server, *options: object) -> Running:
+        """Start a client whose replications last until something ends them."""
+        engine = server.listening["engine"]
+        given = ("127.0.0.1", "--json", f"--port={server.port}", "--duration=60s")
+        client = self.start(engine, "client", *given, *options)
+        assert client.event()["event"] == "settings"
+        return client
+
+    def stop(self) -> None:
+        for process in self.running:
+            process.stop()
+        self.running.clear()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where this session's engines are built, with sanitizers if RAILGAUGE_SANITIZE names some."""
+    build = tmp_path_factory.mktemp("engines")
+    sanitize = os.environ.get("RAILGAUGE_SANITIZE", "")
+    done = subprocess.run(
+        ["make", "-s", "-j4", "-C", ROOT / "engines", f"BUILD={build}", f"SANITIZE={sanitize}"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return build
+
+
+@pytest.fixture
+def engines(folder: Path) -> Iterator[Engines]:
+    made = Engines(folder)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def probe(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], str]:
+    """Compile a C program of this folder against the engines' library; run it on some input."""
+    place = tmp_path_factory.mktemp("probes")
+    built: dict[str, Path] = {}
+
+    def run(name: str, text: str) -> str:
+        if name not in built:
+            built[name] = place / name
+            sanitize = os.environ.get("RAILGAUGE_SANITIZE", "")
+            flags = [f"-fsanitize={sanitize}"] if sanitize else []
+            source = Path(__file__).with_name(f"{name}.c")
+            objects = sorted((folder / "lib").glob("*.o"))
+            command = ["cc", "-std=c11", "-D_GNU_SOURCE", *flags, "-I", ROOT / "engines/lib"]
+            tail = [source, *objects, "-lm", "-pthread", "-o", built[name]]
+            subprocess.run([*command, *tail], check=True)
+        done = subprocess.run(
+            [built[name]], input=text, capture_output=True, text=True, check=True, timeout=PATIENCE
+        )
+        return done.stdout
+
+    return run
+
+
+class Wire:
+    """The control protocol, as a peer that may break it on purpose."""
+
+    MAGIC = 0x5241494C
+    HELLO, WELCOME, SETUP, SETTINGS, START, READY, END, RESULT, FAILED, BYE = range(1, 11)
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self.socket.settimeout(PATIENCE)
+
+    @classmethod
+    def to(cls, port: int, host: str = "127.0.0.1") -> Wire:
+        return cls(socket.create_connection((host, port)))
+
+    def send(self, kind: int, *, protocol: int = 1, **fields: object) -> None:
+        payload = "".join(f"{name} {value}\n" for name, value in fields.items()).encode()
+        self.socket.sendall(struct.pack(">IHHI", self.MAGIC, protocol, kind, len(payload)) + payload)
+
+    def exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            step = self.socket.recv(size - len(data))
+            if not step:
+                raise EOFError
+            data += step
+        return data
+
+    def receive(self) -> tuple[int, dict[str, str]]:
+        magic, _, kind, length = struct.unpack(">IHHI", self.exactly(12))
+        assert magic == self.MAGIC
+        lines = self.exactly(length).decode().splitlines()
+        return kind, dict(line.split(" ", 1) for line in lines)
+
+    def expect(self, kind: int) -> dict[str, str]:
+        got, fields = self.receive()
+        assert got == kind, (got, fields)
+        return fields
+
+    def hello(self, engine: str, secret: str = "") -> None:
+        self.send(self.HELLO, engine=engine, version="0.1.0", secret=secret)
+
+    def hung_up(self) -> bool:
+        """True if the other end closes without another word."""
+        try:
+            return self.socket.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+@pytest.fixture(scope="session")
+def wire() -> type[Wire]:
+    return Wire
+
+
+@pytest.fixture(scope="session")
+def free_port() -> Callable[[], int]:
+    """A port that neither TCP nor UDP uses just now."""
+
+    def find() -> int:
+        for _ in range(50):
+            with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+                tcp.bind(("127.0.0.1", 0))
+                port: int = tcp.getsockname()[1]
+                try:
+                    udp.bind(("127.0.0.1", port))
+                except OSError:
+                    continue
+                return port
+        raise AssertionError("no free port in fifty tries")
+
+    return find

@@ -1,0 +1,150 @@
+"""What the engines say of themselves and what they make of a command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("engine", ["udp", "tcp", "exec"])
+def test_description_is_the_one_kept_in_the_schema(engines, engine: str) -> None:
+    kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
+    said = json.loads(engines.run(engine, "--describe").output)
+    assert said == kept[engine], "run make schema"
+
+
+def test_the_schema_describes_no_other_engine(engines) -> None:
+    kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
+    assert sorted(kept) == ["exec", "tcp", "udp"]
+
+
+@pytest.mark.parametrize("engine", ["udp", "tcp", "exec"])
+def test_help_tells_every_parameter_and_every_metric(engines, engine: str) -> None:
+    described = json.loads(engines.run(engine, "--describe").output)
+    text = engines.run(engine, "--help").output
+    for parameter in described["parameters"]:
+        assert f"--{parameter['name'].replace('_', '-')} " in text
+    for metric in described["metrics"]:
+        assert f"\n  {metric['name']}" in text
+
+
+def test_help_names_the_older_tools_options(engines) -> None:
+    assert "udptest -l" in engines.run("udp", "--help").output
+    assert "tcptest -m" in engines.run("tcp", "--help").output
+
+
+def test_version_is_printed(engines) -> None:
+    assert engines.run("udp", "--version").output == "rail-udp 0.1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "suggestion"),
+    [
+        ("--sokbuf=1", "--sockbuf"),
+        ("--server-sockbuff=1", "--server-sockbuf"),
+        ("--datagrm=1", "--datagram"),
+        ("--replication=1", "--replications"),
+    ],
+)
+def test_an_unknown_option_is_answered_with_the_nearest(
+    engines, option: str, suggestion: str
+) -> None:
+    done = engines.run("udp", "client", "localhost", option)
+    assert done.status == 2
+    assert f"did you mean '{suggestion}'?" in done.errors
+
+
+def test_an_option_like_nothing_is_answered_with_where_to_look(engines) -> None:
+    done = engines.run("udp", "client", "localhost", "--xyzzyplugh=1")
+    assert done.status == 2
+    assert "--help" in done.errors
+
+
+@pytest.mark.parametrize(
+    ("engine", "option", "words"),
+    [
+        ("udp", "--datagram=23", "24B to 65507B, such as 1460B"),
+        ("udp", "--datagram=65508", "24B to 65507B"),
+        ("udp", "--datagram=1.5", "24B to"),
+        ("udp", "--datagram=-5", "24B to"),
+        ("udp", "--datagram=1460bananas", "1460bananas"),
+        ("udp", "--datagram=", "24B to"),
+        ("udp", "--datagram=0x100", "24B to"),
+        ("udp", "--duration=0", "10ms to 86400s, such as 5s"),
+        ("udp", "--duration=inf", "10ms to"),
+        ("udp", "--duration=1e999", "10ms to"),
+        ("udp", "--duration=nan", "10ms to"),
+        ("udp", "--mode=strem", "stream|latency"),
+        ("udp", "--tos=256", "0 to 255"),
+        ("udp", "--port=65536", "0 to 65535"),
+        ("udp", "--replications=0", "1 to"),
+        ("tcp", "--nodelay=perhaps", "true or false"),
+        ("tcp", "--congestion=cu bic", "a name"),
+        ("tcp", "--message=0", "1B to 1GiB"),
+    ],
+)
+def test_a_bad_value_is_answered_with_range_unit_and_example(
+    engines, engine: str, option: str, words: str
+) -> None:
+    done = engines.run(engine, "client", "localhost", option)
+    assert done.status == 2
+    assert words in done.errors
+    assert option.split("=")[0].strip("-") in done.errors
+
+
+def test_a_bad_argument_is_an_event_too(engines) -> None:
+    done = engines.run("tcp", "client", "localhost", "--mesage=1", "--json")
+    assert (done.status, done.error["code"]) == (2, "bad-parameter")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("serve",),
+        ("client",),
+        ("client", "--json"),
+        ("client", "localhost", "stray"),
+        ("client", "localhost", "--datagram"),
+        ("client", "localhost", "--", "true"),
+        ("server", "--datagram=100"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_refused(engines, arguments: tuple[str, ...]) -> None:
+    done = engines.run("udp", *arguments)
+    assert done.status == 2
+    assert (done.output + done.errors).strip()
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("4KiB", 4096), ("4k", 4096), ("4kB", 4000), ("1460", 1460), ("60000B", 60000)],
+)
+@pytest.mark.parametrize("spelling", ["--datagram={}", "--datagram {}"])
+def test_sizes_may_be_written_with_units(
+    engines, written: str, meant: int, spelling: str
+) -> None:
+    server = engines.server("udp")
+    option = spelling.format(written).split()
+    done = engines.client(server, *option, "--count=10", count=1)
+    assert done.settings["parameters"]["datagram"] == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("0.25", 0.25), ("250ms", 0.25), ("50000us", 0.05), ("0.1s", 0.1)]
+)
+def test_times_may_be_written_with_units(engines, written: str, meant: float) -> None:
+    server = engines.server("udp")
+    done = engines.client(server, f"--duration={written}", count=1)
+    assert done.settings["parameters"]["duration"] == meant
+
+
+@pytest.mark.parametrize("name", ["server-sockbuf", "server_sockbuf"])
+def test_hyphens_and_underscores_are_the_same(engines, name: str) -> None:
+    server = engines.server("udp")
+    done = engines.client(server, f"--{name}=64KiB", "--count=10", count=1)
+    assert done.settings["parameters"]["server_sockbuf"] == 65536

@@ -1,0 +1,62 @@
+"""Building the engines as a node does it: the folder alone, make and a compiler."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ENGINES = Path(__file__).resolve().parents[2] / "engines"
+
+
+def _make(*arguments: object, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [shutil.which("make") or "make", *(str(a) for a in arguments)],
+        capture_output=True,
+        text=True,
+        env=None if path is None else {"PATH": path},
+    )
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_copy_of_the_folder_builds_by_itself(tmp_path: Path, require, compiler: str) -> None:
+    require(shutil.which(compiler), compiler)
+    copy = tmp_path / "copy"
+    shutil.copytree(ENGINES, copy, ignore=shutil.ignore_patterns("build"))
+    done = _make("-j4", "-C", copy, f"CC={compiler}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    programs = sorted(p.name for p in (copy / "build").glob("rail-*"))
+    assert programs == ["rail-exec", "rail-tcp", "rail-udp"]
+
+
+def test_nothing_is_built_twice(folder: Path) -> None:
+    done = _make("-C", ENGINES, f"BUILD={folder}")
+    assert done.returncode == 0
+    assert " -o " not in done.stdout
+
+
+def test_a_changed_header_rebuilds_what_includes_it(tmp_path: Path, require) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(ENGINES, copy, ignore=shutil.ignore_patterns("build"))
+    assert _make("-j4", "-s", "-C", copy).returncode == 0
+    (copy / "lib/histogram.h").touch()
+    done = _make("-C", copy, "--just-print")
+    assert "lib/histogram.o" in done.stdout
+    assert "lib/json.o lib/json.c" not in done.stdout
+
+
+def test_no_compiler_is_one_clear_sentence(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("sh", "mkdir"):
+        (tools / tool).symlink_to(shutil.which(tool) or tool)
+    done = _make("-C", ENGINES, f"BUILD={tmp_path / 'build'}", path=str(tools))
+    assert done.returncode != 0
+    assert "no C compiler: install gcc or clang, or set CC" in done.stderr
+
+
+def test_a_compiler_that_is_not_there_is_named(tmp_path: Path) -> None:
+    done = _make("-C", ENGINES, f"BUILD={tmp_path / 'build'}", "CC=no-such-cc")
+    assert "no C compiler 'no-such-cc'" in done.stderr

@@ -1,0 +1,189 @@
+"""How engines end: peers that die, ports in use, controllers that vanish, deadlines."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENGINES = ["udp", "tcp"]
+MODES = ["stream", "latency"]
+
+
+def _plain(engine: str) -> tuple[str, ...]:
+    """What any user may ask of any host."""
+    return ("--congestion=system", "--message=64") if engine == "tcp" else ()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_server_killed_in_the_middle_is_an_error_and_no_number(engines, engine, mode) -> None:
+    server = engines.server(engine)
+    client = engines.start_client(server, f"--mode={mode}", *_plain(engine))
+    server.process.kill()
+    done = client.finish()
+    assert (done.status, done.error["code"]) == (1, "peer-lost")
+    assert done.of("replication") == done.of("done") == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_client_killed_in_the_middle_frees_the_server(engines, engine, mode) -> None:
+    server = engines.server(engine)
+    client = engines.start_client(server, f"--mode={mode}", *_plain(engine))
+    client.process.kill()
+    client.process.wait()
+    done = engines.client(server, f"--mode={mode}", *_plain(engine), "--count=500", count=1)
+    assert done.metrics
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_closing_standard_input_ends_server_and_client(engines, engine: str, process_ends) -> None:
+    server = engines.server(engine)
+    client = engines.start_client(server, *_plain(engine))
+    client.close_input()
+    assert process_ends(client.pid)
+    assert client.process.wait() == 1
+    server.close_input()
+    assert process_ends(server.pid)
+    assert server.process.wait() == 0
+
+
+def _children(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8")
+    return [int(word) for word in text.split()]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_controller_killed_outright_leaves_nothing_behind(
+    engines, engine: str, process_ends
+) -> None:
+    """A parent that holds the server's input dies by kill -9: server and session end."""
+    start = (
+        "import subprocess, sys, time\n"
+        "p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)\n"
+        "print(p.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    argv = engines.argv(engine, "server", "--json", "--port=0")
+    with subprocess.Popen(
+        [sys.executable, "-c", start, *argv], stdout=subprocess.PIPE, text=True
+    ) as controller:
+        assert controller.stdout
+        lines = [controller.stdout.readline(), controller.stdout.readline()]
+        pid = next(int(line) for line in lines if line.strip().isdigit())
+        port = next(line.split('"port":')[1].strip("}\n") for line in lines if "port" in line)
+        options = ("--json", f"--port={port}", "--duration=60s", *_plain(engine))
+        client = engines.start(engine, "client", "127.0.0.1", *options)
+        client.event()
+        (session,) = _children(pid)
+        controller.kill()
+    assert process_ends(pid)
+    assert process_ends(session)
+    assert client.finish().error["code"] == "peer-lost"
+
+
+def test_a_killed_server_takes_its_session_with_it(engines, process_ends) -> None:
+    server = engines.server("udp")
+    engines.start_client(server)
+    (session,) = _children(server.pid)
+    os.kill(server.pid, signal.SIGKILL)
+    assert process_ends(session)
+
+
+def test_a_servers_deadline_ends_it(engines) -> None:
+    done = engines.server("udp", "--deadline=0.3s").finish()
+    assert (done.status, done.error["code"]) == (1, "deadline")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_clients_deadline_ends_it_in_the_middle(engines, engine: str) -> None:
+    server = engines.server(engine)
+    done = engines.client(server, "--duration=60s", "--deadline=1s", *_plain(engine))
+    assert (done.status, done.error["code"]) == (1, "deadline")
+    assert done.of("replication") == []
+
+
+def test_once_means_one_client(engines) -> None:
+    server = engines.server("udp", "--once")
+    assert engines.client(server, "--count=20", count=1).metrics
+    assert server.finish().status == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_control_port_in_use_is_an_error(engines, engine: str) -> None:
+    server = engines.server(engine)
+    done = engines.run(engine, "server", "--json", f"--port={server.port}")
+    assert (done.status, done.error["code"]) == (1, "port-in-use")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_test_port_in_use_is_an_error(engines, engine: str, free_port) -> None:
+    port = free_port()
+    kind = socket.SOCK_DGRAM if engine == "udp" else socket.SOCK_STREAM
+    with socket.socket(type=kind) as taken:
+        taken.bind(("127.0.0.1", port))
+        done = engines.client(engines.server(engine), f"--data-port={port}", *_plain(engine))
+    assert done.error["code"] == "port-in-use"
+    assert str(port) in done.error["message"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nobody_listening_is_an_error(engines, engine: str, free_port) -> None:
+    done = engines.run(engine, "client", "127.0.0.1", "--json", f"--port={free_port()}")
+    assert (done.status, done.error["code"]) == (1, "connection-refused")
+
+
+def test_a_host_without_an_address_is_an_error(engines) -> None:
+    done = engines.run("udp", "client", "no-such-host.invalid", "--json")
+    assert (done.status, done.error["code"]) == (1, "unknown-host")
+
+
+def test_an_address_of_the_other_ip_version_is_an_error(engines) -> None:
+    done = engines.run("udp", "client", "::1", "--json", "--ip=4")
+    assert done.error["code"] == "unknown-host"
+
+
+def test_a_server_can_be_bound_to_one_address(engines) -> None:
+    server = engines.server("udp", "--bind=127.0.0.1")
+    assert engines.client(server, "--count=20", count=1).metrics
+    done = engines.client(server, "--count=20", host="::1")
+    assert done.error["code"] == "connection-refused"
+
+
+def test_an_address_of_another_host_cannot_be_bound(engines) -> None:
+    done = engines.run("udp", "server", "--json", "--port=0", "--bind=192.0.2.1")
+    assert (done.status, done.error["code"]) == (2, "bad-parameter")
+
+
+def test_output_that_nobody_reads_any_more_ends_the_client(engines, process_ends) -> None:
+    server = engines.server("udp")
+    client = engines.start_client(server, "--duration=50ms", "--replications=1000")
+    assert client.process.stdout
+    client.process.stdout.close()
+    assert process_ends(client.pid)
+    client.process.stdout = None
+
+
+def _limit(which: str) -> int:
+    return int(Path(f"/proc/sys/net/core/{which}_max").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_clamped_buffer_is_warned_of_with_the_remedy(engines, engine: str, require) -> None:
+    huge = 512 << 20
+    require(_limit("rmem") < huge and _limit("wmem") < huge, "ordinary socket buffer limits")
+    unprivileged = ("setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin")
+    prefix = unprivileged if os.geteuid() == 0 else ()
+    server = engines.server(engine, prefix=prefix)
+    done = engines.client(server, f"--sockbuf={huge}", "--count=200", *_plain(engine), count=1)
+    clamped = [w for w in done.of("warning") if w["side"] == "server"]
+    assert [w["code"] for w in clamped] == ["buffer-clamped", "buffer-clamped"]
+    assert f"sysctl -w net.core.wmem_max={huge}" in clamped[0]["message"]
+    assert f"sysctl -w net.core.rmem_max={huge}" in clamped[1]["message"]
+    assert done.settings["server"]["rcvbuf"] == 2 * _limit("rmem")

@@ -1,0 +1,145 @@
+"""rail-exec around commands that behave and commands that don't."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+
+def _run(engines, *arguments: object, count: int = 1):
+    return engines.run("exec", "client", "--json", f"--replications={count}", *arguments)
+
+
+def test_a_command_is_timed_and_its_output_kept(engines) -> None:
+    done = _run(engines, "--", "echo", "a b", "$HOME", count=3)
+    assert [e["output"] for e in done.of("replication")] == ["a b $HOME\n"] * 3
+    for m in done.metrics:
+        assert set(m) == {"wall_time", "user_time", "system_time", "max_rss", "exit_status"}
+        assert m["wall_time"] > 0
+        assert m["max_rss"] > 0
+        assert m["exit_status"] == 0
+
+
+def test_the_wall_time_is_the_commands(engines) -> None:
+    (metrics,) = _run(engines, "--", "sleep", "0.3").metrics
+    assert 0.3 <= metrics["wall_time"]
+
+
+def test_output_is_valid_json_whatever_it_is(engines) -> None:
+    script = r"printf 'quote\" slash\\ tab\t bell\a umlaut\303\274 bad\377\300\200\355\240\200.'"
+    (event,) = _run(engines, "--", "bash", "-c", script).of("replication")
+    assert event["output"] == 'quote" slash\\ tab\t bell\a umlautü bad' + "�" * 6 + "."
+
+
+def test_output_is_bounded(engines) -> None:
+    (event,) = _run(engines, "--", "head", "-c", "3000000", "/dev/zero").of("replication")
+    assert event["output"] == "\0" * (1 << 20)
+
+
+def test_standard_input_is_empty(engines) -> None:
+    assert _run(engines, "--", "cat").of("replication")[0]["output"] == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("echo broken >&2; exit 3", ["status 3", "broken"]),
+        ("kill -SEGV $$", ["signal 11"]),
+        ("head -c 100000 /dev/zero | tr '\\0' x >&2; echo the-end >&2; exit 1", ["the-end"]),
+    ],
+)
+def test_a_command_that_fails_gives_no_number(engines, command: str, words: list[str]) -> None:
+    done = _run(engines, "--", "sh", "-c", command, count=5)
+    assert (done.error["code"], done.error["replication"]) == ("command-failed", 1)
+    assert all(word in done.error["message"] for word in words)
+    assert done.of("replication") == []
+
+
+def test_a_command_that_fails_later_keeps_what_was_measured(engines, tmp_path: Path) -> None:
+    marks = tmp_path / "marks"
+    script = f'echo x >> {marks}; test "$(wc -l < {marks})" -lt 3'
+    done = _run(engines, "--", "sh", "-c", script, count=5)
+    assert len(done.of("replication")) == 2
+    assert done.error["replication"] == 3
+
+
+def test_a_command_that_does_not_exist_is_told_so(engines) -> None:
+    done = _run(engines, "--", "no-such-command-anywhere")
+    assert done.error["code"] == "command-not-found"
+    assert "no-such-command-anywhere" in done.error["message"]
+
+
+def test_a_command_past_its_time_is_killed_with_its_children(
+    engines, tmp_path: Path, process_ends
+) -> None:
+    pids = tmp_path / "pids"
+    script = f"sleep 600 & echo $! $$ > {pids}; wait"
+    done = _run(engines, "--timeout=0.3s", "--", "sh", "-c", script, count=3)
+    assert (done.error["code"], done.error["replication"]) == ("command-timeout", 1)
+    assert all(process_ends(int(pid)) for pid in pids.read_text().split())
+
+
+def test_a_child_left_behind_is_ended_and_not_waited_for(
+    engines, tmp_path: Path, process_ends
+) -> None:
+    pids = tmp_path / "pids"
+    (event,) = _run(
+        engines, "--", "sh", "-c", f"sleep 600 & echo $! > {pids}; echo out"
+    ).of("replication")
+    assert event["output"] == "out\n"
+    assert process_ends(int(pids.read_text()))
+
+
+def _sleeping(engines, tmp_path: Path, *options: str):
+    """A command that sleeps, under way; its process and its child's."""
+    pids = tmp_path / "pids"
+    script = f"sleep 600 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; echo; wait"
+    running = engines.start("exec", "client", "--json", *options, "--", "sh", "-c", script)
+    assert running.event()["event"] == "settings"
+    for _ in range(3000):
+        if pids.exists():
+            break
+        os.sched_yield()
+        signal.sigtimedwait([], 0.01)
+    return running, [int(pid) for pid in pids.read_text().split()]
+
+
+def test_closing_standard_input_ends_the_command(engines, tmp_path: Path, process_ends) -> None:
+    running, pids = _sleeping(engines, tmp_path)
+    running.close_input()
+    assert all(process_ends(pid) for pid in [running.pid, *pids])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_command(engines, tmp_path: Path, process_ends, number: int) -> None:
+    running, pids = _sleeping(engines, tmp_path)
+    os.kill(running.pid, number)
+    assert all(process_ends(pid) for pid in [running.pid, *pids])
+    assert running.process.wait() == 128 + number
+
+
+def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends) -> None:
+    running, pids = _sleeping(engines, tmp_path, "--deadline=1.5s")
+    done = running.finish()
+    assert (done.status, done.error["code"]) == (1, "deadline")
+    assert all(process_ends(pid) for pid in pids)
+
+
+def test_the_secret_is_not_handed_on(engines) -> None:
+    running = engines.start(
+        "exec", "client", "--json", "--replications=1", "--", "env", RAILGAUGE_SECRET="hush"
+    )
+    (event,) = running.finish().of("replication")
+    assert "hush" not in event["output"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("server",), ("client",), ("client", "--"), ("client", "true")]
+)
+def test_a_command_line_without_a_command_is_refused(engines, arguments) -> None:
+    done = engines.run("exec", *arguments)
+    assert done.status == 2
+    assert done.errors

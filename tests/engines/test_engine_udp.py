@@ -1,0 +1,118 @@
+"""rail-udp between two real sockets on this host."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+HOSTS = ["127.0.0.1", "::1"]
+
+
+def _declared(engines, mode: str) -> set[str]:
+    metrics = json.loads(engines.run("udp", "--describe").output)["metrics"]
+    return {m["name"] for m in metrics if mode in m.get("modes", [mode])}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> None:
+    done = engines.client(engines.server("udp"), host=host, count=3)
+    assert [e["replication"] for e in done.of("replication")] == [1, 2, 3]
+    assert done.of("done") == [{"event": "done", "replications": 3}]
+    for m in done.metrics:
+        assert set(m) == _declared(engines, "stream")
+        assert m["sent_packets"] == m["received_packets"] + m["lost_packets"]
+        assert m["loss_rate"] == m["lost_packets"] / m["sent_packets"]
+        assert m["sent_bytes"] == 1460 * m["sent_packets"]
+        assert m["received_bytes"] == 1460 * m["received_packets"]
+        assert m["duplicate_packets"] == m["reordered_packets"] == 0
+        assert m["receiver_drops"] <= m["lost_packets"]
+        assert m["local_throughput"] == pytest.approx(m["sent_bytes"] * 8 / m["client_elapsed"])
+        timed = m["received_bytes"] - 1460
+        assert m["throughput"] == pytest.approx(timed * 8 / m["server_elapsed"])
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_latency_reports_ordered_quantiles(engines, host: str) -> None:
+    done = engines.client(engines.server("udp"), "--mode=latency", "--datagram=64", host=host)
+    for m in done.metrics:
+        assert set(m) == _declared(engines, "latency")
+        assert 0 < m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_p99"]
+        assert m["rtt_p99"] <= m["rtt_p999"] <= m["rtt_max"]
+        assert m["rtt_min"] <= m["rtt_mean"] <= m["rtt_max"]
+        assert m["round_trips"] * m["rtt_mean"] <= m["client_elapsed"]
+        assert m["lost_packets"] == 0
+
+
+@pytest.mark.parametrize("batch", [1, 7, 1024])
+@pytest.mark.parametrize("datagram", [24, 1460, 65507])
+def test_a_count_is_sent_exactly(engines, batch: int, datagram: int) -> None:
+    options = ("--count=150", f"--batch={batch}", f"--datagram={datagram}")
+    for m in engines.client(engines.server("udp"), *options).metrics:
+        assert m["sent_packets"] == 150
+        assert m["sent_bytes"] == 150 * datagram
+        assert m["received_packets"] + m["lost_packets"] == 150
+
+
+def test_a_count_of_round_trips_is_done_exactly(engines) -> None:
+    done = engines.client(engines.server("udp"), "--mode=latency", "--count=77")
+    assert [m["round_trips"] + m["lost_packets"] for m in done.metrics] == [77, 77]
+
+
+def test_a_socket_buffer_that_holds_everything_loses_nothing(engines) -> None:
+    done = engines.client(engines.server("udp"), "--count=100", "--sockbuf=1MiB", count=5)
+    assert [m["lost_packets"] for m in done.metrics] == [0] * 5
+
+
+def test_drops_at_the_receivers_socket_are_told_from_other_losses(engines) -> None:
+    options = ("--count=20000", "--server-sockbuf=4KiB", "--sockbuf=1MiB")
+    for m in engines.client(engines.server("udp"), *options).metrics:
+        assert 0 < m["receiver_drops"] == m["lost_packets"]
+
+
+def test_warmup_comes_first_and_is_marked(engines) -> None:
+    done = engines.client(engines.server("udp"), "--warmup=50ms", count=2)
+    marks = [(e["replication"], e["warmup"]) for e in done.of("replication")]
+    assert marks == [(0, True), (1, False), (2, False)]
+    assert done.of("done")[0]["replications"] == 2
+
+
+def test_settings_tell_what_both_kernels_granted(engines) -> None:
+    options = ("--sockbuf=64KiB", "--server-sockbuf=32KiB", "--tos=40", "--count=10")
+    settings = engines.client(engines.server("udp"), *options, count=1).settings
+    assert settings["parameters"]["sockbuf"] == 65536
+    assert (settings["client"]["sndbuf"], settings["client"]["rcvbuf"]) == (131072, 131072)
+    assert (settings["server"]["sndbuf"], settings["server"]["rcvbuf"]) == (65536, 65536)
+    assert settings["client"]["tos"] == settings["server"]["tos"] == 40
+    assert settings["client"]["address"] == settings["server"]["address"] == "127.0.0.1"
+
+
+def test_traffic_class_is_set_on_ipv6(engines) -> None:
+    options = ("--tos=184", "--count=10", "--ip=6")
+    settings = engines.client(engines.server("udp"), *options, host="::1", count=1).settings
+    assert settings["client"]["tos"] == settings["server"]["tos"] == 184
+    assert settings["client"]["address"] == "::1"
+
+
+def test_the_servers_test_port_can_be_chosen(engines, free_port) -> None:
+    port = free_port()
+    done = engines.client(engines.server("udp"), f"--data-port={port}", "--count=10", count=1)
+    assert done.settings["server"]["port"] == port
+
+
+def test_one_server_serves_client_after_client(engines) -> None:
+    server = engines.server("udp")
+    for mode in ("stream", "latency", "stream"):
+        assert engines.client(server, f"--mode={mode}", count=1).metrics
+
+
+def test_a_parameter_without_effect_in_the_mode_is_warned_of(engines) -> None:
+    done = engines.client(engines.server("udp"), "--mode=latency", "--batch=8", count=1)
+    (warning,) = done.of("warning")
+    assert (warning["code"], warning["side"]) == ("no-effect", "client")
+
+
+def test_one_datagram_alone_has_no_rate(engines) -> None:
+    done = engines.client(engines.server("udp"), "--count=1")
+    assert (done.error["code"], done.error["replication"]) == ("too-short", 1)
+    assert done.of("replication") == []
