@@ -72,7 +72,7 @@ class Axis:
         try:
             return self._info.parse(written)
         except ValueError as error:
-            raise InputError(f"{self.name} {written!r} {error}") from error
+            raise InputError(f"axis {self.name!r}: {error}") from error
 
     def accepts(self, wanted: Sequence[Value]) -> frozenset[AxisValue]:
         """Return every stored value that one of `wanted` may stand for."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from railgauge.analysis import summarise
 from railgauge.errors import InputError
 from railgauge.report.axes import axis_value
-from railgauge.report.model import AxisSpec, CellSpec, Scalar, Spec, TableSpec
+from railgauge.report.model import AxisSpec, CellSpec, Selection, Spec, TableSpec
 from railgauge.report.number import best_unit, scale
 from railgauge.store.records import Series
 
@@ -52,7 +52,7 @@ def _table(name: str, title: str, plan: str, test: str, series: Sequence[Series]
     parameters = dict.fromkeys(key for one in series for key in one.case.parameters)
     rows = [key for key in parameters if len({axis_value(one, key) for one in series}) > 1]
     rows = [key for key in ("run",) if len({one.run for one in series}) > 1] + rows + ["link"]
-    select: dict[str, Scalar | list[Scalar]] = {"plan": plan, "test": test}
+    select: dict[str, Selection] = {"plan": plan, "test": test}
     if len({one.case.engine for one in series}) > 1:
         rows.insert(0, "engine")
     one_sided = all(one.case.server is None for one in series)

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import AfterValidator, Field, PlainValidator
 
-from railgauge.validation import StrictModel
+from railgauge.cases import Value
+from railgauge.validation import StrictModel, describe
 
-Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
-# A file name's stem, a LaTeX label and an HTML id at once.
-Stem = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+
+def _scalar(value: object) -> Value:
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"{describe(value)} can't be a value: write text, a number, true or false")
+
+
+def _selection(value: object) -> Value | list[Value]:
+    return [_scalar(each) for each in value] if isinstance(value, list) else _scalar(value)
+
+
+# Plain validators, as a union's own errors would name each of its members.
+Scalar = Annotated[Value, PlainValidator(_scalar)]
+Selection = Annotated[Value | list[Value], PlainValidator(_selection)]
+Text = Annotated[str, PlainValidator(lambda value: str(_scalar(value)))]
+
+
+def _stem(text: str) -> str:
+    if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", text) is None:
+        raise ValueError(
+            f"{text!r} can't name a file, a LaTeX label and an HTML anchor at once:"
+            " use a-z, 0-9 and '-', at most 64 of them, such as table-1"
+        )
+    return text
+
+
+Stem = Annotated[str, AfterValidator(_stem)]
 Statistic = Literal[
     "mean", "median", "minimum", "maximum", "stdev", "mean_absolute_deviation", "cv", "n"
 ]
@@ -32,13 +58,14 @@ class CellSpec(StrictModel):
 class AxisSpec(StrictModel):
     """How an axis reads: its title, other texts for some of its values, and their order.
 
-    `order` is `ascending`, `descending`, `appearance` (the run's own order) or the values that
-    come first, in that order.
+    `order` are the values that come first, in that order; `sort` arranges the rest
+    (`appearance`: as the run had them).
     """
 
     title: str = ""
-    labels: dict[str, StrictStr | StrictInt] = Field(default_factory=dict)
-    order: Literal["", "ascending", "descending", "appearance"] | list[Scalar] = ""
+    labels: dict[str, Text] = Field(default_factory=dict)
+    order: list[Scalar] = Field(default_factory=list)
+    sort: Literal["ascending", "descending", "appearance"] | None = None
 
 
 class TableSpec(StrictModel):
@@ -46,7 +73,7 @@ class TableSpec(StrictModel):
 
     name: Stem
     title: str
-    select: dict[str, Scalar | list[Scalar]] = Field(default_factory=dict)
+    select: dict[str, Selection] = Field(default_factory=dict)
     rows: Annotated[list[str], Field(min_length=1)]
     columns: list[str] = Field(default_factory=list)
     cells: Annotated[list[CellSpec], Field(min_length=1)]

@@ -89,11 +89,8 @@ def _axes(spec: TableSpec, engines: Sequence[str], catalogue: Catalogue | None) 
         axis = Axis(name, parameter_info(name, engines, catalogue), said.title if said else "")
         if said is not None:
             for written, text in said.labels.items():
-                axis.label(written, str(text))
-            if isinstance(said.order, str):
-                axis.arrange((), said.order)
-            else:
-                axis.arrange(said.order, "")
+                axis.label(written, text)
+            axis.arrange(said.order, said.sort or "")
         axes[name] = axis
     return axes
 

@@ -107,9 +107,8 @@ class _Checker:
                     axis.label(text, "")
                 except InputError as error:
                     yield self._problem(("axes", name, "labels", text), str(error), key=True)
-            if not isinstance(said.order, str):
-                for i, value in enumerate(said.order):
-                    yield from self._value(("axes", name, "order", i), name, value)
+            for i, value in enumerate(said.order):
+                yield from self._value(("axes", name, "order", i), name, value)
 
     def _value(self, place: Sequence[str | int], name: str, value: Value) -> Iterator[Problem]:
         try:

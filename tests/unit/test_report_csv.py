@@ -1,0 +1,95 @@
+"""CSV: every number at full precision, and no field that a spreadsheet would run."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from report_data import series
+
+from railgauge.report.csvfile import render_csv
+from railgauge.report.model import CellSpec, TableSpec
+from railgauge.report.pivot import build
+
+
+def _csv(points: list, **more: object) -> str:
+    given = {
+        "name": "t",
+        "title": "T",
+        "rows": ["datagram", "link"],
+        "columns": ["sockbuf"],
+        "cells": [CellSpec(metric="throughput", unit="Mbit/s")],
+    }
+    return render_csv(build(TableSpec.model_validate({**given, **more}), points))
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
+    one = series([165.11e6, 165.13e6], {"datagram": 1024, "sockbuf": 10240}, failed=1)
+    other = series([0.1], {"datagram": 1024, "sockbuf": 20480})
+    rows = _rows(_csv([one, other]))
+    assert rows[0] == {
+        "datagram": "1024",
+        "link": "gw→hh",
+        "sockbuf": "10240",
+        "metric": "throughput",
+        "statistic": "mean",
+        "shown": "165.12",
+        "shown_unit": "Mbit/s",
+        "n": "2",
+        "mean": "165120000.0",
+        "median": "165120000.0",
+        "stdev": repr(2e8**0.5),
+        "minimum": "165110000.0",
+        "maximum": "165130000.0",
+        "mean_absolute_deviation": "10000.0",
+        "cv": repr(2e8**0.5 / 165120000.0),
+        "unit": "bit/s",
+        "run": "1",
+        "test": "stream",
+        "case_key": one.case.key,
+        "asked": "3",
+        "failed": "1",
+        "suspect": "0",
+    }
+    assert (rows[1]["mean"], rows[1]["stdev"], rows[1]["shown"]) == ("0.1", "", "0.00")
+
+
+def test_a_missing_cell_has_no_numbers() -> None:
+    points = [series([1e6], {"datagram": datagram, "sockbuf": datagram}) for datagram in (1, 2)]
+    row = _rows(_csv(points))[1]
+    assert (row["datagram"], row["sockbuf"], row["shown"]) == ("1", "2", "---")
+    assert {row[name] for name in ("n", "mean", "run", "case_key", "asked")} == {""}
+
+
+def test_a_case_that_only_failed_says_so() -> None:
+    row = _rows(_csv([series([], {"datagram": 1, "sockbuf": 1}, failed=4)]))[0]
+    assert (row["shown"], row["n"], row["asked"], row["failed"]) == ("---", "", "4", "4")
+
+
+def test_an_axis_called_like_a_column_stands_there_once() -> None:
+    text = _csv([series([1e6], {"datagram": 1, "sockbuf": 1}, run=7)], rows=["run", "test"])
+    header = text.split("\r\n")[0].split(",")
+    assert len(header) == len(set(header))
+    assert _rows(text)[0]["run"] == "7"
+
+
+def test_lines_end_as_rfc_4180_says_and_quotes_are_doubled() -> None:
+    text = _csv([series([1e6], {"datagram": 1, "sockbuf": 1}, link='a,"b"\nc')])
+    assert text.endswith("\r\n")
+    assert '1,"a,""b""\nc",1,' in text
+
+
+@pytest.mark.parametrize("link", ["=1+1", "+cmd", "-x", "@sum", "\t=1", "\r=1"])
+def test_text_that_a_spreadsheet_would_run_is_quoted(link: str) -> None:
+    rows = _rows(_csv([series([1e6], {"datagram": 1, "sockbuf": 1}, link=link)]))
+    assert rows[0]["link"] == f"'{link}"
+
+
+def test_negative_numbers_stay_numbers() -> None:
+    rows = _rows(_csv([series([-2e6], {"datagram": -1, "sockbuf": 1})]))
+    assert (rows[0]["datagram"], rows[0]["shown"], rows[0]["mean"]) == ("-1", "-2.00", "-2000000.0")

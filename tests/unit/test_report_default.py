@@ -1,0 +1,90 @@
+"""The tables of a run for which nobody defined any."""
+
+from __future__ import annotations
+
+import pytest
+from report_data import series
+
+from railgauge.errors import InputError
+from railgauge.report.default import default_spec
+from railgauge.report.pivot import build
+from railgauge.report.render import render_text
+
+
+def _stream(datagram: int, link: str = "a→b", **more: object) -> list:
+    parameters = {"mode": "stream", "datagram": datagram, "tos": 0}
+    return [
+        series([9.4e8] * 3, parameters, link=link, **more),
+        series([9.5e8] * 3, parameters, link=link, metric="local_throughput", **more),
+        series([0.001] * 3, parameters, link=link, metric="loss_rate", unit="", **more),
+        series([1e5] * 3, parameters, link=link, metric="sent_packets", unit="", **more),
+    ]
+
+
+def test_rows_are_what_varies_and_columns_the_headline_metrics() -> None:
+    (table,) = default_spec([*_stream(1024), *_stream(1460), *_stream(1460, "a→c")]).tables
+    assert table.rows == ["datagram", "link"]
+    assert [(cell.metric, cell.unit) for cell in table.cells] == [
+        ("throughput", "Mbit/s"),
+        ("local_throughput", "Mbit/s"),
+        ("loss_rate", "%"),
+    ]
+
+
+def test_each_test_has_its_table_in_the_plans_order() -> None:
+    parameters = {"mode": "latency", "datagram": 64}
+    latency = series([5e-6], parameters, metric="rtt_p50", unit="s", test="Ping!")
+    spec = default_spec([*_stream(1024), latency])
+    assert [table.name for table in spec.tables] == ["stream", "ping"]
+    assert [table.title for table in spec.tables] == ["stream", "Ping!"]
+    assert spec.tables[1].cells[0].unit == "µs"
+
+
+def test_several_runs_stand_side_by_side() -> None:
+    spec = default_spec([*_stream(1024, run=3), *_stream(1024, run=5)])
+    assert spec.tables[0].rows == ["run", "link"]
+
+
+def test_equal_names_of_tests_get_files_of_their_own() -> None:
+    points = [
+        *_stream(1, test="Übung"),
+        *_stream(1, test="bung"),
+        *_stream(1, test="---", plan="other"),
+        *_stream(1, test="report"),
+    ]
+    spec = default_spec(points)
+    names = [table.name for table in spec.tables]
+    assert names == ["bung", "bung-2", "table", "report"]
+    assert spec.name == "report-2"
+    assert spec.tables[2].title == "other: ---"
+
+
+def test_an_engine_without_headlines_shows_its_first_metrics() -> None:
+    points = [
+        series([float(number)], {"x": 1}, metric=f"m{number}", unit="J", engine="own", server=None)
+        for number in range(9)
+    ]
+    (table,) = default_spec(points).tables
+    assert [cell.metric for cell in table.cells] == ["m0", "m1", "m2", "m3"]
+    assert table.axes["link"].title == "Host"
+
+
+def test_small_values_get_more_digits() -> None:
+    (table,) = default_spec([series([2e-9, 3.0], {"x": 1}, metric="wall_time", unit="s")]).tables
+    assert table.cells[0].digits == 2
+    points = [
+        series([value], {"x": place}, metric="wall_time", unit="s")
+        for place, value in enumerate((0.002, 3.0, 4.0))
+    ]
+    assert default_spec(points).tables[0].cells[0].digits == 4
+
+
+def test_every_default_table_can_be_built() -> None:
+    points = [*_stream(1024), *_stream(1460), *_stream(1460, run=2), *_stream(9, test="b")]
+    text = "\n".join(render_text(build(table, points)) for table in default_spec(points).tables)
+    assert text.count("940.00") == 4
+
+
+def test_nothing_measured_is_said() -> None:
+    with pytest.raises(InputError, match="nothing was measured yet"):
+        default_spec([])

@@ -1,0 +1,141 @@
+"""The page: one self-contained file, readable by machines, inert whatever its names hold."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from report_data import series
+
+from railgauge.report.model import CellSpec, TableSpec
+from railgauge.report.page import Details, Page
+from railgauge.report.pivot import build
+from railgauge.report.render import render_html
+
+_EVIL = """<script>alert(1)</script> " onload='x' & %_\\ {{ 7*7 }}"""
+
+
+class _Reader(HTMLParser):
+    """Collects the elements, their attributes and the text of each cell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.texts: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "br", "col"):
+            self.open.append(tag)
+        if tag in ("th", "td", "caption", "p", "h1"):
+            self.texts.append((tag, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.texts and any(tag in self.open for tag in ("th", "td", "caption", "p", "h1")):
+            tag, text = self.texts[-1]
+            self.texts[-1] = (tag, text + data)
+
+
+def _page(name: str = "R") -> Page:
+    runs = Details("Runs", ("Run 1",), (("Plan", (name,)),))
+    machines = (Details("Machines of run 1", ("gw1",), (("cpu", (name,)),)),)
+    return Page("report", name, ("t",), (f"Run 1 of plan {name}.",), runs, machines, ())
+
+
+def _html(title: str = "T", link: str = "gw→hh", page: str = "R") -> str:
+    points = [
+        series([1e6, 3e6], {"datagram": datagram, "sockbuf": 1}, link=link, asked=2 + datagram % 2)
+        for datagram in (1, 2)
+    ]
+    spec = TableSpec(
+        name="t",
+        title=title,
+        rows=["link", "datagram"],
+        columns=["sockbuf"],
+        cells=[
+            CellSpec(metric="throughput", unit="Mbit/s"),
+            CellSpec(metric="throughput", statistic="cv", digits=1),
+        ],
+    )
+    return render_html(_page(page), [build(spec, points)])
+
+
+def _read(page: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def test_every_heading_says_what_it_heads() -> None:
+    reader = _read(_html())
+    scopes = [attributes.get("scope") for tag, attributes in reader.elements if tag == "th"]
+    assert scopes[:9] == [
+        *["col"] * 2,  # link, datagram
+        *["colgroup"] * 2,  # the axis' title, its one value
+        *["col"] * 2,  # the two cells
+        *["rowgroup", "row", "row"],
+    ]
+    spans = [
+        attributes["rowspan"] for tag, attributes in reader.elements if attributes.get("rowspan")
+    ]
+    assert spans == ["3", "3", "2"]
+
+
+def test_a_cell_tells_how_its_number_came_about() -> None:
+    cells = [attributes for tag, attributes in _read(_html()).elements if tag == "td"]
+    assert cells[0]["title"] == (
+        "n = 2: mean 2.000, median 2.000, sd 1.414, min 1.000, max 3.000 (Mbit/s)"
+    )
+    assert cells[1]["title"] == (
+        "n = 2: mean 2000000.00, median 2000000.00, sd 1414213.56,"
+        " min 1000000.00, max 3000000.00 (bit/s)"
+    )
+
+
+def test_numbers_units_marks_and_footnotes_are_there() -> None:
+    reader = _read(_html())
+    cells = [" ".join(text.split()) for tag, text in reader.texts if tag == "td"]
+    assert cells[:4] == ["2.00a", "70.7a", "2.00", "70.7"]
+    headings = [" ".join(text.split()) for tag, text in reader.texts if tag == "th"]
+    assert "Throughput (Mbit/s)" in headings
+    notes = [" ".join(text.split()) for tag, text in reader.texts if tag == "p"]
+    assert "a 2 of 3 replications; 1 not measured" in notes
+    targets = {attributes.get("id") for _, attributes in reader.elements}
+    links = [attributes["href"] for tag, attributes in reader.elements if tag == "a"]
+    assert links
+    assert all(link.startswith("#") and link[1:] in targets for link in links)
+
+
+def test_names_with_markup_show_as_text() -> None:
+    page = _html(title=_EVIL, link=_EVIL, page=_EVIL)
+    reader = _read(page)
+    tags = {tag for tag, _ in reader.elements}
+    assert "script" not in tags
+    assert not any(
+        name.startswith("on") for _, attributes in reader.elements for name in attributes
+    )
+    assert next(text for tag, text in reader.texts if tag == "caption") == _EVIL
+    assert _EVIL in [text for tag, text in reader.texts if tag == "th"]
+    assert ("td", _EVIL) in reader.texts
+
+
+def test_the_page_asks_nobody_for_anything() -> None:
+    page = _html()
+    reader = _read(page)
+    assert not {tag for tag, _ in reader.elements} & {"link", "script", "img", "iframe", "object"}
+    assert not any("src" in attributes for _, attributes in reader.elements)
+    assert not re.search(r"url\(|@import|https?:", page)
+
+
+def test_the_page_has_a_language_a_title_and_both_colour_schemes() -> None:
+    page = _html()
+    reader = _read(page)
+    assert ("html", {"lang": "en"}) in reader.elements
+    assert "<title>R</title>" in page
+    assert "prefers-color-scheme: dark" in page

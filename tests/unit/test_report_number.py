@@ -1,0 +1,83 @@
+"""Digits: what a table shows is the stored value, rounded once and in decimal."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from railgauge.report.number import at_most, best_unit, fitting_units, scale, shown
+
+_MEGA = Decimal(10**6)
+
+
+@given(st.integers(min_value=0, max_value=10**9))
+def test_a_value_written_with_two_decimals_is_shown_with_the_same_ones(hundredths: int) -> None:
+    text = f"{hundredths // 100}.{hundredths % 100:02d}"
+    stored = float(Decimal(text) * _MEGA)
+    assert shown(stored, _MEGA, 2) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2.675, "2.68"),  # 2.67499999999999982236431605997495353221893310546875 as a double
+        (2.665, "2.66"),
+        (1.005, "1.00"),
+        (1.0050000001, "1.01"),
+        (-0.004, "0.00"),
+        (-0.006, "-0.01"),
+        (1e22, "10000000000000000000000.00"),
+        (1e300, "1" + "0" * 300 + ".00"),
+        (5e-324, "0.00"),
+    ],
+)
+def test_ties_of_the_written_decimal_go_to_the_even_digit(value: float, text: str) -> None:
+    assert shown(value, Decimal(1), 2) == text
+
+
+def test_no_decimals_leave_no_point() -> None:
+    assert shown(12.0, Decimal(1), 0) == "12"
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
+def test_what_is_not_a_number_is_not_shown_as_one(value: float | None) -> None:
+    assert shown(value, Decimal(1), 2) == "n/a"
+
+
+@given(st.floats(min_value=0, max_value=1e6))
+def test_a_bound_is_never_below_what_it_bounds(value: float) -> None:
+    bound = Decimal(at_most(value, 0.01, 1)) / 100
+    assert Decimal(repr(value)) <= bound <= Decimal(repr(value)) + Decimal("0.001")
+
+
+def test_units_fit_only_their_own_dimension() -> None:
+    assert scale("Mbit/s", "bit/s") == 10**6
+    assert scale("µs", "s") == Decimal("0.000001")
+    assert scale("KiB", "B") == 1024
+    assert scale("%", "") == Decimal("0.01")
+    assert scale("Mbit/s", "s") is None
+    assert scale("furlong", "B") is None
+    assert scale("J", "J") == 1
+    assert fitting_units("J") == ["J"]
+    assert "Gbit/s" in fitting_units("bit/s")
+
+
+@pytest.mark.parametrize(
+    ("base", "values", "unit"),
+    [
+        ("bit/s", [9.4e8, 9.5e8, 1.2e9], "Mbit/s"),
+        ("bit/s", [0.0, 4e10], "Gbit/s"),
+        ("s", [5e-6, 6e-6, 2.0], "µs"),
+        ("s", [3e-10], "ns"),
+        ("B", [4096.0], "KiB"),
+        ("", [7.0], ""),
+        ("bit/s", [], "bit/s"),
+    ],
+)
+def test_the_unit_is_one_in_which_the_middle_value_is_at_least_one(
+    base: str, values: list[float], unit: str
+) -> None:
+    assert best_unit(base, values) == unit

@@ -1,0 +1,92 @@
+"""Report definitions: every mistake at once, at its line and column, with what to write instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from railgauge.assets import folder
+from railgauge.catalogue import load_catalogue
+from railgauge.errors import FileProblems
+from railgauge.report.spec import load_spec
+
+_GOOD = """\
+railgauge_report: 1
+name: report
+title: A report
+tables:
+  - name: first
+    title: The first
+    select: {engine: udp, mode: stream}
+    rows: [datagram, link]
+    columns: [sockbuf]
+    cells: [{metric: throughput, unit: Mbit/s}]
+    axes: {datagram: {labels: {4KiB: 4KB}}}
+"""
+
+
+def _problems(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "r.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileProblems) as caught:
+        load_spec(path, load_catalogue())
+    return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
+
+
+def test_a_good_definition_loads_with_its_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text(_GOOD, encoding="utf-8")
+    table = load_spec(path, load_catalogue()).tables[0]
+    assert (table.missing, table.notes, table.columns) == ("---", "", ["sockbuf"])
+    assert (table.cells[0].statistic, table.cells[0].digits) == ("mean", 2)
+
+
+@pytest.mark.parametrize("path", sorted(folder("reports").glob("*.yaml")), ids=lambda p: p.stem)
+def test_every_shipped_definition_is_valid(path: Path) -> None:
+    assert load_spec(path, load_catalogue()).name == path.stem
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("title: A report", "titel: A report", "3:1: unknown key 'titel': did you mean 'title'?"),
+        ("columns: [", "colums: [", "9:5: unknown key 'colums': did you mean 'columns'?"),
+        ("railgauge_report: 1", "railgauge_report: 2", "1:19: 'railgauge_report' is the number 2"),
+        ("[datagram, link]", "[datagramm, link]", "8:12: unknown axis 'datagramm': did you mean"),
+        ("[datagram, link]", "[]", "8:11: 'rows' is a list, but at least 1 is wanted"),
+        ("[datagram, link]", "[datagram, sockbuf]", "9:15: axis 'sockbuf' is there already"),
+        ("mode: stream", "mode: steam", "7:33: axis 'mode': "),
+        ("mode: stream", "mod: stream", "7:27: unknown axis 'mod'"),
+        ("mode: stream", "mode: {a: b}", "7:33: 'mode': a mapping can't be a value: write text,"),
+        ("{4KiB: 4KB}", "{4KiB: [4KB]}", "11:38: '4KiB': a list can't be a value: write text,"),
+        ("mode: stream", "mode: []", "7:33: the list is empty: name a value to show"),
+        ("metric: throughput", "metric: troughput", "10:22: unknown metric 'troughput': did you"),
+        ("unit: Mbit/s", "unit: ms", "10:40: 'ms' can't show the mean of throughput: use one of"),
+        ("unit: Mbit/s", "statistic: avg", "10:45: 'statistic' is the text 'avg', but 'mean',"),
+        ("unit: Mbit/s", "digits: 13", "10:42: 'digits' is the number 13, but a number of at most"),
+        ("{4KiB: 4KB}", "{4KiBB: 4KB}", "11:32: axis 'datagram': unknown unit 'KiBB'"),
+        ("axes: {datagram:", "axes: {tos:", "11:12: axis 'tos' is neither in rows nor in columns"),
+        ("name: first", "name: report", "5:11: 'report' is the name of the report itself"),
+        ("name: first", "name: index", "5:11: 'index' is the name of the HTML page"),
+        ("name: first", "name: ../first", "5:11: 'name': '../first' can't name a file"),
+    ],
+)
+def test_a_mistake_is_told_where_it_stands(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    assert old in _GOOD
+    found = _problems(tmp_path, _GOOD.replace(old, new))
+    assert any(line.startswith(problem) for line in found), found
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    text = _GOOD.replace("mode: stream", "mode: steam").replace("unit: Mbit/s", "unit: s")
+    assert [line.split(": ")[0] for line in _problems(tmp_path, text)] == ["7:33", "10:40"]
+
+
+def test_an_engine_of_the_plans_own_is_left_to_its_measurements(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    text = _GOOD.replace("engine: udp, mode: stream", "engine: ours")
+    path.write_text(text.replace("datagram", "ring").replace("throughput", "laps"), "utf-8")
+    assert load_spec(path, load_catalogue()).tables[0].cells[0].metric == "laps"
