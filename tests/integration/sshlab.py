@@ -161,6 +161,9 @@ class LabHost:
     def test_link(self, state: str) -> None:
         """Set its end of the pair A–B `up` or `down`."""
         ip("-n", self.namespace, "link", "set", "test0", state)
+        if state == "up":  # an interface that goes down loses its IPv6 addresses
+            address = ["addr", "replace", f"{self.address6}/64", "dev", "test0", "nodad"]
+            ip("-n", self.namespace, *address)
 
     def test_bytes(self) -> int:
         """Return how many bytes its test interface has sent and received."""
@@ -237,8 +240,7 @@ def build(folder: Path) -> Lab:
     for host in (lab.a, lab.b):
         inside = ["-n", host.namespace]
         ip(*inside, "addr", "add", f"{host.address}/24", "dev", "test0")
-        ip(*inside, "addr", "add", f"{host.address6}/64", "dev", "test0", "nodad")
-        ip(*inside, "link", "set", "test0", "up")
+        host.test_link("up")
         host.sshd(PORT)
     lab.write_config()
     lab.write_known_hosts()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -349,6 +353,48 @@ def test_a_key_with_a_passphrase_is_told_and_nothing_asked(
     lab.write_config(lab.entry("locked", lab.a.control).replace("/user_key", "/locked"))
     with pytest.raises(HostUnreachableError, match="ssh-add"):
         open_ssh("locked").start(["true"])
+
+
+@pytest.mark.parametrize("only", [False, True], ids=["any key", "IdentitiesOnly"])
+def test_a_key_in_the_agent_is_used(
+    lab: Lab, open_ssh: Callable[[str], SshTransport], agent: None, only: bool
+) -> None:
+    # One file is locked, of the other just the public half is there; the agent has the key.
+    for name in ("agent_key", "agent_key_half"):
+        entry = lab.entry("agent", lab.a.control).replace("IdentityAgent none", "ForwardAgent no")
+        entry = entry.replace("/user_key", f"/{name}")
+        if not only:
+            entry = entry.replace("IdentitiesOnly yes", "IdentitiesOnly no")
+        lab.write_config(entry)
+        assert run(open_ssh("agent"), ["echo", "in"], timeout=10).stdout == "in\n", name
+
+
+@pytest.fixture
+def agent(lab: Lab) -> Iterator[None]:
+    """A real ssh-agent that holds the user's key; its files are of no use alone."""
+    locked, socket_path = lab.folder / "agent_key", lab.folder / "agent.socket"
+    before = os.environ.get("SSH_AUTH_SOCK")
+    shutil.copy(lab.folder / "user_key", locked)
+    for name in ("agent_key", "agent_key_half"):
+        shutil.copy(lab.folder / "user_key.pub", lab.folder / f"{name}.pub")
+    process = subprocess.Popen(
+        ["ssh-agent", "-D", "-a", str(socket_path)], stdout=subprocess.DEVNULL
+    )
+    try:
+        while not socket_path.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.environ["SSH_AUTH_SOCK"] = str(socket_path)
+        subprocess.run(["ssh-add", "-q", str(locked)], check=True)
+        encrypt = ["ssh-keygen", "-q", "-p", "-N", "secret", "-f", str(locked)]
+        subprocess.run(encrypt, check=True, capture_output=True)
+        yield
+    finally:
+        os.environ.pop("SSH_AUTH_SOCK", None)
+        if before is not None:
+            os.environ["SSH_AUTH_SOCK"] = before
+        process.terminate()
+        process.wait()
 
 
 def test_a_jump_host_leads_to_a_host_behind_it(

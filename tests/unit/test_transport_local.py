@@ -170,3 +170,9 @@ def test_a_host_without_ssh_is_this_machine() -> None:
     transport = open_transport("me", ssh=None)
     assert isinstance(transport, LocalTransport)
     assert transport.host == "me"
+
+
+def test_letting_go_of_the_host_closes_every_stdin(here: LocalTransport) -> None:
+    process = here.start(["cat"])
+    here.close()
+    assert process.wait(10).status == 0

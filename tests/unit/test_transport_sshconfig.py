@@ -64,16 +64,15 @@ def test_nonsense_is_refused(home: Path, destination: str) -> None:
 
 
 def test_the_users_configuration_is_honoured(home: Path, config: Callable[[str], None]) -> None:
-    (home / ".ssh/cluster").write_text("a key")
     config(
         "Host gw*\n  HostName %h.example.org\n  User alice\n  Port 2200\n  ConnectTimeout 3\n"
-        "  IdentityFile ~/.ssh/cluster\n  IdentityFile ~/.ssh/not-there\n  IdentitiesOnly yes\n"
+        "  IdentityFile ~/.ssh/cluster\n  IdentityFile ~/.ssh/other\n  IdentitiesOnly yes\n"
         "  UserKnownHostsFile ~/a %d/b\n  GlobalKnownHostsFile none\n  HostKeyAlias the-gw\n"
     )
     options = resolve("gw1")
     assert options.hostname == "gw1.example.org"
     assert (options.user, options.port, options.connect_timeout) == ("alice", 2200, 3.0)
-    assert options.identity_files == (f"{home}/.ssh/cluster",)
+    assert options.identity_files == (f"{home}/.ssh/cluster", f"{home}/.ssh/other")
     assert not options.other_identities
     assert options.known_hosts == (home / "a", home / "b")
     assert options.key_name == "the-gw"

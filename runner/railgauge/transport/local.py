@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -118,6 +119,8 @@ class LocalTransport:
 
     def __init__(self, host: str) -> None:
         self.host = host
+        self._started: weakref.WeakSet[LocalProcess] = weakref.WeakSet()
+        self._lock = threading.Lock()
 
     def start(self, argv: Sequence[str]) -> LocalProcess:
         """See `Transport.start`."""
@@ -140,7 +143,10 @@ class LocalTransport:
             raise EnvironmentFailedError(
                 f"{self.host}: can't start {argv[0]!r}: {error}"
             ) from error
-        return LocalProcess(self.host, child)
+        process = LocalProcess(self.host, child)
+        with self._lock:
+            self._started.add(process)
+        return process
 
     def put(self, files: Mapping[str, bytes], directory: str) -> None:
         """See `Transport.put`."""
@@ -158,4 +164,7 @@ class LocalTransport:
             ) from error
 
     def close(self) -> None:
-        """See `Transport.close`: nothing is held."""
+        """See `Transport.close`."""
+        with self._lock:
+            for process in list(self._started):
+                process.close_stdin()

@@ -260,14 +260,14 @@ class SshTransport:
                 connection.close()
             self._connections.clear()
 
-    def _session(self) -> tuple[SshConnection, paramiko.Channel]:
+    def _session(self, timeout: float = 15.0) -> tuple[SshConnection, paramiko.Channel]:
         """Return a new session: on the connection we have, on another one if that one is full."""
         with self._lock:
             for connection in list(self._connections):
                 if not connection.alive:
                     connection.close()
                     self._connections.remove(connection)
-                elif channel := connection.session():
+                elif channel := connection.session(timeout):
                     return connection, channel
             connection = SshConnection(self.host, self._destination, self._keepalive)
             self._connections.append(connection)
@@ -282,7 +282,7 @@ class SshTransport:
     def _kill_group(self, group: int) -> bool:
         """Kill the process group over there; tell whether that could be done."""
         try:
-            _, channel = self._session()
+            _, channel = self._session(_KILL_TIMEOUT)
             channel.exec_command(f"exec sh -c 'kill -s KILL -- -{group}'")
             channel.status_event.wait(_KILL_TIMEOUT)
             return bool(channel.exit_status == 0)

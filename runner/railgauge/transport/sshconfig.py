@@ -37,7 +37,10 @@ _DESTINATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SshOptions:
-    """How to reach a destination. `jumps` come before it, first hop first; times in seconds."""
+    """How to reach a destination. `jumps` come before it, first hop first; times in seconds.
+
+    `identity_files` may not exist; without `other_identities` no key but those may be tried.
+    """
 
     destination: str
     hostname: str
@@ -93,7 +96,7 @@ def _options(
     number = port or int(found.get("port", 22))
     tokens = {"d": str(Path.home()), "h": hostname, "n": host, "p": str(number), "r": login}
     proxy_command = found.get("proxycommand")
-    identity_files = tuple(path for path in found.get("identityfile", []) if Path(path).is_file())
+    identity_files = tuple(found.get("identityfile", []))
     return SshOptions(
         destination=destination,
         hostname=hostname,

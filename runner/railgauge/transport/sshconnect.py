@@ -24,6 +24,7 @@ from paramiko.ssh_exception import (
 )
 
 from railgauge.errors import HostUnreachableError
+from railgauge.transport.identities import identities
 from railgauge.transport.knownhosts import KnownKeys
 from railgauge.transport.sshconfig import SshOptions, resolve
 
@@ -32,6 +33,9 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 _MOST_HOPS = 8
 _ANSWER = 15.0
+# sshd drops logins at random when more than ten are under way (MaxStartups), and a jump host sees
+# those for all hosts behind it.
+_CONNECTING = threading.BoundedSemaphore(8)
 
 
 class _BatchTransport(paramiko.Transport):
@@ -50,8 +54,10 @@ class SshConnection:
         self._closing = threading.Event()
         self.why_lost = "the connection broke"
         self._hops = contextlib.ExitStack()
+        self._hops_closing = threading.Lock()
         try:
-            self._client = _open(host, resolve(destination), self._hops, _MOST_HOPS)
+            with _CONNECTING:
+                self._client = _open(host, resolve(destination), self._hops, _MOST_HOPS)
         except BaseException:
             self._hops.close()
             raise
@@ -70,18 +76,19 @@ class SshConnection:
         self._transport.join(0.2)
         return self._transport.is_active()
 
-    def session(self) -> paramiko.Channel | None:
+    def session(self, timeout: float = _ANSWER) -> paramiko.Channel | None:
         """Return a new session, None if the server gives no more of them on one connection."""
         with translated(self._host, "opening a session"):
             try:
-                return self._transport.open_session(timeout=_ANSWER)
+                return self._transport.open_session(timeout=timeout)
             except ChannelException:
                 return None
 
     def close(self) -> None:
         """Close it and the connections to the hops before it."""
         self._closing.set()
-        self._hops.close()
+        with self._hops_closing:
+            self._hops.close()
 
     def _watch(self) -> None:
         while not self._closing.wait(self._keepalive) and self.alive:
@@ -124,10 +131,8 @@ def _open(
         return transport
 
     timeout = options.connect_timeout
-    connect_kwargs = {
-        "key_filename": list(options.identity_files),
-        "allow_agent": options.agent and options.other_identities,
-        "look_for_keys": options.other_identities,
+    connect_kwargs: dict[str, Any] = {
+        **identities(options, hops),
         "banner_timeout": timeout + _ANSWER,
         "auth_timeout": timeout + _ANSWER,
         "channel_timeout": _ANSWER,
