@@ -177,9 +177,13 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """Give one consistent view of the database."""
-        with explained(self.name), self._engine.connect() as connection, connection.begin():
-            yield connection
+        """Give one consistent view of the database, whatever is written meanwhile."""
+        with explained(self.name), self._engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                # SQLite's transactions are that of themselves.
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:

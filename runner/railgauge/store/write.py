@@ -77,7 +77,8 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
         }
         for planned in cases
     }
-    _insert_missing(connection, BenchCase, list(rows.values()))
+    # Sorted, so that two runs beginning at once with the same cases can't lock each other out.
+    _insert_missing(connection, BenchCase, [rows[key] for key in sorted(rows)])
     connection.execute(
         _ADD_RUN_CASE,
         [
@@ -97,7 +98,7 @@ def _insert_metrics(
 ) -> None:
     rows = [
         {"engine": engine, "name": name, "unit": info.unit, "better": info.better}
-        for engine, infos in metrics.items()
+        for engine, infos in sorted(metrics.items())
         for name, info in infos.items()
     ]
     if not rows:
