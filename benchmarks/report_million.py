@@ -17,7 +17,9 @@ ASKED = "throughput"
 
 
 def main() -> None:
-    print(f"{'cases':>8} {'repl.':>6} {'metrics':>8} {'series':>8} {'open s':>8} {'series() s':>11}")
+    print(
+        f"{'cases':>8} {'repl.':>6} {'metrics':>8} {'series':>8} {'open s':>8} {'series() s':>11}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for number, (cases, replications, metrics) in enumerate(SHAPES):
             path = Path(folder, f"{number}.db")
