@@ -170,7 +170,9 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
         reason = str(detail["ctx"]["error"])
         message = reason if not loc or key or isinstance(loc[-1], int) else f"{subject}: {reason}"
         return document.problem(loc, message, key=key)
-    wanted = _WANTED.get(kind, detail["msg"]).format(**detail.get("ctx", {}))
+    wanted = detail["msg"]
+    if kind in _WANTED:
+        wanted = _WANTED[kind].format(**detail.get("ctx", {}))
     found = describe(detail["input"])
     return document.problem(loc, f"{subject} is {found}, but {wanted}", key=key)
 

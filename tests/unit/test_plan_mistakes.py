@@ -118,6 +118,12 @@ def test_unknown_unit_is_reported_with_the_known_ones() -> None:
     assert said.startswith("p.yaml:7:30: 'rate': unknown unit 'GB' for a rate: use one of bit/s")
 
 
+def test_link_without_any_rate_is_reported() -> None:
+    assert changed("to: b", "to: b, rate: 0bit/s") == [
+        "p.yaml:7:30: 'rate': '0bit/s' is no link's rate: write more than 0, or leave it out"
+    ]
+
+
 def test_value_out_of_an_engines_range_is_reported_with_the_range() -> None:
     assert changed("1460", "70000") == [
         "p.yaml:13:24: 'datagram' of engine udp: 70000 is out of range: "

@@ -58,7 +58,10 @@ def _destination(text: str) -> str:
 
 
 def _rate(value: Any) -> float:
-    return units.parse_rate(value)
+    rate = units.parse_rate(value)
+    if not rate:
+        raise ValueError(f"{value!r} is no link's rate: write more than 0, or leave it out")
+    return rate
 
 
 def _time(value: Any) -> float:
