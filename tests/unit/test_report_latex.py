@@ -78,7 +78,7 @@ def typeset(tmp_path: Path, require: Callable[[object, str], None]) -> Callable[
 
 def test_every_character_that_means_something_to_tex_is_escaped() -> None:
     assert escape("a_b % & # $ { } ~ ^ \\") == (
-        r"a\_b \% \& \# \$ \{ \} \textasciitilde{} \textasciicircum{} \textbackslash{}"
+        r"a\_b~\% \& \# \$ \{ \} \textasciitilde{} \textasciicircum{} \textbackslash{}"
     )
     assert escape("gw→hh ≥ 5 µs, é, ł, 中") == (
         r"gw\ensuremath{\rightarrow}hh \ensuremath{\geq} 5 \textmu{}s, \'{e}, \l{}, U+4E2D"
@@ -88,7 +88,7 @@ def test_every_character_that_means_something_to_tex_is_escaped() -> None:
 
 
 def test_text_that_is_latex_already_is_left_alone() -> None:
-    assert escape(escape("50 %")) == r"50 \%"
+    assert escape(escape("50 %")) == r"50~\%"
 
 
 def test_units_are_siunitx_macros_and_unknown_ones_plain_text() -> None:

@@ -207,6 +207,15 @@ def test_a_unit_of_another_dimension_is_refused() -> None:
         build(_spec(cells=[CellSpec(metric="throughput", unit="ms")]), _grid((1, 1, 1.0)))
 
 
+def test_one_metric_in_two_units_is_refused_rather_than_mixed() -> None:
+    points = [
+        series([1e6], {"datagram": 1, "sockbuf": 1}),
+        series([1e6], {"datagram": 2, "sockbuf": 1}, engine="ours", unit="B/s"),
+    ]
+    with pytest.raises(InputError, match="is in 'bit/s' for some engines and in 'B/s' for others"):
+        build(_spec(), points)
+
+
 def test_an_engine_without_the_parameter_shows_a_dash() -> None:
     points = [
         series([1e6], {"datagram": 64}),

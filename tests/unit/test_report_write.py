@@ -186,3 +186,20 @@ def test_a_full_disk_leaves_the_old_file_whole(
         assert sorted(path.name for path in out.iterdir()) == ["ballast", "index.html"]
     finally:
         subprocess.run(["umount", str(out)], check=True, timeout=30)
+
+
+def test_default_tables_also_show_tests_that_have_no_headline_metric(
+    store: Store, tmp_path: Path
+) -> None:
+    case = Case(case_key("own", "a", "a", None, {}), "own", "a", "a", None, {})
+    metrics = {**_METRICS, "own": {"laps": MetricInfo("", "higher")}}
+    planned = [PlannedCase("stream", _case(64), 1), PlannedCase("race", case, 1)]
+    run = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "")
+    number = store.begin_run(run, planned, metrics)
+    stream = Outcome(1, 1.0, {"throughput": 1e9, "loss_rate": 0.0})
+    store.add(number, "stream", planned[0].case.key, stream, Launch(1.0))
+    store.add(number, "race", case.key, Outcome(1, 1.0, {"laps": 12.0}), Launch(1.0))
+    write_report(store, [number], None, tmp_path)
+    text = (tmp_path / "report.txt").read_text(encoding="utf-8")
+    assert "Throughput (Gbit/s)" in text
+    assert "12.00" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from railgauge.analysis import summarise
 from railgauge.errors import InputError
@@ -11,6 +12,9 @@ from railgauge.report.axes import axis_value
 from railgauge.report.model import AxisSpec, CellSpec, Selection, Spec, TableSpec
 from railgauge.report.number import best_unit, scale
 from railgauge.store.records import Series
+
+if TYPE_CHECKING:
+    from railgauge.store import Store
 
 # The metrics that say most, in the order of their columns; "" lets the values pick the unit.
 _HEADLINE_UNITS = {
@@ -23,6 +27,14 @@ _HEADLINE_UNITS = {
 }
 # Where an engine has none of those.
 _OTHERS = 4
+
+
+def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
+    """Return what the default tables of these runs show, without reading every metric."""
+    series = store.series(run_ids, _HEADLINE_UNITS.keys())
+    shown = {(one.run, one.test) for one in series}
+    planned = {(number, one.test) for number in run_ids for one in store.run(number).cases}
+    return series if planned <= shown else store.series(run_ids)
 
 
 def default_spec(series: Sequence[Series]) -> Spec:

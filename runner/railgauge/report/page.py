@@ -85,7 +85,7 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         ("Git commit of the plan", [_commit(run) for run in runs]),
         ("Cases", [str(len(run.cases)) for run in runs]),
         ("Replications asked", [str(sum(case.replications for case in run.cases)) for run in runs]),
-        ("Seed", [str(run.new.seed) for run in runs]),
+        ("Seed", ["–" if run.new.origin == "imported" else str(run.new.seed) for run in runs]),
         ("Controller", [run.new.controller or "–" for run in runs]),
         ("railgauge", [run.new.railgauge_version or "–" for run in runs]),
         ("Engines' source", [run.new.engines_hash or "–" for run in runs]),

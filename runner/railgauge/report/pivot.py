@@ -46,7 +46,8 @@ def build(
     grid = _grid(spec, chosen)
     row_keys = _ordered([row for row, _ in grid], [axes[name] for name in spec.rows])
     column_keys = _ordered([column for _, column in grid], [axes[name] for name in spec.columns])
-    columns = [_column(spec, key, cell, chosen) for key in column_keys for cell in spec.cells]
+    units = _units(spec, chosen)
+    columns = [_column(spec, key, cell, units) for key in column_keys for cell in spec.cells]
     marks = notes.Marks()
     summaries: dict[int, Summary] = {}
     scales = [scale(column.unit, column.base_unit) for column in columns]
@@ -187,8 +188,20 @@ def _ordered(keys: Sequence[Key], axes: Sequence[Axis]) -> list[Key]:
     )
 
 
-def _column(spec: TableSpec, key: Key, cell: CellSpec, chosen: Sequence[Series]) -> Column:
-    stored = next((one.unit for one in chosen if one.metric == cell.metric), "")
+def _units(spec: TableSpec, chosen: Sequence[Series]) -> dict[str, str]:
+    """Return each metric's stored unit; InputError where engines don't agree on it."""
+    units: dict[str, str] = {}
+    for one in chosen:
+        if units.setdefault(one.metric, one.unit) != one.unit:
+            raise InputError(
+                f"table {spec.name!r}: {one.metric} is in {units[one.metric]!r} for some engines and"
+                f" in {one.unit!r} for others: select one engine"
+            )
+    return units
+
+
+def _column(spec: TableSpec, key: Key, cell: CellSpec, units: Mapping[str, str]) -> Column:
+    stored = units.get(cell.metric, "")
     base, digits = stored, cell.digits
     if cell.statistic == "cv":
         base = "1"

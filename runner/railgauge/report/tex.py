@@ -147,7 +147,9 @@ def escape(text: object) -> Tex:
 @lru_cache(maxsize=4096)  # A table shows the same labels over and over.
 def _escaped(text: str) -> Tex:
     # Split first: the braces that keep letters apart must not be escaped themselves.
-    parts = _LIGATURES.sub("\\1\0", text.replace("\0", "")).split("\0")
+    # A percent sign stays on its number's line.
+    text = text.replace("\0", "").replace(" %", "\u00a0%")
+    parts = _LIGATURES.sub("\\1\0", text).split("\0")
     return Tex("{}".join(_SPECIAL.sub(_character, part) for part in parts))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.errors import EnvironmentFailedError, InputError
 from railgauge.report.csvfile import render_csv
-from railgauge.report.default import default_spec
+from railgauge.report.default import default_series, default_spec
 from railgauge.report.model import Spec
 from railgauge.report.page import make_page
 from railgauge.report.pivot import build
@@ -43,11 +43,14 @@ def write_report(
     """
     if not run_ids:
         raise InputError("name the run to report: `railgauge list` shows them")
-    metrics = None if spec is None else {cell.metric for one in spec.tables for cell in one.cells}
-    series = store.series(run_ids, metrics)
+    if spec is None:
+        series = default_series(store, run_ids)
+        spec = default_spec(series)
+    else:
+        metrics = {cell.metric for one in spec.tables for cell in one.cells}
+        series = store.series(run_ids, metrics)
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
     imported = {run.id for run in runs if run.new.origin == "imported"}
-    spec = spec or default_spec(series)
     tables = [build(one, series, catalogue=catalogue, imported=imported) for one in spec.tables]
     page = make_page(
         spec.name,
