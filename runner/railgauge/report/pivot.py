@@ -194,8 +194,8 @@ def _units(spec: TableSpec, chosen: Sequence[Series]) -> dict[str, str]:
     for one in chosen:
         if units.setdefault(one.metric, one.unit) != one.unit:
             raise InputError(
-                f"table {spec.name!r}: {one.metric} is in {units[one.metric]!r} for some engines and"
-                f" in {one.unit!r} for others: select one engine"
+                f"table {spec.name!r}: {one.metric} is in {units[one.metric]!r} for some engines"
+                f" and in {one.unit!r} for others: select one engine"
             )
     return units
 
