@@ -57,24 +57,27 @@ def test_the_program_runs_in_the_hosts_namespace(node: SshTransport, two_hosts: 
     assert two_hosts.a.address6 in addresses
 
 
-@pytest.mark.parametrize(
-    "argument",
-    [
-        "$HOME `id` $(id)",
-        "it's",
-        'a "quoted" word',
-        "back\\slash",
-        "two\nlines",
-        "*",
-        "",
-        "-n",
-        "é",
-        "!x",
-    ],
-)
-def test_arguments_survive_the_login_shell(node: SshTransport, argument: str) -> None:
-    completed = run(node, ["printf", "<%s>", "first", argument], timeout=10)
-    assert completed.stdout == f"<first><{argument}>\n"
+ARGUMENTS = ("$HOME `id` $(id)", "it's", 'a "quoted" word', "back\\slash \\' \\0101", "two\nlines")
+ARGUMENTS += ("*", "", "-n", "é", "!x !!", "end\n", "{a,b}", "~", "a=b", "# no comment", "%d", "\t")
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "tcsh"])
+def test_arguments_survive_every_login_shell(
+    lab: Lab, open_ssh: Callable[[str], SshTransport], shell: str
+) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}")
+    lab.a.sshd(2240, f'ForceCommand exec {shell} -c "$SSH_ORIGINAL_COMMAND"')
+    lab.write_config(lab.entry(shell, lab.a.control, port=2240))
+    lab.write_known_hosts(f"[{lab.a.control}]:2240 {public_key(lab)}")
+    transport = open_ssh(shell)
+    completed = run(transport, ["printf", "<%s>", *ARGUMENTS], timeout=10)
+    assert completed.stdout == "".join(f"<{argument}>" for argument in ARGUMENTS) + "\n"
+    transport.put({"x": b"hello"}, "~/by the shell")
+    assert (lab.a.home / "by the shell/x").read_bytes() == b"hello"
+    process = transport.start(["sleep", "100"])
+    process.kill()
+    assert process.wait(10).status == -9
 
 
 def test_lines_come_as_they_are_written(node: SshTransport) -> None:

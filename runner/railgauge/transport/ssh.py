@@ -1,8 +1,8 @@
 """Programs on another machine, by ssh: one connection for all of them, one channel for each.
 
-A login shell reads what we start, whatever shell that is; it is given one line for a POSIX sh,
-quoted for POSIX shells. (fish reads backslashes inside quotes, csh newlines: arguments with those
-do not survive there.) Whatever the login shell itself prints first is dropped.
+The account's login shell reads what we start, be it sh, bash, zsh, fish or tcsh: it is given one
+line that all of them read alike, and a POSIX sh does the rest. Whatever the login shell itself
+prints first is dropped.
 
 The program's output waits in the connection until somebody reads it, 2 MiB of it; then the program
 blocks.
@@ -14,6 +14,7 @@ import contextlib
 import io
 import secrets
 import shlex
+import string
 import tarfile
 import threading
 import time
@@ -28,15 +29,19 @@ from railgauge.transport.lines import LineBuffer, Tail
 from railgauge.transport.sshconnect import SshConnection, translated
 
 _READ = 65536
+_HARMLESS = string.ascii_letters + string.digits + " _-./=:,+@"
 _START_TIMEOUT = 60.0
 _PUT_TIMEOUT = 60.0
 _KILL_TIMEOUT = 5.0
 _LAST_WORDS = 1.0
 
-# $1 is a mark, the rest the program. The shell stays, so that a program's death by a signal comes
-# back as a status, which not every login shell would see to; all of them share a process group.
+# $1 is a mark, $2 the program and its arguments, quoted for sh and then encoded. The shell stays,
+# so that a program's death by a signal comes back as a status, which not every login shell would
+# see to; all of them share a process group. No quote, backslash or exclamation mark may stand here:
+# login shells disagree on them.
 _START = (
-    'mark=$1; shift; command -v "$1" >/dev/null || { echo "$mark missing"; exit 127; }; '
+    'mark=$1; eval "set -- $(printf %b "$2")"; '
+    'command -v "$1" >/dev/null || { echo "$mark missing"; exit 127; }; '
     "read -r pid name state parent group rest </proc/$$/stat; "
     'echo "$mark ready $group"; "$@"; exit $?'
 )
@@ -85,9 +90,8 @@ class SshProcess:
         deadline = time.monotonic() + _START_TIMEOUT
         program = argv[0]
         with translated(self._host, "starting a program"):
-            self._channel.exec_command(
-                f"exec sh -c {shlex.quote(_START)} sh {mark} {shlex.join(argv)}"
-            )
+            encoded = _encode(shlex.join(argv))
+            self._channel.exec_command(f"exec sh -c '{_START}' sh {mark} '{encoded}'")
         while True:
             try:
                 line = self.read_line(max(0.0, deadline - time.monotonic()))
@@ -288,6 +292,12 @@ class SshTransport:
             return bool(channel.exit_status == 0)
         except (HostUnreachableError, SSHException, OSError, EOFError):
             return False
+
+
+def _encode(text: str) -> str:
+    """Return `text` as printf's %b reads it, in characters that mean nothing to any shell."""
+    harmless = _HARMLESS.encode()
+    return "".join(chr(byte) if byte in harmless else f"\\0{byte:03o}" for byte in text.encode())
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:
