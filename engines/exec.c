@@ -233,7 +233,7 @@ static void check_status(int status, const struct capture *capture)
 
 static double seconds_of(struct timeval t)
 {
-    return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+    return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
 static void run_once(const struct launch *launch, struct capture *capture, struct result *result)

@@ -38,7 +38,7 @@ static const struct parameter parameters[] = {
      "the server's socket buffers, where they differ; 0: as sockbuf"},
     {"tos", INT, "0", 0, 255, NULL, NULL, "tcptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
-    {"nodelay", BOOL, "1", 0, 1, NULL, NULL, "tcptest -N",
+    {"nodelay", BOOL, "true", 0, 0, NULL, NULL, "tcptest -N",
      "send small segments at once (TCP_NODELAY), on both ends"},
     {"congestion", TEXT, "cubic", 0, 0, NULL, NULL, NULL,
      "congestion control, by the kernel's name, on both ends; system: the kernel's default"},
@@ -103,7 +103,11 @@ static int connect_data(struct client *client, const struct trial *trial)
     int family = client->server.any.sa_family;
     int fd = open_socket(family, SOCK_STREAM);
     prepare(fd, family, client->launch, false);
-    connect_within(fd, &client->server, ANSWER_SECONDS, "test port");
+    int error = connect_socket(fd, &client->server);
+    if (error && !control_alive(client->control))
+        fail(PEER_LOST, "the server died or hung up");
+    if (error)
+        connect_failed(error, &client->server, TEST_PORT_ADVICE);
     set_timeouts(fd, ANSWER_SECONDS);
     put_be64(token, trial->token);
     if (send(fd, token, sizeof token, MSG_NOSIGNAL) != sizeof token ||
@@ -167,12 +171,12 @@ static void session_open(struct session *session, struct fields *settings)
 }
 
 /* True if the connection comes from the client and begins with the token. */
-static bool is_client(int fd, const struct session *session, const struct trial *trial)
+static bool is_client(int fd, const struct address *from, const struct session *session,
+                      const struct trial *trial)
 {
-    struct address from = peer_address(fd);
     unsigned char token[TOKEN_SIZE];
     set_timeouts(fd, 1);
-    return same_host(&from, &session->peer) &&
+    return same_host(from, &session->peer) &&
            recv(fd, token, sizeof token, MSG_WAITALL) == sizeof token &&
            get_be64(token) == trial->token &&
            send(fd, token, sizeof token, MSG_NOSIGNAL) == sizeof token;
@@ -187,8 +191,9 @@ static int accept_data(struct session *session, const struct trial *trial)
                 fail(BAD_PEER, "the client ended a test it had not begun");
             continue;
         }
-        int fd = accept4(session->fd, NULL, NULL, SOCK_CLOEXEC);
-        if (fd >= 0 && is_client(fd, session, trial))
+        struct address from = {.length = sizeof from.space};
+        int fd = accept4(session->fd, &from.any, &from.length, SOCK_CLOEXEC);
+        if (fd >= 0 && is_client(fd, &from, session, trial))
             return fd;
         if (fd >= 0)
             close(fd);
@@ -201,6 +206,8 @@ static void session_ready(struct session *session, const struct trial *trial)
     (void)trial;
     if (is_mode(&session->launch, "stream"))
         prepare_tcp_receiver(session);
+    else
+        prepare_tcp_echo(session);
 }
 
 static void session_measure(struct session *session, const struct trial *trial,

@@ -77,6 +77,14 @@ static void prepare(int fd, int family, const struct launch *launch, bool server
     set_tos(fd, family, int_of(launch, "tos"), settings);
 }
 
+/* From now on the kernel takes datagrams from nobody else. */
+static void connect_peer(int fd, const struct address *peer)
+{
+    int error = connect_socket(fd, peer);
+    if (error)
+        connect_failed(error, peer, TEST_PORT_ADVICE);
+}
+
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
 {
     (void)server;
@@ -84,7 +92,7 @@ static void client_open(struct client *client, struct fields *settings, struct f
     client->fd = open_socket(family, SOCK_DGRAM);
     prepare(client->fd, family, client->launch, false, settings);
     set_timeouts(client->fd, 1);
-    connect_within(client->fd, &client->server, 1, "test port");
+    connect_peer(client->fd, &client->server);
     add_place(client->fd, settings);
 }
 
@@ -122,12 +130,14 @@ static void session_ready(struct session *session, const struct trial *trial)
     struct address peer = session->peer;
     unsigned char scrap[1];
     address_set_port(&peer, trial->client_port);
-    connect_within(session->fd, &peer, 1, "client's test port");
+    connect_peer(session->fd, &peer);
     uint64_t limit = now_ns() + DRAIN_NS;
     while (recv(session->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
     if (is_mode(&session->launch, "stream"))
         prepare_udp_receiver(session, trial);
+    else
+        prepare_udp_echo(session);
 }
 
 static void session_measure(struct session *session, const struct trial *trial,

@@ -30,6 +30,7 @@ double utc_now(void);
 
 /* Wall and CPU time of a stretch of this thread's work, in seconds. */
 struct usage {
+    uint64_t began;
     double elapsed, user, system;
 };
 void usage_begin(struct usage *usage);

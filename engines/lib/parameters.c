@@ -141,6 +141,8 @@ void value_text(const struct parameter *p, const struct value *value, char out[T
 {
     if (p->type == CHOICE || p->type == TEXT)
         snprintf(out, TEXT_LIMIT, "%s", value->text);
+    else if (p->type == BOOL)
+        snprintf(out, TEXT_LIMIT, value->number != 0 ? "true" : "false");
     else
         number_text(value->number, out);
 }

@@ -118,8 +118,7 @@ bool wait_readable(int fd, uint64_t deadline_ns)
     }
 }
 
-/* Connects; returns 0 or the error, ETIMEDOUT when the time is up. */
-static int try_connect(int fd, const struct address *address, double seconds)
+int connect_socket(int fd, const struct address *address)
 {
     int flags = fcntl(fd, F_GETFL);
     fcntl(fd, F_SETFL, flags | O_NONBLOCK);
@@ -127,7 +126,7 @@ static int try_connect(int fd, const struct address *address, double seconds)
     if (error == EINPROGRESS) {
         struct pollfd wanted = {.fd = fd, .events = POLLOUT};
         socklen_t length = sizeof error;
-        int ready = poll(&wanted, 1, (int)(seconds * 1000));
+        int ready = poll(&wanted, 1, (int)(CONNECT_SECONDS * 1000));
         if (ready <= 0)
             error = ETIMEDOUT;
         else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
@@ -137,28 +136,21 @@ static int try_connect(int fd, const struct address *address, double seconds)
     return error;
 }
 
-static _Noreturn void connect_failed(int error, const struct address *address, const char *what)
+void connect_failed(int error, const struct address *address, const char *advice)
 {
     char text[ADDRESS_LIMIT];
     address_text(address, text);
     int port = address_port(address);
     if (error == ECONNREFUSED)
-        fail(CONNECTION_REFUSED, "nothing listens on port %d of %s: is the %s running?", port,
-             text, what);
+        fail(CONNECTION_REFUSED, "nothing listens on port %d of %s: %s", port, text, advice);
     if (error == ETIMEDOUT)
-        fail(CONNECT_TIMEOUT, "port %d of %s (%s) did not answer within %g s: is the host up, "
-             "and does a firewall let the port through?", port, text, what, CONNECT_SECONDS);
+        fail(CONNECT_TIMEOUT,
+             "port %d of %s did not answer within %g s: is the host up, and does a firewall let "
+             "the port through?",
+             port, text, CONNECT_SECONDS);
     if (error == EHOSTUNREACH || error == ENETUNREACH)
         fail(UNREACHABLE, "there is no way to %s: %s", text, strerror(error));
-    fail(SYSTEM_ERROR, "cannot connect to port %d of %s (%s): %s", port, text, what,
-         strerror(error));
-}
-
-void connect_within(int fd, const struct address *address, double seconds, const char *what)
-{
-    int error = try_connect(fd, address, seconds);
-    if (error)
-        connect_failed(error, address, what);
+    fail(SYSTEM_ERROR, "cannot connect to port %d of %s: %s", port, text, strerror(error));
 }
 
 static struct addrinfo *resolve(const char *host, int port, int family, int flags)
@@ -194,14 +186,14 @@ int connect_to_host(const char *host, int port, const char *ip)
     for (struct addrinfo *info = found; info; info = info->ai_next) {
         address = from_info(info);
         fd = open_socket(info->ai_family, SOCK_STREAM);
-        error = try_connect(fd, &address, CONNECT_SECONDS);
+        error = connect_socket(fd, &address);
         if (error == 0)
             break;
         close(fd);
     }
     freeaddrinfo(found);
     if (error)
-        connect_failed(error, &address, "server");
+        connect_failed(error, &address, "is the server running?");
     keep_alive(fd);
     return fd;
 }

@@ -40,8 +40,12 @@ int open_socket(int family, int type);
 /* Binds to the address, or fails with PORT_IN_USE. */
 void bind_socket(int fd, const struct address *address);
 
-/* Connects within the time, or fails. */
-void connect_within(int fd, const struct address *address, double seconds, const char *what);
+/* Connects within ten seconds; returns 0 or the error. */
+int connect_socket(int fd, const struct address *address);
+
+/* Fails with what that error of connect_socket means, and what to do if nobody listens there. */
+_Noreturn void connect_failed(int error, const struct address *address, const char *advice);
+#define TEST_PORT_ADVICE "does a firewall refuse the test port? --data-port chooses it"
 
 /* Connection notices within a quarter of a minute that the other host is gone. */
 void keep_alive(int fd);

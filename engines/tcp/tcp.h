@@ -6,6 +6,8 @@
 
 #define BYTES_LIMIT 1e18 /* no replication moves as much */
 
+/* What is named prepare_... is done before the client is told to send. */
+
 /* Mode stream. */
 void send_tcp_stream(struct client *client, const struct trial *trial, struct fields *end,
                      struct result *result);
@@ -17,6 +19,7 @@ void finish_tcp_stream(struct client *client, const struct fields *reply, struct
 /* Mode latency. */
 void measure_tcp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
                              struct result *result);
+void prepare_tcp_echo(const struct session *session);
 void echo_messages(struct session *session, const struct trial *trial, int fd,
                    struct fields *reply);
 

@@ -77,20 +77,26 @@ void measure_udp_round_trips(struct client *client, const struct trial *trial, s
     fields_add_number(end, "sent", (double)number);
 }
 
+/* One for each session, which is a process. */
+static unsigned char *echoed;
+
+void prepare_udp_echo(const struct session *session)
+{
+    if (echoed == NULL)
+        echoed = test_buffer(size_of(&session->launch, "datagram") + 1);
+}
+
 void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply)
 {
-    static unsigned char *packet;
     struct usage usage;
     size_t size = size_of(&session->launch, "datagram");
     uint64_t limit = trial_limit(trial, GRACE_SECONDS), quiet_since = now_ns();
-    if (packet == NULL)
-        packet = test_buffer(size + 1);
     usage_begin(&usage);
     for (;;) {
-        ssize_t got = recv(session->fd, packet, size + 1, 0);
+        ssize_t got = recv(session->fd, echoed, size + 1, 0);
         uint64_t now = now_ns();
-        if (got == (ssize_t)size && get_be64(packet) == trial->token) {
-            send(session->fd, packet, size, 0); /* one that fails is lost, as the client sees */
+        if (got == (ssize_t)size && get_be64(echoed) == trial->token) {
+            send(session->fd, echoed, size, 0); /* one that fails is lost, as the client sees */
             quiet_since = now;
         } else if (got < 0 && session_end_arrived(session)) {
             break;

@@ -109,7 +109,9 @@ static uint32_t socket_drops(int fd)
 {
     uint32_t counters[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof counters;
-    getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counters, &length);
+    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counters, &length) != 0)
+        fail(SYSTEM_ERROR, "cannot read the socket's drops, as Linux 4.12 and later tell them: %s",
+             strerror(errno));
     return counters[SK_MEMINFO_DROPS];
 }
 
@@ -126,7 +128,7 @@ struct receiver {
 /* One for each session, which is a process. */
 static struct receiver receiver;
 
-void prepare_udp_receiver(struct session *session, const struct trial *trial)
+void prepare_udp_receiver(const struct session *session, const struct trial *trial)
 {
     size_t payload = size_of(&session->launch, "datagram") - PACKET_HEADER;
     static unsigned char *data;
@@ -145,9 +147,11 @@ void prepare_udp_receiver(struct session *session, const struct trial *trial)
     }
 }
 
-/* Counts what one call brought. Strangers and stragglers don't have the token. */
-static void take_datagrams(int count, size_t size, uint64_t now)
+/* Counts what one call brought; false if nothing of it was new. Strangers and stragglers don't
+ * have the token. */
+static bool take_datagrams(int count, size_t size, uint64_t now)
 {
+    bool news = false;
     for (int i = 0; i < count; i++) {
         const unsigned char *header = receiver.headers[i];
         uint64_t number = get_be64(header + 8);
@@ -161,7 +165,9 @@ static void take_datagrams(int count, size_t size, uint64_t now)
             receiver.with_first = 1;
         }
         receiver.last_at = now;
+        news = true;
     }
+    return news;
 }
 
 void receive_udp_stream(struct session *session, const struct trial *trial, struct fields *reply)
@@ -176,17 +182,16 @@ void receive_udp_stream(struct session *session, const struct trial *trial, stru
         int got = recvmmsg(session->fd, receiver.messages, wanted, MSG_WAITFORONE, NULL);
         uint64_t now = now_ns();
         if (got > 0) {
-            take_datagrams(got, size, now);
-            quiet_since = now;
+            if (take_datagrams(got, size, now))
+                quiet_since = now;
         } else if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED) {
             fail(SYSTEM_ERROR, "cannot receive datagrams: %s", strerror(errno));
-        } else if (session->ended ? now - quiet_since > DRAIN_NS
-                                  : now - quiet_since > seconds_ns(GRACE_SECONDS)) {
-            break;
         } else if (!session->ended && session_end_arrived(session)) {
             sent = fields_count(&session->end, "sent", COUNT_LIMIT);
             quiet_since = now;
         }
+        if (now - quiet_since > (session->ended ? DRAIN_NS : seconds_ns(GRACE_SECONDS)))
+            break;
         if (now > limit)
             fail(NO_ANSWER, "the client did not end in time");
     }

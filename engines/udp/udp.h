@@ -8,16 +8,19 @@
 #define STALL_NS (10 * NANOSECONDS)    /* no progress for so long is a failure */
 #define DRAIN_NS (NANOSECONDS / 5)     /* silence after which nothing more will come */
 
+/* What is named prepare_... is done before the client is told to send. */
+
 /* Mode stream. */
 void send_udp_stream(struct client *client, const struct trial *trial, struct fields *end,
                      struct result *result);
-void prepare_udp_receiver(struct session *session, const struct trial *trial);
+void prepare_udp_receiver(const struct session *session, const struct trial *trial);
 void receive_udp_stream(struct session *session, const struct trial *trial, struct fields *reply);
 void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result);
 
 /* Mode latency. */
 void measure_udp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
                              struct result *result);
+void prepare_udp_echo(const struct session *session);
 void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply);
 
 /* A send or receive call on the client's test socket failed: ends in fail(). */

@@ -241,7 +241,9 @@ class Wire:
 
     def send(self, kind: int, *, protocol: int = 1, **fields: object) -> None:
         payload = "".join(f"{name} {value}\n" for name, value in fields.items()).encode()
-        self.socket.sendall(struct.pack(">IHHI", self.MAGIC, protocol, kind, len(payload)) + payload)
+        self.socket.sendall(
+            struct.pack(">IHHI", self.MAGIC, protocol, kind, len(payload)) + payload
+        )
 
     def exactly(self, size: int) -> bytes:
         data = b""

@@ -125,9 +125,7 @@ def test_a_command_line_that_makes_no_sense_is_refused(engines, arguments: tuple
     [("4KiB", 4096), ("4k", 4096), ("4kB", 4000), ("1460", 1460), ("60000B", 60000)],
 )
 @pytest.mark.parametrize("spelling", ["--datagram={}", "--datagram {}"])
-def test_sizes_may_be_written_with_units(
-    engines, written: str, meant: int, spelling: str
-) -> None:
+def test_sizes_may_be_written_with_units(engines, written: str, meant: int, spelling: str) -> None:
     server = engines.server("udp")
     option = spelling.format(written).split()
     done = engines.client(server, *option, "--count=10", count=1)

@@ -25,7 +25,7 @@ def test_a_command_is_timed_and_its_output_kept(engines) -> None:
 
 def test_the_wall_time_is_the_commands(engines) -> None:
     (metrics,) = _run(engines, "--", "sleep", "0.3").metrics
-    assert 0.3 <= metrics["wall_time"]
+    assert metrics["wall_time"] >= 0.3
 
 
 def test_output_is_valid_json_whatever_it_is(engines) -> None:
@@ -86,9 +86,9 @@ def test_a_child_left_behind_is_ended_and_not_waited_for(
     engines, tmp_path: Path, process_ends
 ) -> None:
     pids = tmp_path / "pids"
-    (event,) = _run(
-        engines, "--", "sh", "-c", f"sleep 600 & echo $! > {pids}; echo out"
-    ).of("replication")
+    (event,) = _run(engines, "--", "sh", "-c", f"sleep 600 & echo $! > {pids}; echo out").of(
+        "replication"
+    )
     assert event["output"] == "out\n"
     assert process_ends(int(pids.read_text()))
 

@@ -27,7 +27,9 @@ WINDOW = 1 << 20
 def test_quantiles_are_within_one_percent_and_extremes_exact(
     probe: Probe, values: list[int]
 ) -> None:
-    count, lowest, highest, *quantiles = probe("histogram_probe", " ".join(map(str, values))).split()
+    count, lowest, highest, *quantiles = probe(
+        "histogram_probe", " ".join(map(str, values))
+    ).split()
     ranked = sorted(values)
     assert (int(count), int(lowest), int(highest)) == (len(values), ranked[0], ranked[-1])
     for text, q in zip(quantiles, (0.5, 0.9, 0.99, 0.999), strict=True):
