@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 class RailgaugeError(Exception):
-    """Base of everything railgauge raises on purpose: a sentence with what, where and what to do."""
+    """Base of what railgauge raises on purpose: a sentence with what, where and what to do."""
 
     exit_code = 3
 
@@ -24,7 +24,7 @@ class InputError(RailgaugeError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One mistake in a file: where it stands and what to write instead. Lines and columns count from 1."""
+    """One mistake in a file: where it stands (counted from 1) and what to write instead."""
 
     file: str
     line: int
@@ -36,8 +36,8 @@ class Problem:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
 
 
-class FileProblems(InputError):
-    """All the mistakes of a file (plan, hosts file, report definition, engine description) at once."""
+class FileProblems(InputError):  # noqa: N818 - it holds problems, any number of them
+    """All the mistakes of a plan, hosts file, report definition or engine description at once."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))

@@ -9,6 +9,7 @@ ready; from then on each replication is stored as it comes.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import secrets
 import socket
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -128,6 +129,11 @@ def read(request: Request) -> Job:
     loaded = load_plan_text(
         stored.new.plan_text, f"plan of run {request.run}", Path(stored.new.directory)
     )
+    if stored.new.files_hash != files_hash(loaded):
+        raise InputError(
+            f"run {request.run} can't go on: {' or '.join(map(str, named_files(loaded)))} was "
+            "changed since it began, and the rest might measure something else: start a new run"
+        )
     return Job(request, loaded, stored.new.seed, sources, done=request.store.done(request.run))
 
 
@@ -138,9 +144,8 @@ def expand(job: Job) -> Job:
         began = {(planned.test, planned.case.key) for planned in _stored(job).cases}
         if began != {(each.test.name, case.key) for each in tests for case in each.cases}:
             raise InputError(
-                f"run {job.request.run} can't go on: its plan gives other cases now. "
-                "Was its hosts file, an engine description or railgauge itself changed? "
-                "Start a new run."
+                f"run {job.request.run} can't go on: its plan gives other cases now, with this "
+                "version of railgauge: start a new run"
             )
     return replace(job, tests=tests)
 
@@ -229,6 +234,7 @@ def record(job: Job) -> Job:
             controller=socket.gethostname(),
             railgauge_version=__version__,
             engines_hash=job.sources.digest,
+            files_hash=files_hash(loaded),
         ),
         [
             PlannedCase(each.test.name, case, each.test.replications)
@@ -261,7 +267,9 @@ def perform(job: Job) -> Finished:
             f"{tally.missing} missing. Go on with: railgauge resume {job.run}"
         )
     store.finish_run(job.run, "interrupted" if tally.missing else "complete")
-    return Finished(job.run, setting.catalogue, tally.measured, tally.failed, tally.missing, performance.lost)
+    return Finished(
+        job.run, setting.catalogue, tally.measured, tally.failed, tally.missing, performance.lost
+    )
 
 
 STAGES: tuple[Callable[[Any], Any], ...] = (
@@ -274,6 +282,24 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
     record,
     perform,
 )
+
+
+def named_files(loaded: LoadedPlan) -> list[Path]:
+    """Return the files that the plan names: its hosts file and engine descriptions."""
+    plan = loaded.plan
+    return [loaded.directory / name for name in (plan.hosts_file, *plan.engines) if name]
+
+
+def files_hash(loaded: LoadedPlan) -> str:
+    """Return a digest of what the plan's files hold; empty when it names none."""
+    files = named_files(loaded)
+    if not files:
+        return ""
+    try:
+        contents = [hashlib.sha256(file.read_bytes()).digest() for file in files]
+    except OSError as error:
+        raise InputError(f"{error.filename} can't be read any more: {error.strerror}") from error
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:32]
 
 
 def _stored(job: Job) -> StoredRun:

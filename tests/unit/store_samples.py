@@ -16,6 +16,7 @@ RUN = NewRun(
     controller="gw0",
     railgauge_version="0.1.0",
     engines_hash="feed",
+    files_hash="",
 )
 METRICS = {
     "udp": {"throughput": MetricInfo("bit/s", "higher"), "loss_rate": MetricInfo("1", "lower")}

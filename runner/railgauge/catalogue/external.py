@@ -20,7 +20,7 @@ from railgauge.validation import Scalar, StrictModel, Version, suggest, validate
 from railgauge.yamlfile import Document, load
 
 # What a case has beside its parameters, and plans name in the same place.
-_RESERVED = ("link", "host")
+_RESERVED = ("client_host", "engine", "host", "link", "plan", "run", "server_host", "test")
 _UNITS: Mapping[str, str] = {"size": "B", "time": "s", "rate": "bit/s"}
 _NUMERIC = ("size", "time", "rate", "int")
 

@@ -9,6 +9,7 @@ import click
 
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
+from railgauge.errors import InputError
 from railgauge.store import Store
 from railgauge.store.import_csv import CsvMapping, import_csv, parse_binding, parse_setting
 
@@ -67,7 +68,7 @@ def csv_command(
         engine=engine,
         metrics=[parse_binding(text) for text in metrics],
         parameters=[parse_binding(text) for text in parameters],
-        fixed=dict(parse_setting(text) for text in settings),
+        fixed=_settings(settings),
         link=link,
         link_name=link_name,
         plan=plan,
@@ -80,3 +81,12 @@ def csv_command(
         f"run {result.run}: {result.values} values of {result.cases} cases "
         f"from {result.rows} rows, {result.blanks} cells blank"
     )
+
+
+def _settings(texts: tuple[str, ...]) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for name, value in map(parse_setting, texts):
+        if name in settings:
+            raise InputError(f"--set {name} is given twice: leave one away")
+        settings[name] = value
+    return settings

@@ -308,7 +308,7 @@ def _take(event: Event, engine: EngineInfo, progress: _Progress) -> Outcome | No
 
 
 def _replicated(event: Replicated, engine: EngineInfo, progress: _Progress) -> Outcome:
-    metrics = _metrics(event, engine)
+    metrics = engine.read_metrics(event.metrics, event.output)
     if event.warmup:
         return Outcome(0, event.started_at, metrics, warmup=True)
     if event.number != progress.measured + 1 or event.number > len(progress.numbers):
@@ -319,17 +319,6 @@ def _replicated(event: Replicated, engine: EngineInfo, progress: _Progress) -> O
     outcome = Outcome(progress.current, event.started_at, metrics)
     progress.measured += 1
     return outcome
-
-
-def _metrics(event: Replicated, engine: EngineInfo) -> Mapping[str, float]:
-    """Return the metrics under the engine's names; a metric it never described is refused."""
-    if engine.command is None:
-        if unknown := event.metrics.keys() - engine.metrics.keys():
-            raise EngineError(
-                "contract", f"{engine.name} reported metrics it never described: {sorted(unknown)}"
-            )
-        return event.metrics
-    return {metric.name: event.metrics[metric.source] for metric in engine.metrics.values()}
 
 
 def _failed(progress: _Progress, code: str, message: str) -> Outcome:

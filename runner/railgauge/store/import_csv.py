@@ -126,6 +126,7 @@ def import_csv(
             controller=socket.gethostname(),
             railgauge_version=__version__,
             engines_hash="",
+            files_hash="",
             origin="imported",
         ),
         [PlannedCase(test, case, replications[key]) for key, case in cases.items()],

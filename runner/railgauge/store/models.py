@@ -54,6 +54,7 @@ class Run(Base):
     controller: Mapped[str]
     railgauge_version: Mapped[str]
     engines_hash: Mapped[str]
+    files_hash: Mapped[str]
     origin: Mapped[str]
     state: Mapped[str]
     started_at: Mapped[str]

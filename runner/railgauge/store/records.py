@@ -34,7 +34,8 @@ class NewRun:
     """One execution of a plan, as known before anything starts.
 
     `directory` is the plan's folder, which relative file names in its text refer to. `plan_text`
-    is empty for an imported run.
+    is empty for an imported run. `engines_hash` is of our engines' sources, `files_hash` of the
+    hosts file and engine descriptions that the plan names (empty if it names none).
     """
 
     plan: str
@@ -46,6 +47,7 @@ class NewRun:
     controller: str
     railgauge_version: str
     engines_hash: str
+    files_hash: str
     origin: Literal["measured", "imported"] = "measured"
 
 

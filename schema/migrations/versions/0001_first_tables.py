@@ -52,6 +52,7 @@ def upgrade() -> None:
         sa.Column("controller", sa.Text, nullable=False),
         sa.Column("railgauge_version", sa.Text, nullable=False),
         sa.Column("engines_hash", sa.Text, nullable=False),
+        sa.Column("files_hash", sa.Text, nullable=False),
         sa.Column("origin", sa.Text, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("started_at", sa.Text, nullable=False),
