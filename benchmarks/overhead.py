@@ -18,10 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from railgauge.schedule import Dispatch
-
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.pipeline import Request, execute
+from railgauge.schedule import Dispatch
 
 ENGINE = """\
 railgauge_engine: 1
