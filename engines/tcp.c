@@ -30,11 +30,11 @@ static const struct parameter parameters[] = {
      "bytes given to each send call; 0: the whole message"},
     {"read", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -d",
      "bytes asked of each recv call; 0: 128 KiB for stream, the whole message for latency"},
-    {"sockbuf", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -b, -B; zcc -i, -o",
+    {"sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "tcptest -b, -B; zcc -i, -o",
      "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends, which turns its "
      "autotuning off; 0: leave it on; Linux grants twice what is asked, and Hpcbench asked for "
      "half of its -b"},
-    {"server_sockbuf", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -B",
+    {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "tcptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
     {"tos", INT, "0", 0, 255, NULL, NULL, "tcptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},

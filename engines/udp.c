@@ -20,10 +20,10 @@ static const struct parameter parameters[] = {
      "datagrams of -d bytes, so both are this"},
     {"batch", INT, "1", 1, 1024, NULL, "stream", NULL,
      "datagrams handed to the kernel in one call (sendmmsg); 1: one send for each"},
-    {"sockbuf", SIZE, "0", 0, 1 << 30, NULL, NULL, "udptest -b, -B",
+    {"sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "udptest -b, -B",
      "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends; 0: leave its "
      "own; Linux grants twice what is asked, and Hpcbench asked for half of its -b"},
-    {"server_sockbuf", SIZE, "0", 0, 1 << 30, NULL, NULL, "udptest -B",
+    {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "udptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
     {"tos", INT, "0", 0, 255, NULL, NULL, "udptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},

@@ -104,7 +104,7 @@ static _Noreturn void fail_as_told(const struct fields *fields)
     char code[VALUE_LIMIT] = "", message[VALUE_LIMIT] = "";
     fields_find(fields, "code", code);
     fields_find(fields, "message", message);
-    fail(failure_named(code), "the other end says: %.900s", message);
+    fail(failure_named(code), "the server says: %.900s", message);
 }
 
 enum message control_receive_any(int fd, struct fields *fields, double seconds)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LABEL 7   /* what stands before the columns */
 #define COLUMN 12 /* narrowest column */
 
 static const struct launch *launch;
@@ -71,7 +72,7 @@ void table_settings(const struct fields *client, const struct fields *server)
     print_side("client", client);
     if (server)
         print_side("server", server);
-    printf("#     ");
+    printf("%-*s", LABEL, "#");
     for (const struct metric *m = launch->engine->metrics; m->name; m++)
         if (shown(m))
             printf(" %*s", width(m), m->column);
@@ -91,10 +92,9 @@ static void print_cells(const double *values)
 
 void table_row(long number, bool warmup, const struct result *result)
 {
-    if (warmup)
-        printf("warm-up");
-    else
-        printf("%-6ld", number);
+    char label[32];
+    snprintf(label, sizeof label, "%ld", number);
+    printf("%-*s", LABEL, warmup ? "warm-up" : label);
     print_cells(result->values);
     if (result->output)
         fwrite(result->output, 1, result->output_length, stdout);
@@ -122,11 +122,11 @@ void table_end(void)
         mean[i] = seen[i].sum / (double)rows;
         highest[i] = seen[i].highest;
     }
-    printf("# min ");
+    printf("%-*s", LABEL, "# min");
     print_cells(lowest);
-    printf("# mean");
+    printf("%-*s", LABEL, "# mean");
     print_cells(mean);
-    printf("# max ");
+    printf("%-*s", LABEL, "# max");
     print_cells(highest);
     flush();
 }

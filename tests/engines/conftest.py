@@ -214,7 +214,14 @@ def probe(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
             flags = [f"-fsanitize={sanitize}"] if sanitize else []
             source = Path(__file__).with_name(f"{name}.c")
             objects = sorted((folder / "lib").glob("*.o"))
-            command = ["cc", "-std=c11", "-D_GNU_SOURCE", *flags, "-I", ROOT / "engines/lib"]
+            command = [
+                os.environ.get("CC", "cc"),
+                "-std=c11",
+                "-D_GNU_SOURCE",
+                *flags,
+                "-I",
+                ROOT / "engines/lib",
+            ]
             tail = [source, *objects, "-lm", "-pthread", "-o", built[name]]
             subprocess.run([*command, *tail], check=True)
         done = subprocess.run(

@@ -28,7 +28,7 @@ def _still_honest(engines, server) -> None:
         struct.pack(">IHHI", 0x5241494C, 1, 1, 9) + b"no fields",
         struct.pack(">IHHI", 0x5241494C, 1, 7, 0),
         struct.pack(">IHHI", 0x5241494C, 1, 1, 7) + b"secret\n",
-        struct.pack(">IHHI", 0x5241494C, 1, 1, 9) + b"a \x00\x01\xff b\n",
+        struct.pack(">IHHI", 0x5241494C, 1, 1, 8) + b"a \x00\x01\xff b\n",
     ],
     ids=["http", "zeros", "noise", "huge", "no-fields", "end", "no-value", "control-characters"],
 )
@@ -228,6 +228,14 @@ def test_a_client_gives_a_code_to_every_bad_answer(engines, impostor, answer, co
         connection.sendall(answer)
 
     assert _client(engines, impostor(act)).error["code"] == code
+
+
+def test_a_client_does_not_wait_for_ever_for_a_server_that_says_nothing(engines, impostor) -> None:
+    def act(connection: socket.socket) -> None:
+        while connection.recv(65536):
+            pass
+
+    assert _client(engines, impostor(act)).error["code"] == "no-answer"
 
 
 def _obliging(wire, connection: socket.socket, udp: socket.socket, **settings: object):
