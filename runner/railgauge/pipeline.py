@@ -29,6 +29,7 @@ from railgauge.errors import (
     EnvironmentFailedError,
     InputError,
     InterruptedRunError,
+    RailgaugeError,
 )
 from railgauge.gitstate import git_state
 from railgauge.performance import Observer, Performance, Setting, hosts_of
@@ -259,8 +260,12 @@ def perform(job: Job) -> Finished:
     store, plan = job.request.store, job.loaded.plan
     setting = Setting(job.loaded.catalogue, job.sites, plan.concurrency, plan.control_port)
     performance = Performance(store, job.run, job.request.observer, setting)
-    tally = performance.play(job.rounds)
-    if tally.stopped:
+    try:
+        tally = performance.play(job.rounds)
+    except RailgaugeError as error:
+        error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
+        raise
+    if tally.stopped and tally.missing:
         store.finish_run(job.run, "interrupted")
         raise InterruptedRunError(
             f"stopped: {tally.measured + tally.failed} replications measured and stored, "

@@ -256,10 +256,13 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(folder: Path) -> None:
     mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)]
     subprocess.run(mount, check=True)
     try:
-        (folder / "plan.yaml").write_text(SLOW.replace("replications: 8", "replications: 400"))
+        (folder / "plan.yaml").write_text(
+            SLOW.replace("0.3s", "0.02s").replace("replications: 8", "replications: 400")
+        )
         done = railgauge(folder, "run", "plan.yaml", "--db", str(small / "full.db"))
         assert done.returncode == 3, done.stdout + done.stderr
         assert "full" in done.stderr
+        assert "railgauge resume 1" in done.stderr
         assert "Traceback" not in done.stderr
     finally:
         subprocess.run(["umount", str(small)], check=True)

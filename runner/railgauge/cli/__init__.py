@@ -89,7 +89,8 @@ def _run() -> int:
         click.echo(str(error), err=True)
         return error.exit_code
     except RailgaugeError as error:
-        return _say(str(error), error.exit_code)
+        notes = getattr(error, "__notes__", ())
+        return _say("\n".join([str(error), *notes]), error.exit_code)
     except BrokenPipeError:
         # Whoever read our output has gone (`railgauge list | head`): that is not a failure.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
