@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sshlab import Lab, LabHost, ip
+from sshlab import PORT, Lab, LabHost, ip
 
 from railgauge.store import Store
 
@@ -186,9 +186,11 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
 def test_a_host_lost_in_the_middle_is_named_and_no_number_made_up(
     lab: Lab, controller: subprocess.Popen[bytes], database: Path
 ) -> None:
-    lab.b.sshds[0].stop()
-    output = controller.communicate(timeout=90)[0].decode()
-    lab.b.sshds[0] = lab.b.sshd(lab.b.sshds[0].port)
+    lab.b.sshds.pop(0).stop()
+    try:
+        output = controller.communicate(timeout=90)[0].decode()
+    finally:
+        lab.b.sshd(PORT)
     assert controller.returncode in (1, 3), output
     assert "b: " in output
     assert "Traceback" not in output

@@ -349,6 +349,18 @@ def test_a_key_that_is_not_authorized_is_told(
         open_ssh("stranger").start(["true"])
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b"no key\n", b"\xff\0", b"-----BEGIN RSA PRIVATE KEY-----\n"]
+)
+def test_an_identity_file_that_is_no_key_is_told(
+    lab: Lab, open_ssh: Callable[[str], SshTransport], content: bytes
+) -> None:
+    (lab.folder / "garbage").write_bytes(content)
+    lab.write_config(lab.entry("garbage", lab.a.control).replace("/user_key", "/garbage"))
+    with pytest.raises(HostUnreachableError, match="node: reaching"):
+        open_ssh("garbage").start(["true"])
+
+
 def test_a_key_with_a_passphrase_is_told_and_nothing_asked(
     lab: Lab, open_ssh: Callable[[str], SshTransport]
 ) -> None:

@@ -138,6 +138,13 @@ def test_a_source_that_does_not_compile_shows_the_compilers_words(
     assert list(cache.iterdir()) == []
 
 
+def test_a_mere_warning_of_some_compiler_is_no_obstacle(here: LocalTransport, cache: Path) -> None:
+    strict = b"WARNINGS := -Wall -Werror\n" + MAKEFILE.replace(b"cc -o", b"cc $(WARNINGS) -o")
+    unused = HELLO.replace(b"{ puts", b"{ int unused; puts")
+    folder = deploy(here, Bundle.of({**TINY.files, "Makefile": strict, "hello.c": unused}))
+    assert run(here, [f"{folder}/hello"], timeout=10).stdout == "hello there\n"
+
+
 @pytest.mark.usefixtures("path")
 def test_a_missing_make_is_named(here: LocalTransport, cache: Path, tmp_path: Path) -> None:
     tools(tmp_path / "bin", *BASICS)

@@ -194,7 +194,8 @@ def translated(host: str, doing: str) -> Iterator[None]:
     """Turn what paramiko and the socket raise into HostUnreachableError."""
     try:
         yield
-    except (SSHException, OSError, EOFError) as error:
+    # ValueError: a key file or an answer that the cryptography library can't make sense of.
+    except (SSHException, OSError, EOFError, ValueError) as error:
         raise HostUnreachableError(f"{host}: {doing} failed: {_reason(error)}") from error
 
 
