@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -248,9 +249,10 @@ def test_a_run_cannot_go_on_with_a_hosts_file_that_changed(folder: Path) -> None
     assert "hosts.yaml" in done.stderr
 
 
-def test_a_full_disk_is_said_and_what_was_stored_stays(folder: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
+def test_a_full_disk_is_said_and_what_was_stored_stays(
+    folder: Path, require: Callable[[object, str], None]
+) -> None:
+    require(os.geteuid() == 0, "root, to mount a small file system")
     small = folder / "small"
     small.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)]

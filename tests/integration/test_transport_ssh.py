@@ -63,10 +63,12 @@ ARGUMENTS += ("*", "", "-n", "é", "!x !!", "end\n", "{a,b}", "~", "a=b", "# no 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "tcsh"])
 def test_arguments_survive_every_login_shell(
-    lab: Lab, open_ssh: Callable[[str], SshTransport], shell: str
+    lab: Lab,
+    open_ssh: Callable[[str], SshTransport],
+    require: Callable[[object, str], None],
+    shell: str,
 ) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"needs {shell}")
+    require(shutil.which(shell), shell)
     lab.a.sshd(2240, f'ForceCommand exec {shell} -c "$SSH_ORIGINAL_COMMAND"')
     lab.write_config(lab.entry(shell, lab.a.control, port=2240))
     lab.write_known_hosts(f"[{lab.a.control}]:2240 {public_key(lab)}")
