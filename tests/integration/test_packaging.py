@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -80,8 +79,7 @@ def test_a_wheel_measures_stores_and_shows_far_from_the_checkout(
 
 def test_the_wheel_made_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -> None:
     sdist = build(ROOT, "sdist", tmp_path / "sdist")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
+    subprocess.run(["tar", "-xf", str(sdist), "-C", str(tmp_path)], check=True)
     again = build(tmp_path / sdist.name.removesuffix(".tar.gz"), "wheel", tmp_path / "again")
     before, after = zipfile.ZipFile(wheel), zipfile.ZipFile(again)
     assert before.namelist() == after.namelist()
