@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
 
-from railgauge.report.table import Cell, Column, Table
+from railgauge.analysis import Summary
+from railgauge.report.table import Table
 
-_SUMMARY = ("n", "mean", "median", "stdev", "minimum", "maximum", "mean_absolute_deviation", "cv")
+_NOTHING = (None,) * len(Summary._fields)
 _CELL = ("run", "test", "case_key", "asked", "failed", "suspect")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DASHES = re.compile(r"-*")
@@ -28,20 +28,24 @@ def render_csv(table: Table) -> str:
     axes = [*table.row_axes, *table.column_axes]
     # An axis may be called as one of ours is: run and test are both.
     cell = [name for name in _CELL if name not in axes]
-    writer.writerow([*axes, "metric", "statistic", "shown", "shown_unit", *_SUMMARY, "unit", *cell])
+    no_case = [""] * len(cell)
+    writer.writerow(
+        [*axes, "metric", "statistic", "shown", "shown_unit", *Summary._fields, "unit", *cell]
+    )
+    columns = [
+        ([*map(_text, column.key)], [_text(column.metric), column.statistic])
+        for column in table.columns
+    ]
     for row in table.rows:
-        for column, one in zip(table.columns, row.cells, strict=True):
-            writer.writerow([*map(_text, (*row.key, *column.key)), *_line(column, one, cell)])
+        row_key = [*map(_text, row.key)]
+        for (column_key, names), column, one in zip(columns, table.columns, row.cells, strict=True):
+            writer.writerow(
+                [*row_key, *column_key, *names, _text(one.text), column.unit]
+                # The csv module writes floats at full precision and None as nothing.
+                + [*(one.summary or _NOTHING), column.metric_unit]
+                + ([_text(getattr(one, name)) for name in cell] if one.case_key else no_case)
+            )
     return out.getvalue()
-
-
-def _line(column: Column, cell: Cell, names: list[str]) -> Iterator[object]:
-    yield from (_text(column.metric), column.statistic, _text(cell.text), column.unit)
-    for name in _SUMMARY:
-        yield _text(getattr(cell.summary, name)) if cell.summary is not None else ""
-    yield column.metric_unit
-    for name in names:
-        yield _text(getattr(cell, name)) if cell.case_key else ""
 
 
 def _text(value: object) -> str:
