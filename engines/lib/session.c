@@ -79,7 +79,7 @@ void serve_session(const struct launch *launch, const struct network *network, i
     session.local = local_address(control);
     session.peer = peer_address(control);
     session.fd = -1;
-    keep_alive(control);
+    tune_control(control);
 
     control_send(control, WELCOME, NULL);
     control_receive(control, SETUP, &message, ANSWER_SECONDS);

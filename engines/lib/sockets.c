@@ -194,7 +194,7 @@ int connect_to_host(const char *host, int port, const char *ip)
     freeaddrinfo(found);
     if (error)
         connect_failed(error, &address, "is the server running?");
-    keep_alive(fd);
+    tune_control(fd);
     return fd;
 }
 
@@ -229,17 +229,11 @@ int listen_on(const char *bind_to, int port)
     return fd;
 }
 
-void keep_alive(int fd)
+void tune_control(int fd)
 {
-    const struct {
-        int level, name, value;
-    } options[] = {
-        {IPPROTO_TCP, TCP_NODELAY, 1},    {SOL_SOCKET, SO_KEEPALIVE, 1},
-        {IPPROTO_TCP, TCP_KEEPIDLE, 5},   {IPPROTO_TCP, TCP_KEEPINTVL, 3},
-        {IPPROTO_TCP, TCP_KEEPCNT, 3},    {IPPROTO_TCP, TCP_USER_TIMEOUT, 15000},
-    };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
+    const int on = 1, unacknowledged_ms = 30000;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
 }
 
 void set_timeouts(int fd, double seconds)

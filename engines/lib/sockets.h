@@ -47,8 +47,9 @@ int connect_socket(int fd, const struct address *address);
 _Noreturn void connect_failed(int error, const struct address *address, const char *advice);
 #define TEST_PORT_ADVICE "does a firewall refuse the test port? --data-port chooses it"
 
-/* Connection notices within a quarter of a minute that the other host is gone. */
-void keep_alive(int fd);
+/* Options of a control connection. No keep-alive probes: a stream that fills a slow link drowns
+ * them, and a healthy test would end. Whoever waits for a peer has a time limit of his own. */
+void tune_control(int fd);
 
 /* Waits until fd is readable; false when the time is up. */
 bool wait_readable(int fd, uint64_t deadline_ns);

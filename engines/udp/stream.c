@@ -196,11 +196,10 @@ void receive_udp_stream(struct session *session, const struct trial *trial, stru
             fail(NO_ANSWER, "the client did not end in time");
     }
     usage_end(&usage);
+    if (receiver.sequence.unique == 0)
+        fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");
     if (!session->ended)
         fail(NO_ANSWER, "no datagram and no word from the client for %g s", GRACE_SECONDS);
-    if (receiver.sequence.unique == 0)
-        fail(NO_DATA, "not one of %llu datagrams arrived: does a firewall let UDP through?",
-             (unsigned long long)sent);
     if (receiver.sequence.next > sent)
         fail(BAD_PEER, "a datagram arrived that was never sent");
     usage.elapsed = ns_seconds(receiver.last_at - receiver.first_at);
