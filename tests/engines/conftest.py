@@ -146,7 +146,11 @@ class Engines:
         return Outcome(done.returncode, done.stdout, done.stderr, [_event(x) for x in lines])
 
     def start(self, engine: str, *arguments: object, **env: str) -> Running:
-        self.running.append(Running(self.argv(engine, *arguments), **env))
+        return self.start_other(*self.argv(engine, *arguments), **env)
+
+    def start_other(self, *argv: str, **env: str) -> Running:
+        """Start any program under the same care."""
+        self.running.append(Running(list(argv), **env))
         return self.running[-1]
 
     def server(

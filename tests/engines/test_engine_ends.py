@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -64,25 +64,21 @@ def test_a_controller_killed_outright_leaves_nothing_behind(
     engines, engine: str, process_ends
 ) -> None:
     """A parent that holds the server's input dies by kill -9: server and session end."""
-    start = (
+    hold = (
         "import subprocess, sys, time\n"
-        "p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)\n"
-        "print(p.pid, flush=True)\n"
+        "p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "print(p.pid, p.stdout.readline().decode(), flush=True)\n"
         "time.sleep(600)\n"
     )
     argv = engines.argv(engine, "server", "--json", "--port=0")
-    with subprocess.Popen(
-        [sys.executable, "-c", start, *argv], stdout=subprocess.PIPE, text=True
-    ) as controller:
-        assert controller.stdout
-        lines = [controller.stdout.readline(), controller.stdout.readline()]
-        pid = next(int(line) for line in lines if line.strip().isdigit())
-        port = next(line.split('"port":')[1].strip("}\n") for line in lines if "port" in line)
-        options = ("--json", f"--port={port}", "--duration=60s", *_plain(engine))
-        client = engines.start(engine, "client", "127.0.0.1", *options)
-        client.event()
-        (session,) = _children(pid)
-        controller.kill()
+    controller = engines.start_other(sys.executable, "-c", hold, *argv)
+    number, line = controller.line().split(" ", 1)
+    pid, port = int(number), json.loads(line)["port"]
+    options = ("--json", f"--port={port}", "--duration=60s", *_plain(engine))
+    client = engines.start(engine, "client", "127.0.0.1", *options)
+    assert client.event()["event"] == "settings"
+    (session,) = _children(pid)
+    controller.process.kill()
     assert process_ends(pid)
     assert process_ends(session)
     assert client.finish().error["code"] == "peer-lost"
