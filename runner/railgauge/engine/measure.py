@@ -31,8 +31,9 @@ from railgauge.transport.base import Process, Transport
 
 # Starting, connecting and agreeing on settings; generous, since a loaded host is no failure.
 _START_SECONDS = 30.0
-# Beyond a replication's own duration: set-up, drain, results over the control channel.
-_GRACE_SECONDS = 30.0
+# Beyond a replication's own duration: set-up, results, and what lies in the socket buffers, which
+# takes its time over a slow link (10 MiB at 1 Mbit/s: 84 s).
+_GRACE_SECONDS = 120.0
 # A replication bounded by a count may take long; a whole day without a word is a hang.
 _COUNTED_SECONDS = 86_400.0
 
