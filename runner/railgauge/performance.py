@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from railgauge.catalogue import Catalogue
-from railgauge.engine.measure import Leash, Site, measure
+from railgauge.engine.leash import Leash
+from railgauge.engine.measure import Site, measure
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.errors import HostUnreachableError
 from railgauge.schedule import Dispatch, Round

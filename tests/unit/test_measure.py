@@ -8,7 +8,8 @@ import pytest
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo, MetricDescription
-from railgauge.engine.measure import Leash, Site, measure
+from railgauge.engine.leash import Leash
+from railgauge.engine.measure import Site, measure
 from railgauge.errors import HostUnreachableError
 from railgauge.transport.base import Exit
 from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport
