@@ -78,12 +78,6 @@ class StoreError(EnvironmentFailedError):
     """The database could not be opened, read or written."""
 
 
-class FellShortError(RailgaugeError):
-    """Everything ran, but a replication failed or a result fell short."""
-
-    exit_code = 1
-
-
 class InterruptedRunError(RailgaugeError):
     """The user stopped a run; what was measured is stored."""
 

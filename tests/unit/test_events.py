@@ -66,3 +66,18 @@ def test_a_metric_that_is_no_finite_number_is_never_a_measurement(number):
     line = json.dumps(REPLICATION).replace('"throughput": 2', f'"throughput": {number}')
     with pytest.raises(EngineError, match="not an event"):
         parse(line)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metrics": {}},
+        {"started_at": 1e18},
+        {"warmup": True},
+        {"replication": 0},
+        {"replication": 1.5},
+    ],
+)
+def test_a_replication_that_contradicts_itself_is_refused(change):
+    with pytest.raises(EngineError, match="not an event"):
+        parse(json.dumps(REPLICATION | change))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -66,13 +67,13 @@ def client_saying(*lines, status=0):
     return script
 
 
-def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, leash=None):
+def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, leash=None, case=CASE):
     a = FakeTransport("a", {"rail-toy": client, "rail-exec": client})
     b = FakeTransport("b", {"rail-toy": server})
     outcomes = list(
         measure(
             engine,
-            CASE,
+            case,
             numbers,
             Site(a, "/engines", "10.0.0.1"),
             Site(b, "/engines", "10.0.0.2"),
@@ -181,10 +182,46 @@ def test_an_engine_that_dies_says_its_status_and_last_words():
     assert "words on stderr" in failed.error_message
 
 
-def test_more_replications_than_asked_for_are_refused():
-    script = client_saying(SETTINGS, replication(1), replication(2))
-    outcomes, _, _ = play(script, numbers=(1,))
-    assert [each.status for each, _ in outcomes] == ["ok", "failed"]
+@pytest.mark.parametrize(
+    "last",
+    [replication(2), "Segmentation fault", error("peer-lost"), '{"event":"done","replications":1}'],
+)
+def test_what_goes_wrong_after_the_last_replication_changes_no_outcome(last):
+    outcomes, _, _ = play(client_saying(SETTINGS, replication(1), last, status=1), numbers=(1,))
+    assert [(each.replication, each.status) for each, _ in outcomes] == [(1, "ok")]
+
+
+def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
+    def client(argv):
+        yield SETTINGS
+        yield replication(1)
+        yield LOSS
+
+    seen = []
+    a = FakeTransport("a", {"rail-toy": client})
+    b = FakeTransport("b", {"rail-toy": listening_server})
+    with pytest.raises(HostUnreachableError):
+        for outcome, _ in measure(
+            ENGINE, CASE, (1,), Site(a, "", "x"), Site(b, "", "y"), control_port=0, leash=Leash()
+        ):
+            seen.append(outcome)
+    assert [each.status for each in seen] == ["ok"]
+
+
+def test_an_engine_that_leaves_a_metric_of_its_mode_out_gives_no_number():
+    engine = replace(
+        ENGINE,
+        metrics={
+            "speed": MetricDescription("speed", "bit/s", "higher"),
+            "time": MetricDescription("time", "s", "lower", modes=("latency",)),
+        },
+    )
+    script = client_saying(SETTINGS, replication(1), '{"event":"done","replications":1}')
+    streaming, _, _ = play(script, numbers=(1,), engine=engine)
+    assert streaming[0][0].status == "ok"
+    case = replace(CASE, parameters={**CASE.parameters, "mode": "latency"})
+    latency, _, _ = play(script, numbers=(1,), engine=engine, case=case)
+    assert (latency[0][0].error_code, latency[0][0].metrics) == ("contract", {})
 
 
 def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host():
@@ -257,4 +294,4 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
     )
     assert outcome.metrics == {"time": 0.5}
     assert a.started[0].argv[-3:] == ("--", "echo", "hello")
-    assert "--timeout=2.0" in a.started[0].argv
+    assert "--timeout=2" in a.started[0].argv

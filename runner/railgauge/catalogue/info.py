@@ -158,8 +158,10 @@ class EngineInfo:
             for argument in self._expand(template, parameters)
         ]
 
-    def read_metrics(self, reported: Mapping[str, float], output: str) -> dict[str, float]:
-        """Return this engine's metrics from what it, or rail-exec for it, reported.
+    def read_metrics(
+        self, reported: Mapping[str, float], output: str, mode: Value | None = None
+    ) -> dict[str, float]:
+        """Return this engine's metrics in `mode` from what it, or rail-exec for it, reported.
 
         `output` is what somebody else's program printed. EngineError `contract` where a metric is
         missing or unknown, and so has no unit.
@@ -170,6 +172,15 @@ class EngineInfo:
                     "contract",
                     f"engine {self.name} reported {', '.join(unknown)}, which its description "
                     "lacks: are the engines on the host older or newer than this railgauge?",
+                )
+            wanted = {
+                metric.name
+                for metric in self.metrics.values()
+                if not metric.modes or mode in metric.modes
+            }
+            if missing := sorted(wanted - set(reported)):
+                raise EngineError(
+                    "contract", f"engine {self.name} did not report {', '.join(missing)}"
                 )
             return dict(reported)
         sources = {metric.name: metric.source for metric in self.metrics.values()}
@@ -183,10 +194,11 @@ class EngineInfo:
             text, named = parts[0]
             if named and self.parameters[text].type == "argv":
                 return split_arguments(str(parameters[text]))
-        return ["".join(_plain(parameters[text]) if named else text for text, named in parts)]
+        return ["".join(plain(parameters[text]) if named else text for text, named in parts)]
 
 
-def _plain(value: Value) -> str:
+def plain(value: Value) -> str:
+    """Return `value` as programs read it: base units without a name, true or false."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

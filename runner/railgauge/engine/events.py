@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from railgauge.cases import Value
@@ -69,7 +70,16 @@ class Done:
 Event = Listening | Settings | Warned | Replicated | Failed | Done
 
 
-_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+# OSError comes from moments that the C library's calendar doesn't reach.
+_MALFORMED = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    OSError,
+)
 
 
 def parse(line: str) -> Event:
@@ -79,14 +89,7 @@ def parse(line: str) -> Event:
         return _EVENTS[record.pop("event")](record)
     except EngineError:
         raise
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-    ) as error:
+    except _MALFORMED as error:
         raise _broken(f"{type(error).__name__}: {error}", line) from error
 
 
@@ -114,6 +117,13 @@ def _number(record: dict[str, Any], name: str) -> float:
     value = float(_take(record, name, int, float))
     if not math.isfinite(value):
         raise ValueError(f"{name} is not finite")
+    return value
+
+
+def _moment(record: dict[str, Any], name: str) -> float:
+    """Return seconds since 1970, within what a calendar holds."""
+    value = _number(record, name)
+    datetime.fromtimestamp(value, UTC)
     return value
 
 
@@ -158,14 +168,18 @@ def _warning(record: dict[str, Any]) -> Event:
 
 def _replication(record: dict[str, Any]) -> Event:
     metrics = _take(record, "metrics", dict)
+    if not metrics:
+        raise ValueError("a replication without metrics")
     event = Replicated(
         number=_take(record, "replication", int),
         warmup=_take(record, "warmup", bool),
-        started_at=_number(record, "started_at"),
+        started_at=_moment(record, "started_at"),
         metrics={name: _number(metrics, name) for name in tuple(metrics)},
         output=_take(record, "output", str) if "output" in record else "",
     )
     _end(record)
+    if event.warmup != (event.number == 0):
+        raise ValueError("number 0 is a warm-up's, and only a warm-up's")
     return event
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from railgauge.cases import Case, Value
 from railgauge.catalogue import EngineInfo
+from railgauge.catalogue.info import plain
 from railgauge.engine.events import (
     Done,
     Event,
@@ -59,8 +60,8 @@ class _Progress:
     warnings: list[str] = field(default_factory=list)
 
     @property
-    def current(self) -> int:
-        return self.numbers[min(self.measured, len(self.numbers) - 1)]
+    def complete(self) -> bool:
+        return self.measured == len(self.numbers)
 
     def the_launch(self) -> Launch:
         """Return the launch; its settings and warnings are complete at its first outcome."""
@@ -83,22 +84,24 @@ def measure(
     """Yield the outcome of replications `numbers` of `case`, up to the first that failed.
 
     Raises HostUnreachableError (with `host`) when a host is lost; the replication that was under
-    way is yielded as failed before that.
+    way is yielded as failed before that. What goes wrong after the last replication changes
+    nothing: each has its outcome.
     """
     progress = _Progress(numbers, time.time())
     try:
         with contextlib.ExitStack() as stack:
             events = _start(engine, case, len(numbers), client, server, control_port, leash, stack)
             for event in events:
-                outcome = _take(event, engine, progress)
+                outcome = _take(event, engine, case, progress)
                 if outcome is not None:
                     yield outcome, progress.the_launch()
                     if outcome.status == "failed":
                         return
     except EngineError as error:
-        yield _failed(progress, error.code, str(error)), progress.the_launch()
+        if not progress.complete:
+            yield _failed(progress, error.code, str(error)), progress.the_launch()
     except HostUnreachableError as error:
-        if progress.settings is not None:
+        if progress.settings is not None and not progress.complete:
             yield _failed(progress, "host-lost", str(error)), progress.the_launch()
         raise
 
@@ -153,7 +156,7 @@ def _start(
                     f"--port={port}",
                     f"--replications={count}",
                     deadline,
-                    *(f"--{name}={_plain(value)}" for name, value in case.parameters.items()),
+                    *(f"--{name}={plain(value)}" for name, value in case.parameters.items()),
                 ],
                 secret,
             )
@@ -170,7 +173,7 @@ def _one_sided(
         "client",
         "--json",
         f"--replications={count}",
-        f"--timeout={_plain(parameters['timeout'])}",
+        f"--timeout={plain(parameters['timeout'])}",
         "--",
         *engine.argv(parameters),
     ]
@@ -245,18 +248,18 @@ def _lost(site: Site, process: Process) -> EngineError:
     return EngineError("engine-lost", f"the engine on {site.transport.host} closed its output")
 
 
-def _take(event: Event, engine: EngineInfo, progress: _Progress) -> Outcome | None:
+def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> Outcome | None:
     """Note the event; return an outcome if it is one."""
     match event:
         case Settings():
             progress.settings = event
         case Warned():
             progress.warnings.append(f"{event.side}: {event.message}")
-        case Failed():
+        case Failed() if not progress.complete:
             return _failed(progress, event.code, event.message)
         case Replicated():
-            return _replicated(event, engine, progress)
-        case Done() if progress.measured < len(progress.numbers):
+            return _replicated(event, engine, case, progress)
+        case Done() if not progress.complete:
             raise EngineError(
                 "contract",
                 f"{engine.name} said done after {progress.measured} "
@@ -267,23 +270,23 @@ def _take(event: Event, engine: EngineInfo, progress: _Progress) -> Outcome | No
     return None
 
 
-def _replicated(event: Replicated, engine: EngineInfo, progress: _Progress) -> Outcome:
-    metrics = engine.read_metrics(event.metrics, event.output)
+def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Progress) -> Outcome:
+    metrics = engine.read_metrics(event.metrics, event.output, case.parameters.get("mode"))
     if event.warmup:
         return Outcome(0, event.started_at, metrics, warmup=True)
-    if event.number != progress.measured + 1 or event.number > len(progress.numbers):
+    if event.number != progress.measured + 1 or progress.complete:
         raise EngineError(
             "contract",
             f"{engine.name} reported replication {event.number} after {progress.measured}",
         )
-    outcome = Outcome(progress.current, event.started_at, metrics)
+    outcome = Outcome(progress.numbers[progress.measured], event.started_at, metrics)
     progress.measured += 1
     return outcome
 
 
 def _failed(progress: _Progress, code: str, message: str) -> Outcome:
     return Outcome(
-        progress.current,
+        progress.numbers[progress.measured],
         time.time(),
         {},
         status="failed",
@@ -298,11 +301,6 @@ def _patience(parameters: Mapping[str, Value]) -> float:
         limit = float(parameters.get("timeout", 0))
         return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
     return float(parameters["duration"]) + float(parameters.get("warmup", 0)) + _GRACE_SECONDS
-
-
-def _plain(value: Value) -> str:
-    """Return `value` as engines read it: base units without a name, true or false."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ def gather(transport: Transport) -> dict[str, str]:
     paths = [path for source in SOURCES for path in source.paths]
     # grep names the file on each line and goes on past missing ones: one launch reads them all.
     try:
-        done = run(transport, ["grep", "-sH", "-m", "4096", "", *paths], timeout=30)
+        done = run(transport, ["grep", "-sH", "", *paths], timeout=30)
     except TimeoutError as error:
         raise EnvironmentFailedError(
             f"host {transport.host} did not say within 30 s what it is: "
