@@ -26,7 +26,7 @@ def build(path: Path, *, cases: int, replications: int, metrics: int) -> int:
     names = ["throughput", *(f"extra_{number}" for number in range(1, metrics))]
     with Store.open(str(path)) as store:
         run_id = store.begin_run(
-            NewRun("million", "", "/", "", False, 1, "benchmark", "0", "", ""),
+            NewRun("million", "", "/", "", False, 1, "benchmark", "0", "", {}),
             [PlannedCase("stream", _case(number), replications) for number in range(cases)],
             {"udp": {name: MetricInfo("bit/s", "higher") for name in names}},
         )

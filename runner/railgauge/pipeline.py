@@ -9,7 +9,6 @@ ready; from then on each replication is stored as it comes.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import secrets
 import socket
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -39,6 +38,7 @@ from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
 from railgauge.transport import open_transport
 from railgauge.transport.base import Transport
+from railgauge.yamlfile import load
 
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
@@ -72,13 +72,15 @@ class Job:
     """A run on its way; each stage returns it with what that stage adds.
 
     `machines` maps a host's name to the machine behind it (two names may stand for one);
-    `transports` and `engines` are by machine, `sites` and `facts` by host.
+    `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
+    `named_texts` as the plan was read with them.
     """
 
     request: Request
     loaded: LoadedPlan
     seed: int
     sources: Bundle
+    files: Mapping[str, str]
     done: Mapping[tuple[str, str], Collection[int]]
     tests: tuple[ExpandedTest, ...] = ()
     rounds: Sequence[Round] = ()
@@ -118,7 +120,7 @@ def read(request: Request) -> Job:
         loaded = load_plan(request.plan)
         seed = loaded.plan.seed
         seed = secrets.randbelow(2**31) if seed is None else seed
-        return Job(request, loaded, seed, sources, done={})
+        return Job(request, loaded, seed, sources, named_texts(loaded), done={})
     stored = request.store.run(request.run)
     if stored.new.origin != "measured":
         raise InputError(f"run {request.run} was imported: there is nothing to go on with")
@@ -130,12 +132,14 @@ def read(request: Request) -> Job:
     loaded = load_plan_text(
         stored.new.plan_text, f"plan of run {request.run}", Path(stored.new.directory)
     )
-    if stored.new.files_hash != files_hash(loaded):
+    began, now = stored.new.files, named_texts(loaded)
+    if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
         raise InputError(
-            f"run {request.run} can't go on: {' or '.join(map(str, named_files(loaded)))} was "
-            "changed since it began, and the rest might measure something else: start a new run"
+            f"run {request.run} can't go on: {', '.join(changed)} changed since it began, and the "
+            "rest might measure something else: start a new run, or put back what it was"
         )
-    return Job(request, loaded, stored.new.seed, sources, done=request.store.done(request.run))
+    done = request.store.done(request.run)
+    return Job(request, loaded, stored.new.seed, sources, now, done)
 
 
 def expand(job: Job) -> Job:
@@ -235,7 +239,7 @@ def record(job: Job) -> Job:
             controller=socket.gethostname(),
             railgauge_version=__version__,
             engines_hash=job.sources.digest,
-            files_hash=files_hash(loaded),
+            files=job.files,
         ),
         [
             PlannedCase(each.test.name, case, each.test.replications)
@@ -289,22 +293,20 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def named_files(loaded: LoadedPlan) -> list[Path]:
-    """Return the files that the plan names: its hosts file and engine descriptions."""
-    plan = loaded.plan
-    return [loaded.directory / name for name in (plan.hosts_file, *plan.engines) if name]
+def named_texts(loaded: LoadedPlan) -> dict[str, str]:
+    """Return name -> text of what decides with the plan's text about what is measured.
 
-
-def files_hash(loaded: LoadedPlan) -> str:
-    """Return a digest of what the plan's files hold; empty when it names none."""
-    files = named_files(loaded)
-    if not files:
-        return ""
-    try:
-        contents = [hashlib.sha256(file.read_bytes()).digest() for file in files]
-    except OSError as error:
-        raise InputError(f"{error.filename} can't be read any more: {error.strerror}") from error
-    return hashlib.sha256(b"".join(contents)).hexdigest()[:32]
+    That is the hosts file (under the name the plan gives it) and the descriptions of other
+    people's engines that its tests use (`engine NAME`).
+    """
+    plan, described = loaded.plan, loaded.catalogue.external
+    files = {plan.hosts_file: loaded.directory / plan.hosts_file} if plan.hosts_file else {}
+    files |= {
+        f"engine {test.engine}": Path(described[test.engine])
+        for test in plan.tests
+        if test.engine in described
+    }
+    return {name: load(file).text for name, file in files.items()}
 
 
 def _stored(job: Job) -> StoredRun:

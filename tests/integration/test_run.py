@@ -246,7 +246,48 @@ def test_a_run_cannot_go_on_with_a_hosts_file_that_changed(folder: Path) -> None
     (folder / "hosts.yaml").write_text(hosts + links.format("other"))
     done = railgauge(folder, "resume", "1")
     assert done.returncode == 2
-    assert "hosts.yaml" in done.stderr
+    assert "can't go on: hosts.yaml changed" in done.stderr
+
+
+FETCH = """\
+railgauge_engine: 1
+name: {name}
+summary: Wall time of a short sleep
+command: [sleep, "{seconds}"]
+metrics:
+  wall_time: {{unit: s, better: lower, from: wall_time}}
+"""
+FETCH_PLAN = """\
+railgauge: 1
+name: fetching
+engines: [fetch.yaml, unused.yaml]
+hosts:
+  here: {address: 127.0.0.1, transport: local}
+tests:
+  - {name: fetch, engine: fetch, replications: 8}
+"""
+
+
+def test_a_run_cannot_go_on_with_an_engine_description_that_changed(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(FETCH_PLAN)
+    (folder / "fetch.yaml").write_text(FETCH.format(name="fetch", seconds=0.3))
+    (folder / "unused.yaml").write_text(FETCH.format(name="unused", seconds=0.3))
+    controller = start(folder, "run", "plan.yaml")
+    wait_for(lambda: measured(folder) >= 1)
+    controller.kill()
+    controller.communicate()
+    before = measured(folder)
+    # The same cases with other meaning.
+    (folder / "fetch.yaml").write_text(FETCH.format(name="fetch", seconds=0.2))
+    (folder / "unused.yaml").write_text(FETCH.format(name="unused", seconds=0.2))
+    refused = railgauge(folder, "resume", "1")
+    assert refused.returncode == 2
+    assert "can't go on: engine fetch changed" in refused.stderr
+    assert measured(folder) == before
+    (folder / "fetch.yaml").write_text(FETCH.format(name="fetch", seconds=0.3))
+    gone_on = railgauge(folder, "resume", "1")
+    assert gone_on.returncode == 0, gone_on.stderr
+    assert measured(folder) == 8
 
 
 def test_a_full_disk_is_said_and_what_was_stored_stays(

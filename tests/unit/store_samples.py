@@ -16,7 +16,7 @@ RUN = NewRun(
     controller="gw0",
     railgauge_version="0.1.0",
     engines_hash="feed",
-    files_hash="",
+    files={"hosts.yaml": "hosts:\n  gw1: {address: 10.0.0.1}\n", "engine fetch": "π\n"},
 )
 METRICS = {
     "udp": {"throughput": MetricInfo("bit/s", "higher"), "loss_rate": MetricInfo("1", "lower")}

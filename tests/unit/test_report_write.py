@@ -44,7 +44,7 @@ def _case(datagram: int) -> Case:
 def _fill(store: Store) -> int:
     """Store a run of three cases: one measured, one that failed in part, one that only failed."""
     run = NewRun(
-        "fabric", "text", "/home/me/plans", "c0ffee" * 6, True, 7, "ctl", "0.1.0", "ab12", ""
+        "fabric", "text", "/home/me/plans", "c0ffee" * 6, True, 7, "ctl", "0.1.0", "ab12", {}
     )
     cases = [_case(1024), _case(1460), _case(4096)]
     number = store.begin_run(run, [PlannedCase("stream", case, 3) for case in cases], _METRICS)
@@ -154,7 +154,7 @@ def test_no_run_named_is_said(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_run_without_measurements_shows_what_is_missing(store: Store, tmp_path: Path) -> None:
-    run = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", "")
+    run = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", {})
     number = store.begin_run(run, [PlannedCase("stream", _case(64), 3)], _METRICS)
     lines = _write(store, number, tmp_path / "out")["night.txt"].decode().splitlines()
     assert "a) 0 of 3 replications; 3 not measured" in lines
@@ -196,7 +196,7 @@ def test_default_tables_also_show_tests_that_have_no_headline_metric(
     case = Case(case_key("own", "a", "a", None, {}), "own", "a", "a", None, {})
     metrics = {**_METRICS, "own": {"laps": MetricInfo("", "higher")}}
     planned = [PlannedCase("stream", _case(64), 1), PlannedCase("race", case, 1)]
-    run = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", "")
+    run = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", {})
     number = store.begin_run(run, planned, metrics)
     stream = Outcome(1, 1.0, {"throughput": 1e9, "loss_rate": 0.0})
     store.add(number, "stream", planned[0].case.key, stream, Launch(1.0))

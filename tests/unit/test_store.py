@@ -46,6 +46,12 @@ def test_a_run_comes_back_as_it_began(store: Store) -> None:
     assert stored.started_at.endswith("Z")
 
 
+def test_each_run_keeps_the_texts_of_its_own_files(store: Store) -> None:
+    kept = [{}, {"hosts.yaml": "old\r\n"}, {"hosts.yaml": "new\n", "engine fetch": ""}]
+    runs = [store.begin_run(replace(RUN, files=files), planned(case()), METRICS) for files in kept]
+    assert [store.run(run).new.files for run in runs] == kept
+
+
 def test_values_come_back_by_case_and_replication(store: Store) -> None:
     one, two = case(1460), case(64)
     run = store.begin_run(RUN, planned(one, two), METRICS)

@@ -126,7 +126,7 @@ def import_csv(
             controller=socket.gethostname(),
             railgauge_version=__version__,
             engines_hash="",
-            files_hash="",
+            files={},
             origin="imported",
         ),
         [PlannedCase(test, case, replications[key]) for key, case in cases.items()],

@@ -54,11 +54,20 @@ class Run(Base):
     controller: Mapped[str]
     railgauge_version: Mapped[str]
     engines_hash: Mapped[str]
-    files_hash: Mapped[str]
     origin: Mapped[str]
     state: Mapped[str]
     started_at: Mapped[str]
     ended_at: Mapped[str | None]
+
+
+class RunFile(Base):
+    """The text of a file that the run's plan needs: its hosts file, an engine's description."""
+
+    __tablename__ = "run_file"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    text: Mapped[str]
 
 
 class HostFact(Base):

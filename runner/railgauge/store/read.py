@@ -18,6 +18,7 @@ from railgauge.store.models import (
     Replication,
     Run,
     RunCase,
+    RunFile,
     RunMetric,
 )
 from railgauge.store.records import (
@@ -28,7 +29,7 @@ from railgauge.store.records import (
     RunSummary,
     StoredRun,
 )
-from railgauge.store.write import OpenRun
+from railgauge.store.write import RUN_COLUMNS, OpenRun
 
 CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.key,
@@ -75,6 +76,9 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
         .where(RunCase.run_id == run_id)
         .order_by(RunCase.id)
     ).all()
+    files = connection.execute(
+        select(RunFile.name, RunFile.text).where(RunFile.run_id == run_id).order_by(RunFile.name)
+    ).all()
     facts: dict[str, dict[str, str]] = {}
     for host, name, value in connection.execute(
         select(HostFact.host, HostFact.name, HostFact.value)
@@ -84,7 +88,7 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
         facts.setdefault(host, {})[name] = value
     return StoredRun(
         id=row.id,
-        new=NewRun(**{name: getattr(row, name) for name in NewRun.__slots__}),
+        new=NewRun(**{name: getattr(row, name) for name in RUN_COLUMNS}, files=dict(files)),
         state=cast(RunState, row.state),
         started_at=row.started_at,
         ended_at=row.ended_at or "",

@@ -34,8 +34,9 @@ class NewRun:
     """One execution of a plan, as known before anything starts.
 
     `directory` is the plan's folder, which relative file names in its text refer to. `plan_text`
-    is empty for an imported run. `engines_hash` is of our engines' sources, `files_hash` of the
-    hosts file and engine descriptions that the plan names (empty if it names none).
+    is empty for an imported run. `engines_hash` is of our engines' sources. `files` maps the names
+    of what the plan needs besides, its hosts file and the descriptions of other people's engines,
+    to their texts.
     """
 
     plan: str
@@ -47,7 +48,7 @@ class NewRun:
     controller: str
     railgauge_version: str
     engines_hash: str
-    files_hash: str
+    files: Mapping[str, str]
     origin: Literal["measured", "imported"] = "measured"
 
 

@@ -21,10 +21,13 @@ from railgauge.store.models import (
     Metric,
     Replication,
     Run,
+    RunFile,
     RunMetric,
 )
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, RunState
 
+# A run's plain values, which stand in its own row.
+RUN_COLUMNS = [name for name in NewRun.__slots__ if name != "files"]
 _ADD_RUN_CASE = text(
     "INSERT INTO run_case (run_id, case_id, test, replications) "
     "SELECT :run, id, :test, :replications FROM bench_case WHERE key = :key"
@@ -52,15 +55,25 @@ def insert_run(
     """Store the run, its cases in their order and the metrics its engines can give."""
     values = {
         name: plain_text(value) if isinstance(value, str) else value
-        for name in NewRun.__slots__
+        for name in RUN_COLUMNS
         for value in [getattr(run, name)]
     }
     values |= {"state": "unfinished", "started_at": now()}
     run_id = connection.execute(insert(Run).values(**values)).inserted_primary_key
     assert run_id is not None
+    _insert_files(connection, run_id[0], run.files)
     _insert_cases(connection, run_id[0], cases)
     _insert_metrics(connection, run_id[0], metrics)
     return int(run_id[0])
+
+
+def _insert_files(connection: Connection, run_id: int, files: Mapping[str, str]) -> None:
+    rows = [
+        {"run_id": run_id, "name": plain_text(name), "text": plain_text(content)}
+        for name, content in files.items()
+    ]
+    if rows:
+        connection.execute(insert(RunFile), rows)
 
 
 def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCase]) -> None:

@@ -52,13 +52,20 @@ def upgrade() -> None:
         sa.Column("controller", sa.Text, nullable=False),
         sa.Column("railgauge_version", sa.Text, nullable=False),
         sa.Column("engines_hash", sa.Text, nullable=False),
-        sa.Column("files_hash", sa.Text, nullable=False),
         sa.Column("origin", sa.Text, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("started_at", sa.Text, nullable=False),
         sa.Column("ended_at", sa.Text),
         sa.PrimaryKeyConstraint("id", name="pk_run"),
         sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "run_file",
+        sa.Column("run_id", sa.Integer, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("text", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "name", name="pk_run_file"),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_run_file_run_id"),
     )
     op.create_table(
         "host_fact",
