@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from railgauge.engine.outcome import Launch, Outcome
+from railgauge.performance import Namer
 from railgauge.pipeline import Request, execute
 from railgauge.schedule import Dispatch
 
@@ -57,7 +58,7 @@ class Stopwatch:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int) -> None:
+    def begin(self, run: int, total: int, name: Namer) -> None:
         self._began = time.perf_counter()
 
     def dispatched(self, dispatch: Dispatch) -> None: ...

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from railgauge.catalogue import Value
+from railgauge.catalogue import Catalogue, Value
 from railgauge.errors import FileProblems, Problem
 from railgauge.plan.load import LoadedPlan
 from railgauge.plan.model import Test
 from railgauge.plan.space import PLACES, Place, Space
 
-__all__ = ["Case", "ExpandedTest", "Value", "case_key", "expand"]
+__all__ = ["Case", "ExpandedTest", "Value", "case_key", "case_name", "expand", "varying"]
 
 # Beyond this, a plan more likely has a slip in it than a purpose.
 LARGE = 100_000
@@ -50,6 +50,27 @@ def case_key(
     place = Place(link, client, server)
     settings = {name: _fragment(name, value) for name, value in parameters.items()}
     return _hash(_head(engine, place), settings, sorted(settings))
+
+
+def varying(cases: Iterable[Case]) -> tuple[str, ...]:
+    """Return the parameters in which `cases` differ."""
+    seen: dict[str, set[Value | None]] = {}
+    for case in cases:
+        for name, value in case.parameters.items():
+            seen.setdefault(name, set()).add(value)
+    return tuple(name for name, values in seen.items() if len(values) > 1)
+
+
+def case_name(case: Case, names: Sequence[str], catalogue: Catalogue) -> str:
+    """Return the case's link and the parameters `names`: `gw→gw datagram=1460 sockbuf=10KiB`."""
+    engine = catalogue.engines.get(case.engine)
+    words = [case.link]
+    for name in names:
+        if name in case.parameters:
+            info = engine.parameters.get(name) if engine else None
+            value = case.parameters[name]
+            words.append(f"{name}={info.format(value) if info else value}")
+    return " ".join(words)
 
 
 def expand(loaded: LoadedPlan, *, allow_large: bool = False) -> tuple[ExpandedTest, ...]:

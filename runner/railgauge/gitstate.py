@@ -1,31 +1,44 @@
-"""Which commit of its git repository a file is at."""
+"""Which commit of its git repository a plan is at, and whether that is the whole truth."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def git_state(path: Path) -> tuple[str, bool]:
-    """Return the commit that `path`'s repository is at, and whether `path` differs from it.
+def git_state(plan: Path, others: Iterable[Path] = ()) -> tuple[str, bool]:
+    """Return the commit of `plan`'s repository, and whether the plan or `others` differ from it.
 
+    A file that git ignores, doesn't know or can't tell about differs. Links are followed.
     ("", False) outside a repository, in one without commits, or without git.
     """
-    commit = _git(path, "rev-parse", "--verify", "--quiet", "HEAD")
+    real = plan.resolve()
+    commit = _git(real.parent, "rev-parse", "--verify", "--quiet", "HEAD")
     if not commit:
         return "", False
-    return commit, bool(_git(path, "status", "--porcelain", "--", path.name))
+    return commit, not all(_is_committed(file.resolve(), commit) for file in (real, *others))
 
 
-def _git(path: Path, *arguments: str) -> str:
+def _is_committed(file: Path, commit: str) -> bool:
+    folder, name = file.parent, file.name
+    return (
+        _git(folder, "rev-parse", "HEAD") == commit
+        and bool(_git(folder, "ls-files", "--error-unmatch", "--", name))
+        and _git(folder, "status", "--porcelain", "--", name) == ""
+    )
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """Return what git prints; None when it fails."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(path.resolve().parent), *arguments],  # noqa: S607 - the user's git
+            ["git", "-C", str(folder), *arguments],  # noqa: S607 - the user's git
             capture_output=True,
             text=True,
             timeout=30,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -6,10 +6,8 @@ stores each replication at once and tells the observer. Ctrl-C is a message in t
 
 from __future__ import annotations
 
-import contextlib
 import queue
-import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,8 +17,12 @@ from railgauge.engine.leash import Leash
 from railgauge.engine.measure import Site, measure
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.errors import HostUnreachableError
+from railgauge.interrupts import asking
 from railgauge.schedule import Dispatch, Round
 from railgauge.store import Store
+
+Namer = Callable[[Dispatch], str]
+"""Tells a dispatch's case from the others of its plan: `stream gw→gw datagram=1460`."""
 
 
 class Observer(Protocol):
@@ -29,7 +31,7 @@ class Observer(Protocol):
     def say(self, text: str) -> None:
         """Take note of a stage: `reaching gw1, gw2`."""
 
-    def begin(self, run: int, total: int) -> None:
+    def begin(self, run: int, total: int, name: Namer) -> None:
         """Take note that `total` replications of run `run` are to be measured now."""
 
     def dispatched(self, dispatch: Dispatch) -> None:
@@ -50,6 +52,7 @@ class Setting:
     """Where and how the rounds are played: hosts by name, and the plan's control port."""
 
     catalogue: Catalogue
+    name: Namer
     sites: Mapping[str, Site]
     concurrency: int
     control_port: int
@@ -59,6 +62,7 @@ class Setting:
 class Tally:
     """What a performance came to. `missing` were left out, with lost hosts or when stopped."""
 
+    asked: int = 0
     measured: int = 0
     failed: int = 0
     missing: int = 0
@@ -107,10 +111,11 @@ class Performance:
     def play(self, rounds: Sequence[Round]) -> Tally:
         """Measure all rounds, or until the user stops it; returns what came of it."""
         total = sum(len(dispatch.replications) for each in rounds for dispatch in each)
-        self._observer.begin(self._run, total)
+        self.tally.asked = total
+        self._observer.begin(self._run, total, self._setting.name)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
-            with self._stop_on_interrupt():
+            with asking(lambda: self._messages.put(_Stop())):
                 for each in rounds:
                     if self.tally.stopped:
                         break
@@ -191,17 +196,3 @@ class Performance:
             control_port=setting.control_port,
             leash=self._leash,
         )
-
-    @contextlib.contextmanager
-    def _stop_on_interrupt(self) -> Iterator[None]:
-        """Turn the first Ctrl-C into a message; a second one interrupts as usual."""
-
-        def stop(*_: object) -> None:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            self._messages.put(_Stop())
-
-        before = signal.signal(signal.SIGINT, stop)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)

@@ -19,29 +19,33 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from railgauge import __version__, facts
-from railgauge.cases import ExpandedTest
+from railgauge.cases import ExpandedTest, case_name, varying
 from railgauge.cases import expand as expand_cases
 from railgauge.catalogue import Catalogue
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.measure import Site
 from railgauge.errors import (
     EnvironmentFailedError,
+    HostUnreachableError,
     InputError,
     InterruptedRunError,
     RailgaugeError,
 )
 from railgauge.gitstate import git_state
-from railgauge.performance import Observer, Performance, Setting, hosts_of
+from railgauge.performance import Namer, Observer, Performance, Setting, Tally, hosts_of
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
-from railgauge.schedule import Round, schedule
+from railgauge.schedule import Dispatch, Round, schedule
 from railgauge.store import Store
+from railgauge.store.connect import connect as connect_database
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
 from railgauge.transport import open_transport
 from railgauge.transport.base import Transport
+from railgauge.transport.base import run as run_program
 from railgauge.yamlfile import load
 
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
+_REACH_SECONDS = 60.0
 T = TypeVar("T")
 
 
@@ -93,10 +97,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that came to its end. `missing` replications were left out with the lost hosts."""
+    """A run that came to its end.
+
+    Of the replications `asked` for now, `measured` were measured and `missing` left out with the
+    `lost` hosts; `failed` counts all failed replications of the run.
+    """
 
     run: int
     catalogue: Catalogue
+    asked: int
     measured: int
     failed: int
     missing: int
@@ -115,31 +124,34 @@ def execute(request: Request) -> Finished:
 def read(request: Request) -> Job:
     """Read the plan: from its file, or as the run to go on with has it."""
     sources = bundle()
-    if request.run is None:
-        assert request.plan is not None
-        loaded = load_plan(request.plan)
-        seed = loaded.plan.seed
-        seed = secrets.randbelow(2**31) if seed is None else seed
-        return Job(request, loaded, seed, sources, named_texts(loaded), done={})
-    stored = request.store.run(request.run)
+    if request.run is not None:
+        return _read_again(request, request.run, sources)
+    assert request.plan is not None
+    loaded = load_plan(request.plan)
+    # A wrong --db is told before any host is bothered.
+    connect_database(request.where, create=True)[0].dispose()
+    seed = secrets.randbelow(2**31) if loaded.plan.seed is None else loaded.plan.seed
+    return Job(request, loaded, seed, sources, named_texts(loaded), done={})
+
+
+def _read_again(request: Request, run: int, sources: Bundle) -> Job:
+    stored = request.store.run(run)
     if stored.new.origin != "measured":
-        raise InputError(f"run {request.run} was imported: there is nothing to go on with")
+        raise InputError(f"run {run} was imported: there is nothing to go on with")
     if stored.new.engines_hash != sources.digest:
         raise InputError(
-            f"run {request.run} was begun with other engines ({stored.new.engines_hash[:12]}, now "
+            f"run {run} was begun with other engines ({stored.new.engines_hash[:12]}, now "
             f"{sources.digest[:12]}) and one run may not mix two: start a new run of its plan"
         )
-    loaded = load_plan_text(
-        stored.new.plan_text, f"plan of run {request.run}", Path(stored.new.directory)
-    )
+    directory = Path(stored.new.directory)
+    loaded = load_plan_text(stored.new.plan_text, f"plan of run {run}", directory)
     began, now = stored.new.files, named_texts(loaded)
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
         raise InputError(
-            f"run {request.run} can't go on: {', '.join(changed)} changed since it began, and the "
+            f"run {run} can't go on: {', '.join(changed)} changed since it began, and the "
             "rest might measure something else: start a new run, or put back what it was"
         )
-    done = request.store.done(request.run)
-    return Job(request, loaded, stored.new.seed, sources, now, done)
+    return Job(request, loaded, stored.new.seed, sources, now, request.store.done(run))
 
 
 def expand(job: Job) -> Job:
@@ -180,15 +192,24 @@ def reach(job: Job) -> Job:
         name = first[machine]
         transport = open_transport(name, ssh=plan.hosts[name].ssh)
         job.request.cleanup.callback(transport.close)
+        try:
+            run_program(transport, ["true"], timeout=_REACH_SECONDS)
+        except TimeoutError as error:
+            raise HostUnreachableError(
+                f"{name}: no answer within {_REACH_SECONDS:.0f} s: is it up, and can it be "
+                "logged in to without a question?"
+            ) from error
         return transport
 
-    job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
+    if first:
+        job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
     return replace(job, transports=_everywhere(connect, first))
 
 
 def equip(job: Job) -> Job:
     """Put the engines on every machine and build them there, unless it has them already."""
-    job.request.observer.say(f"engines {job.sources.digest[:12]}: looking, building where missing")
+    if job.transports:
+        job.request.observer.say(f"engines {job.sources.digest[:12]}: built where they are missing")
 
     def equip_one(machine: str) -> str:
         return deploy(job.transports[machine], job.sources)
@@ -214,21 +235,21 @@ def inspect(job: Job) -> Job:
 
 def record(job: Job) -> Job:
     """Begin the run in the store, or open the one that goes on again."""
-    store, run = job.request.store, job.request.run
-    if run is not None:
-        before = _stored(job).facts
-        for name, now in job.facts.items():
-            known = before.get(name, now)
-            if changed := [fact for fact in known if now.get(fact) != known[fact]]:
-                job.request.observer.say(
-                    f"{name} is not what it was when run {run} began: {', '.join(changed)}"
-                )
-            store.add_facts(run, name, now)
-        store.reopen_run(run)
-        return replace(job, run=run)
+    run = job.request.run
+    if run is None:
+        return replace(job, run=_begin(job))
+    if job.rounds:
+        _go_on(job, run)
+    return replace(job, run=run)
+
+
+def _begin(job: Job) -> int:
     loaded, catalogue = job.loaded, job.loaded.catalogue
-    commit, dirty = git_state(Path(loaded.path))
-    run = store.begin_run(
+    others = [
+        loaded.directory / name for name in (loaded.plan.hosts_file, *loaded.plan.engines) if name
+    ]
+    commit, dirty = git_state(Path(loaded.path), others)
+    run = job.request.store.begin_run(
         NewRun(
             plan=loaded.plan.name,
             plan_text=loaded.text,
@@ -255,29 +276,50 @@ def record(job: Job) -> Job:
         },
     )
     for name, found in job.facts.items():
-        store.add_facts(run, name, found)
-    return replace(job, run=run)
+        job.request.store.add_facts(run, name, found)
+    return run
+
+
+def _go_on(job: Job, run: int) -> None:
+    store = job.request.store
+    before = _stored(job).facts
+    for name, now in job.facts.items():
+        known = before.get(name, now)
+        if changed := [fact for fact in known if now.get(fact) != known[fact]]:
+            job.request.observer.say(
+                f"{name} is not what it was when run {run} began: {', '.join(changed)}"
+            )
+        store.add_facts(run, name, now)
+    store.reopen_run(run)
 
 
 def perform(job: Job) -> Finished:
     """Measure round after round, storing each replication as it comes."""
-    store, plan = job.request.store, job.loaded.plan
-    setting = Setting(job.loaded.catalogue, job.sites, plan.concurrency, plan.control_port)
+    store, plan, catalogue = job.request.store, job.loaded.plan, job.loaded.catalogue
+    setting = Setting(catalogue, _namer(job), job.sites, plan.concurrency, plan.control_port)
     performance = Performance(store, job.run, job.request.observer, setting)
-    try:
-        tally = performance.play(job.rounds)
-    except RailgaugeError as error:
-        error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
-        raise
+    tally = Tally()
+    if job.rounds:
+        try:
+            tally = performance.play(job.rounds)
+        except (RailgaugeError, KeyboardInterrupt) as error:
+            error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
+            raise
+        store.finish_run(job.run, "interrupted" if tally.missing else "complete")
     if tally.stopped and tally.missing:
-        store.finish_run(job.run, "interrupted")
         raise InterruptedRunError(
             f"stopped: {tally.measured + tally.failed} replications measured and stored, "
             f"{tally.missing} missing. Go on with: railgauge resume {job.run}"
         )
-    store.finish_run(job.run, "interrupted" if tally.missing else "complete")
+    failed = len(store.failures(job.run))
     return Finished(
-        job.run, setting.catalogue, tally.measured, tally.failed, tally.missing, performance.lost
+        job.run,
+        catalogue,
+        tally.asked,
+        tally.measured,
+        failed,
+        tally.missing,
+        performance.lost,
     )
 
 
@@ -309,6 +351,17 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
     return {name: load(file).text for name, file in files.items()}
 
 
+def _namer(job: Job) -> Namer:
+    """Return what tells a dispatch's case from the others of its test."""
+    names = {each.test.name: varying(each.cases) for each in job.tests}
+
+    def name(dispatch: Dispatch) -> str:
+        case = case_name(dispatch.case, names[dispatch.test], job.loaded.catalogue)
+        return f"{dispatch.test} {case}"
+
+    return name
+
+
 def _stored(job: Job) -> StoredRun:
     assert job.request.run is not None
     return job.request.store.run(job.request.run)
@@ -318,12 +371,16 @@ def _everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str
     """Return machine -> what `action` gives there, done side by side; all failures at once."""
     results: dict[str, T] = {}
     failures: list[EnvironmentFailedError] = []
-    with ThreadPoolExecutor(_AT_ONCE) as workers:
+    workers = ThreadPoolExecutor(_AT_ONCE)
+    try:
         for machine, future in {each: workers.submit(action, each) for each in machines}.items():
             try:
                 results[machine] = future.result()
             except EnvironmentFailedError as error:
                 failures.append(error)
+    finally:
+        # Not waited for after Ctrl-C: what still runs there ends when its transport is closed.
+        workers.shutdown(wait=False, cancel_futures=True)
     if len(failures) == 1:
         raise failures[0]
     if failures:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.performance import Observer
+from railgauge.performance import Namer, Observer
 from railgauge.schedule import Dispatch
 from railgauge.units import format_rate, format_time
 
@@ -19,15 +20,25 @@ if TYPE_CHECKING:
 _HEADLINES = (("throughput", format_rate), ("rtt_p50", format_time), ("wall_time", format_time))
 # A plain log gets a line at most this often, beside failures and warnings.
 _PLAIN_SECONDS = 10.0
+# A display that can't write (a closed terminal, a full disk) must not end a measurement.
+_QUIETLY = contextlib.suppress(OSError)
 
 
 def observer_for(stream: TextIO = sys.stderr) -> Observer:
     """Return the observer that suits `stream`."""
-    if stream.isatty():
-        from rich.console import Console
+    return LiveProgress(console(stream)) if stream.isatty() else PlainProgress(stream)
 
-        return LiveProgress(Console(file=stream))
-    return PlainProgress(stream)
+
+def console(stream: TextIO, **settings: Any) -> Console:
+    """Return a console on `stream` that falls silent when nobody reads it any more."""
+    from rich.console import Console
+
+    class Patient(Console):
+        def on_broken_pipe(self) -> None:
+            """Do not exit, as rich would."""
+            self.quiet = True
+
+    return Patient(file=stream, **settings)
 
 
 def headline(metrics: Mapping[str, float]) -> str:
@@ -38,16 +49,12 @@ def headline(metrics: Mapping[str, float]) -> str:
     return ""
 
 
-def describe(dispatch: Dispatch) -> str:
-    """Return a case as a person would name it: `stream gw→gw (udp)`."""
-    return f"{dispatch.test} {dispatch.case.link} ({dispatch.case.engine})"
-
-
 class PlainProgress:
     """One line an event of note; for logs, cron and CI."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._name: Namer = str
         self._total = 0
         self._measured = 0
         self._began = self._told = time.monotonic()
@@ -55,10 +62,12 @@ class PlainProgress:
 
     def say(self, text: str) -> None:
         """Write the stage."""
-        print(text, file=self._stream, flush=True)
+        with _QUIETLY:
+            print(text, file=self._stream, flush=True)
 
-    def begin(self, run: int, total: int) -> None:
+    def begin(self, run: int, total: int, name: Namer) -> None:
         """Write what is to come."""
+        self._name = name
         self._total = total
         self._began = self._told = time.monotonic()
         self.say(f"run {run}: {total} replications to measure")
@@ -69,16 +78,16 @@ class PlainProgress:
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Write warnings once, failures always, and how far we are now and then."""
         for warning in new_warnings(launch, self._warned):
-            self.say(f"warning: {describe(dispatch)}: {warning}")
+            self.say(f"warning: {self._name(dispatch)}: {warning}")
         self._measured += not outcome.warmup
         if outcome.status == "failed":
-            self.say(failure(dispatch, outcome))
+            self.say(failure(self._name(dispatch), outcome))
         now = time.monotonic()
-        if now - self._told >= _PLAIN_SECONDS:
+        if self._measured and now - self._told >= _PLAIN_SECONDS:
             self._told = now
             left = (now - self._began) / self._measured * (self._total - self._measured)
             self.say(
-                f"{self._measured}/{self._total} {describe(dispatch)} "
+                f"{self._measured}/{self._total} {self._name(dispatch)} "
                 f"{headline(outcome.metrics)}, about {_clock(left)} left"
             )
 
@@ -115,31 +124,37 @@ class LiveProgress:
             transient=True,
         )
         self._task = self._bar.add_task("", total=None, figure="")
+        self._name: Namer = str
         self._warned: set[str] = set()
 
     def say(self, text: str) -> None:
         """Show the stage above the bar."""
-        self._console.print(text, markup=False, highlight=False, style="dim")
+        self._print(text, "dim")
 
-    def begin(self, run: int, total: int) -> None:
+    def begin(self, run: int, total: int, name: Namer) -> None:
         """Show the bar."""
+        self._name = name
         self.say(f"run {run}")
-        self._bar.update(self._task, total=total)
-        self._bar.start()
+        with _QUIETLY:
+            self._bar.update(self._task, total=total)
+            self._bar.start()
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Show the case."""
-        # Names come from a plan: none of it is markup.
-        self._bar.update(self._task, description=describe(dispatch).replace("[", r"\["))
+        # Names come from a plan: none of it is markup. The last case's figure isn't this one's.
+        name = self._name(dispatch).replace("[", r"\[")
+        with _QUIETLY:
+            self._bar.update(self._task, description=name, figure="")
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Move the bar; show warnings once and failures always."""
         for warning in new_warnings(launch, self._warned):
-            self._print(f"warning: {describe(dispatch)}: {warning}", "yellow")
+            self._print(f"warning: {self._name(dispatch)}: {warning}", "yellow")
         if outcome.status == "failed":
-            self._print(failure(dispatch, outcome), "red")
+            self._print(failure(self._name(dispatch), outcome), "red")
         advance = 0 if outcome.warmup else 1
-        self._bar.update(self._task, advance=advance, figure=headline(outcome.metrics))
+        with _QUIETLY:
+            self._bar.update(self._task, advance=advance, figure=headline(outcome.metrics))
 
     def lost(self, host: str, why: str) -> None:
         """Show which host is gone."""
@@ -147,10 +162,12 @@ class LiveProgress:
 
     def end(self) -> None:
         """Take the bar away."""
-        self._bar.stop()
+        with _QUIETLY:
+            self._bar.stop()
 
     def _print(self, text: str, style: str) -> None:
-        self._console.print(text, markup=False, highlight=False, style=style)
+        with _QUIETLY:
+            self._console.print(text, markup=False, highlight=False, style=style)
 
 
 def new_warnings(launch: Launch, known: set[str]) -> list[str]:
@@ -160,10 +177,10 @@ def new_warnings(launch: Launch, known: set[str]) -> list[str]:
     return fresh
 
 
-def failure(dispatch: Dispatch, outcome: Outcome) -> str:
-    """Return the sentence for a failed replication."""
+def failure(name: str, outcome: Outcome) -> str:
+    """Return the sentence for a failed replication of the case called `name`."""
     return (
-        f"failed: {describe(dispatch)} replication {outcome.replication}: "
+        f"failed: {name} replication {outcome.replication}: "
         f"{outcome.error_message} [{outcome.error_code}]"
     )
 

@@ -171,7 +171,11 @@ def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(fold
     assert set(kept) < set(after)
     assert [row[:2] for row in after] == [(case, n) for case in (1, 2, 3) for n in range(1, 9)]
     assert json.loads(railgauge(folder, "list", "--json").stdout)[0]["state"] == "complete"
-    assert "0 measured" in railgauge(folder, "resume", "1").stdout
+    ended = query(folder, "SELECT ended_at FROM run")
+    again = railgauge(folder, "resume", "1")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "nothing is left to measure" in again.stdout
+    assert query(folder, "SELECT ended_at FROM run") == ended
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -216,6 +220,56 @@ def test_a_replication_that_fails_is_stored_with_its_cause_and_the_rest_goes_on(
     shown = railgauge(folder, "show", "1").stdout
     assert "failed: ping loop replication 1" in shown
     assert "congestion-refused" in shown
+    assert railgauge(folder, "resume", "1").returncode == 1
+
+
+def test_a_wrong_database_is_told_before_any_host_is_bothered(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK)
+    done = railgauge(folder, "run", "plan.yaml", "--db", str(folder / "none" / "x.db"))
+    assert done.returncode == 2
+    assert "reaching" not in done.stderr
+
+
+def test_a_failure_names_its_case_by_what_varies(folder: Path) -> None:
+    plan = QUICK.replace(
+        "grid: {datagram: [64, 1460]}", "grid: {datagram: [64, 1460], data_port: [9]}"
+    )
+    (folder / "plan.yaml").write_text(plan.replace("address: 127.0.0.1", "address: 192.0.2.1"))
+    done = railgauge(folder, "run", "plan.yaml")
+    assert done.returncode == 1
+    assert "stream loop datagram=1460 replication 2" in done.stderr
+
+
+def test_two_signals_at_once_still_say_how_to_go_on(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(SLOW)
+    controller = start(folder, "run", "plan.yaml")
+    wait_for(lambda: measured(folder) >= 1)
+    controller.send_signal(signal.SIGTERM)
+    controller.send_signal(signal.SIGINT)
+    _, err = controller.communicate(timeout=15)
+    assert controller.returncode == 130
+    assert "railgauge resume 1" in err
+    assert query(folder, "SELECT state FROM run") == [("interrupted",)]
+
+
+def test_a_job_in_the_background_that_ignores_ctrl_c_heeds_sigterm_at_any_time(
+    folder: Path,
+) -> None:
+    (folder / "plan.yaml").write_text(SLOW)
+    cache = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}  # so that it builds first
+    command = f"trap '' INT; exec {sys.executable} -m railgauge run plan.yaml"
+    controller = subprocess.Popen(
+        ["sh", "-c", command], cwd=folder, env=cache, stderr=subprocess.PIPE, text=True
+    )
+    assert controller.stderr is not None
+    while "engines" not in controller.stderr.readline():
+        pass
+    time.sleep(0.2)
+    controller.send_signal(signal.SIGTERM)
+    _, err = controller.communicate(timeout=15)
+    assert controller.returncode == 130
+    assert "Traceback" not in err
+    assert not engines_started_by(controller.pid)
 
 
 def test_other_plans_can_be_measured_into_the_same_database_at_once(folder: Path) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
 import select
 import sqlite3
+import subprocess
 import sys
 import time
 from pathlib import Path
 
-from rich.console import Console
+import pytest
 
 from railgauge.cases import Case
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.progress import LiveProgress, PlainProgress
+from railgauge.progress import LiveProgress, PlainProgress, console
 from railgauge.schedule import Dispatch
 
 PLAN = """\
@@ -32,6 +34,10 @@ tests:
     replications: REPLICATIONS
 """
 DISPATCH = Dispatch("stream", Case("k", "udp", "a[red]→b", "a", "b", {}), (1, 2, 3))
+
+
+def name(dispatch: Dispatch) -> str:
+    return f"{dispatch.test} {dispatch.case.link} datagram=64"
 
 
 class Terminal:
@@ -77,7 +83,7 @@ class Terminal:
 def test_a_terminal_shows_the_case_how_far_it_is_its_figure_and_the_time_left(tmp_path):
     (tmp_path / "plan.yaml").write_text(PLAN.replace("REPLICATIONS", "5"))
     terminal = Terminal(tmp_path, "run", "plan.yaml")
-    terminal.read_until(r"stream loop \(udp\).*[1-5]/5.*[KMG]?bit/s.*\d:\d\d:\d\d")
+    terminal.read_until(r"stream loop.*[1-5]/5.*[KMG]?bit/s.*\d:\d\d:\d\d")
     assert terminal.end() == 0
     assert "5 measured" in terminal.seen
 
@@ -99,8 +105,8 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
 
 def test_names_from_a_plan_are_never_markup_on_the_terminal(tmp_path):
     shown = (tmp_path / "shown").open("w+")
-    display = LiveProgress(Console(file=shown, force_terminal=True, width=100))
-    display.begin(1, 3)
+    display = LiveProgress(console(shown, force_terminal=True, width=100))
+    display.begin(1, 3, name)
     display.dispatched(DISPATCH)
     display.measured(DISPATCH, Outcome(1, 0.0, {"throughput": 9.412e9}), Launch(0.0))
     display.measured(
@@ -121,7 +127,7 @@ def test_names_from_a_plan_are_never_markup_on_the_terminal(tmp_path):
 def test_a_log_gets_each_failure_and_each_warning_once(tmp_path):
     log = (tmp_path / "log").open("w+")
     display = PlainProgress(log)
-    display.begin(7, 3)
+    display.begin(7, 3, name)
     warned = Launch(0.0, warnings=("server: the buffer is small",))
     display.dispatched(DISPATCH)
     for number in (1, 2):
@@ -137,3 +143,40 @@ def test_a_log_gets_each_failure_and_each_warning_once(tmp_path):
     assert text.count("the buffer is small") == 1
     assert "replication 3: nothing came [no-data]" in text
     assert "3/3 replications" in text
+
+
+class Broken(io.StringIO):
+    """A stream whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize(
+    "display",
+    [PlainProgress(Broken()), LiveProgress(console(Broken(), force_terminal=True))],
+    ids=["plain", "live"],
+)
+def test_a_display_that_cannot_write_does_not_end_the_measurement(display):
+    display.say("reaching a")
+    display.begin(1, 3, name)
+    display.dispatched(DISPATCH)
+    failed = Outcome(1, 0.0, {}, status="failed", error_code="no-data", error_message="none")
+    display.measured(DISPATCH, failed, Launch(0.0, warnings=("client: small",)))
+    display.lost("a", "gone")
+    display.end()
+
+
+def test_a_long_warm_up_before_anything_is_measured_is_no_trouble_for_a_log(tmp_path):
+    (tmp_path / "plan.yaml").write_text(
+        PLAN.replace("REPLICATIONS", "1").replace("200ms", "100ms, warmup: 10.5s")
+    )
+    with (tmp_path / "log").open("w") as log:
+        done = subprocess.run(
+            [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
+            cwd=tmp_path,
+            stdout=log,
+            stderr=log,
+            timeout=120,
+        )
+    assert done.returncode == 0, (tmp_path / "log").read_text()

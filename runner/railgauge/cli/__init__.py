@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
-import signal
 import sys
 import traceback
 from typing import Any, NoReturn
@@ -18,6 +18,7 @@ import click
 
 from railgauge import __version__
 from railgauge.errors import FileProblems, InterruptedRunError, RailgaugeError
+from railgauge.interrupts import raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {
@@ -69,8 +70,11 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    # A Slurm job or a systemd unit stops us as Ctrl-C does: cleanly.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    raise_keyboard_interrupt()
+    for stream in (sys.stdout, sys.stderr):
+        # A name that a narrow terminal can't show is no reason to fail.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     # A large plan is hundreds of thousands of objects without cycles: walking them again and again
     # for garbage took 40 % of `railgauge check`'s time.
     gc.set_threshold(200_000, 20, 100)
@@ -83,16 +87,17 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt):
-        return _say("stopped", InterruptedRunError.exit_code)
+    except (click.Abort, KeyboardInterrupt) as error:
+        # click aborts where it meets a KeyboardInterrupt.
+        return _say("stopped", InterruptedRunError.exit_code, error.__cause__ or error)
     except FileProblems as error:
         click.echo(str(error), err=True)
         return error.exit_code
     except RailgaugeError as error:
-        notes = getattr(error, "__notes__", ())
-        return _say("\n".join([str(error), *notes]), error.exit_code)
-    except BrokenPipeError:
-        # Whoever read our output has gone (`railgauge list | head`): that is not a failure.
+        return _say(str(error), error.exit_code, error)
+    except (SystemExit, BrokenPipeError):
+        # Whoever read our output has gone (`railgauge list | head`), which click answers by
+        # SystemExit: that is not a failure.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the one place that may not let a traceback out
@@ -106,6 +111,7 @@ def _run() -> int:
     return result if isinstance(result, int) else 0
 
 
-def _say(message: str, code: int) -> int:
-    click.echo(f"railgauge: {message}", err=True)
+def _say(message: str, code: int, error: BaseException | None = None) -> int:
+    notes = getattr(error, "__notes__", ())
+    click.echo("\n".join([f"railgauge: {message}", *notes]), err=True)
     return code

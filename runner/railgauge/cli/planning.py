@@ -52,7 +52,7 @@ def check(plan: Path, allow_large: bool, as_json: bool) -> None:
             "replications": replications,
             "rounds": len(rounds),
             "seconds": guess.seconds,
-            "unknown_dispatches": guess.unknown,
+            "unknown_launches": guess.unknown,
         }
         click.echo(json.dumps(answer, indent=2))
         return

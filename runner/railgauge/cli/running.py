@@ -40,7 +40,8 @@ def _execute(request: Request) -> int:
     finished = execute(request)
     if finished.measured:
         click.echo(default_text(request.store, [finished.run], finished.catalogue))
-    click.echo(f"run {finished.run} in {request.where}: {finished.measured} measured", nl=False)
+    measured = f"{finished.measured} measured" if finished.asked else "nothing is left to measure"
+    click.echo(f"run {finished.run} in {request.where}: {measured}", nl=False)
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
     click.echo(f", {finished.missing} missing" if finished.missing else "")
     if finished.missing:

@@ -8,11 +8,12 @@ from dataclasses import asdict
 
 import click
 
-from railgauge.catalogue import load_catalogue
+from railgauge.cases import Case, case_name, varying
+from railgauge.catalogue import Catalogue, load_catalogue
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
 from railgauge.store import Store
-from railgauge.store.records import RunSummary, StoredRun
+from railgauge.store.records import Failure, RunSummary, StoredRun
 
 _HEADER = ("run", "plan", "state", "started (UTC)", "commit", "cases", "measured", "failed")
 
@@ -82,13 +83,23 @@ def show(run: int, where: str, as_json: bool) -> None:
             click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
             return
         _head(stored)
-        for failure in failures:
-            click.echo(
-                f"failed: {failure.test} {failure.case.link} replication {failure.replication}: "
-                f"{failure.error_message} [{failure.error_code}]"
-            )
-        text = default_text(store, [run], load_catalogue())
+        catalogue = load_catalogue()
+        _tell_failures(stored, failures, catalogue)
+        text = default_text(store, [run], catalogue)
         click.echo(f"\n{text}" if text else "nothing is measured yet")
+
+
+def _tell_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalogue) -> None:
+    cases: dict[str, list[Case]] = {}
+    for planned in stored.cases:
+        cases.setdefault(planned.test, []).append(planned.case)
+    names = {failure.test: varying(cases[failure.test]) for failure in failures}
+    for failure in failures:
+        name = case_name(failure.case, names[failure.test], catalogue)
+        click.echo(
+            f"failed: {failure.test} {name} replication {failure.replication}: "
+            f"{failure.error_message} [{failure.error_code}]"
+        )
 
 
 def _as_json(stored: StoredRun) -> dict[str, object]:

@@ -1,0 +1,52 @@
+"""Ctrl-C and what means the same: SIGTERM (Slurm, systemd), SIGHUP (the terminal was closed).
+
+A signal that was ignored when we were started (nohup, a shell's background job) stays ignored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def raise_keyboard_interrupt() -> None:
+    """From now on all of them raise KeyboardInterrupt in the main thread."""
+    for number in _heeded():
+        signal.signal(number, _interrupt)
+
+
+@contextlib.contextmanager
+def asking(stop: Callable[[], None]) -> Iterator[None]:
+    """While this lasts the first of them calls `stop` (which must return at once).
+
+    More of them change nothing, since the clean-up is under way; the third raises
+    KeyboardInterrupt for whoever can't wait for it.
+    """
+    count = 0
+
+    def handle(number: int, frame: object) -> None:
+        nonlocal count
+        count += 1
+        if count == 1:
+            stop()
+        elif count > 2:
+            _interrupt(number, frame)
+
+    before = {number: signal.signal(number, handle) for number in _heeded()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _heeded() -> list[signal.Signals]:
+    return [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
