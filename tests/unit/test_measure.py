@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -264,12 +265,15 @@ def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
 def test_pulling_the_leash_ends_a_program_that_hangs():
     leash = Leash()
 
+    puller = threading.Thread(target=leash.pull)
+
     def client(argv):
         yield SETTINGS
-        leash.pull()
+        puller.start()
         yield NEVER
 
     outcomes, _, _ = play(client, leash=leash)
+    puller.join()
     assert leash.pulled
     assert [each.error_code for each, _ in outcomes] == ["engine-lost"]
 

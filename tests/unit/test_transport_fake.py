@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from railgauge.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.transport.base import Exit, run
+from railgauge.transport.base import Exit, end, run
 from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
 
 
@@ -119,3 +120,22 @@ def test_files_are_kept_for_looking_at(host: FakeTransport) -> None:
 def test_an_unknown_program_is_named(host: FakeTransport) -> None:
     with pytest.raises(EnvironmentFailedError, match="moon: can't start 'ghost'"):
         host.start(["ghost"])
+
+
+def test_one_thread_reads_a_script_that_another_waits_for(host: FakeTransport) -> None:
+    process = host.start(["parrot"])
+    assert process.read_line(1) == "ready"
+    with ThreadPoolExecutor(2) as pool:
+        reading = pool.submit(process.read_line, 10)
+        waiting = pool.submit(process.wait, 10)
+        process.send_line("polly")
+        process.close_stdin()
+        assert reading.result() == "POLLY"
+        assert waiting.result() == Exit(0, "")
+    assert process.read_line(1) is None
+
+
+def test_ending_kills_a_script_that_does_not_mind_its_input(host: FakeTransport) -> None:
+    hanging, parrot = host.start(["hanging"]), host.start(["parrot"])
+    end([hanging, parrot], grace=0.05)
+    assert (hanging.wait(1).status, parrot.wait(1).status) == (-9, 0)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from railgauge.errors import EngineError, EnvironmentFailedError
-from railgauge.transport.base import run
+from railgauge.errors import EngineError, EnvironmentFailedError, HostUnreachableError
+from railgauge.transport.base import end, run
 from railgauge.transport.connect import open_transport
 from railgauge.transport.local import LocalTransport
 
@@ -176,3 +179,90 @@ def test_letting_go_of_the_host_closes_every_stdin(here: LocalTransport) -> None
     process = here.start(["cat"])
     here.close()
     assert process.wait(10).status == 0
+
+
+def test_letting_go_of_the_host_ends_a_run_that_another_thread_waits_for(
+    here: LocalTransport, tmp_path: Path, process_ends: Callable[[int], bool]
+) -> None:
+    pid = tmp_path / "pid"
+    os.mkfifo(pid)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(
+            run, here, ["sh", "-c", 'sleep 60 & echo $! >"$1"; wait', "sh", str(pid)], timeout=60
+        )
+        child = int(pid.read_text())
+        here.close()
+        assert running.result(10).status == -9
+    assert process_ends(child)
+
+
+def test_letting_go_of_the_host_lets_a_program_tidy_up(
+    here: LocalTransport, tmp_path: Path
+) -> None:
+    process = here.start(["sh", "-c", 'read x; echo tidy >"$1"', "sh", str(tmp_path / "state")])
+    here.close()
+    assert (tmp_path / "state").read_text() == "tidy\n"
+    assert process.wait(10).status == 0
+
+
+def test_letting_go_of_the_host_kills_what_minds_nothing(here: LocalTransport) -> None:
+    process = here.start(["sleep", "100"])
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(process.read_line)
+        here.close()
+        assert reading.result(10) is None
+    assert process.wait(10).status == -9
+
+
+def test_a_host_let_go_of_starts_nothing_more(here: LocalTransport) -> None:
+    here.close()
+    here.close()
+    with pytest.raises(HostUnreachableError, match="here: nothing more is started there"):
+        here.start(["true"])
+
+
+def test_reading_ends_by_kill_even_if_something_that_escaped_holds_the_output(
+    here: LocalTransport,
+) -> None:
+    process = here.start(["sh", "-c", "setsid sleep 100 & echo $!; wait"])
+    escaped = int(process.read_line(10) or "")
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(process.read_line)
+            process.kill()
+            assert reading.result(10) is None
+    finally:
+        os.kill(escaped, signal.SIGKILL)
+    assert process.wait(10).status == -9
+
+
+def test_what_a_killed_program_had_written_is_still_read(here: LocalTransport) -> None:
+    process = here.start(["sh", "-c", "echo one; echo two; exec sleep 100"])
+    assert process.read_line(10) == "one"
+    process.kill()
+    assert [process.read_line(10) for _ in range(2)] == ["two", None]
+
+
+def test_many_threads_may_wait_for_the_same_program(here: LocalTransport) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(50):
+            process = here.start(["cat"])
+            together = threading.Barrier(8)
+
+            def wait(together: threading.Barrier = together, process=process) -> int:
+                together.wait()
+                return process.wait(10).status
+
+            waiting = [pool.submit(wait) for _ in range(8)]
+            process.close_stdin()
+            assert [each.result() for each in waiting] == [0] * 8
+
+
+def test_ending_gives_all_programs_the_same_grace_and_kills_the_rest(
+    here: LocalTransport,
+) -> None:
+    minding = here.start(["cat"])
+    hanging = [here.start(["sleep", "100"]) for _ in range(3)]
+    end([*hanging, minding], grace=0.3)
+    assert minding.wait(10).status == 0
+    assert [process.wait(10).status for process in hanging] == [-9] * 3

@@ -6,8 +6,9 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from railgauge.errors import HostUnreachableError
-from railgauge.transport.base import Process
+from railgauge.transport.base import Process, end
+
+_LAST_SECONDS = 5.0  # for a program that is done, on a host that is busy
 
 
 class Leash:
@@ -24,12 +25,14 @@ class Leash:
         return self._pulled
 
     def pull(self) -> None:
-        """End all programs, and those that are started from now on."""
+        """End all programs, and those that are started from now on.
+
+        They have a second to end by themselves when their standard input is closed.
+        """
         with self._lock:
             self._pulled = True
             held = tuple(self._held)
-        for process in held:
-            process.kill()
+        end(held)
 
     @contextlib.contextmanager
     def hold(self, process: Process) -> Iterator[Process]:
@@ -39,13 +42,11 @@ class Leash:
             pulled = self._pulled
         try:
             if pulled:
-                process.kill()
+                end((process,))
             yield process
         finally:
-            process.close_stdin()
             try:
-                process.wait(timeout=5.0)
-            except (TimeoutError, HostUnreachableError):
-                process.kill()
-            with self._lock:
-                self._held.discard(process)
+                end((process,), grace=_LAST_SECONDS)
+            finally:
+                with self._lock:
+                    self._held.discard(process)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from railgauge.errors import EngineError, RailgaugeError
+from railgauge.errors import EngineError, HostUnreachableError, RailgaugeError
 
 MAX_OUTPUT = 64 * 1024 * 1024
 
@@ -26,7 +26,10 @@ class Exit:
 
 
 class Process(Protocol):
-    """A program running on a host."""
+    """A program running on a host.
+
+    One thread reads it; any thread may close its standard input, kill it and wait for it meanwhile.
+    """
 
     def read_line(self, timeout: float | None = None) -> str | None:
         """Return the next line of its standard output without the newline, None at the end.
@@ -45,14 +48,21 @@ class Process(Protocol):
         """Close its standard input, which tells an engine to end; harmless when done twice."""
 
     def kill(self) -> None:
-        """End it at once, with what it started; harmless when it has ended."""
+        """End it at once, with what it started; harmless when it has ended.
+
+        Whoever reads it gets what it wrote, then None. It has no chance to end what left its
+        process group: `end` gives it one.
+        """
 
     def wait(self, timeout: float | None = None) -> Exit:
         """Return how it ended; TimeoutError after `timeout` seconds."""
 
 
 class Transport(Protocol):
-    """A way to reach one host. Its methods may be called from several threads."""
+    """A way to reach one host. Its methods may be called from several threads.
+
+    The first program started connects to the host.
+    """
 
     host: str
 
@@ -69,7 +79,13 @@ class Transport(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the host; programs still running there lose their standard input."""
+        """End the programs still running there and let go of the host; harmless when done twice.
+
+        Those that still have their standard input lose it first, with a second to end by
+        themselves; the others are killed at once. Threads that wait for a program, or for the
+        connection, come back soon: with the end of output, status -9 or HostUnreachableError,
+        which is also what `start` raises from now on.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +113,12 @@ def run(transport: Transport, argv: Sequence[str], *, timeout: float) -> Complet
         stdout = _read_all(process, transport.host, deadline)
         ended = process.wait(max(0.0, deadline - time.monotonic()))
     except TimeoutError:
-        _end(process)
+        _kill(process)
         raise TimeoutError(
             f"{transport.host}: {argv[0]!r} did not end within {timeout:g} s and was killed"
         ) from None
     except BaseException:
-        _end(process)
+        _kill(process)
         raise
     return Completed(ended.status, stdout, ended.stderr)
 
@@ -120,7 +136,31 @@ def _read_all(process: Process, host: str, deadline: float) -> str:
     return "".join(lines)
 
 
-def _end(process: Process) -> None:
+def end(processes: Iterable[Process], *, grace: float = 1.0) -> None:
+    """End `processes`, all at once: by closing their standard input, after `grace` s by killing.
+
+    Engines end by the former, and rail-exec with it ends its command, which no kill of ours
+    reaches: that has a process group of its own. Returns as soon as all have ended.
+    """
+    ending = tuple(processes)
+    deadline = time.monotonic() + grace
+    for process in ending:
+        process.close_stdin()
+    for process in ending:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except (TimeoutError, HostUnreachableError):
+            _kill(process)
+
+
+def let_go(host: str) -> HostUnreachableError:
+    """Return what a closed transport's `start` raises."""
+    return HostUnreachableError(
+        f"{host}: nothing more is started there, for railgauge is ending; run it again"
+    )
+
+
+def _kill(process: Process) -> None:
     process.kill()
     with contextlib.suppress(TimeoutError, RailgaugeError):
         process.wait(1.0)

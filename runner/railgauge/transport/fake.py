@@ -127,6 +127,7 @@ class FakeProcess:
         except StopIteration as stop:
             value = stop.value
             self._exit = value if isinstance(value, Exit) else Exit(value or 0, "")
+            self._changed.notify_all()  # who reads while another thread waits
             return
         if isinstance(step, str):
             self._output.append(step)

@@ -13,8 +13,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from railgauge.errors import EnvironmentFailedError
-from railgauge.transport.base import Exit
+from railgauge.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.transport.base import Exit, end, let_go
 from railgauge.transport.drain import StderrDrain
 from railgauge.transport.lines import LineBuffer
 
@@ -23,7 +23,7 @@ _DRAIN = StderrDrain()
 
 
 class LocalProcess:
-    """A child of ours. One thread reads it; any thread may kill it."""
+    """A child of ours. One thread reads it; any thread may end it or wait for it."""
 
     def __init__(self, host: str, child: subprocess.Popen[bytes]) -> None:
         assert child.stdin is not None
@@ -33,10 +33,19 @@ class LocalProcess:
         self._lines = LineBuffer(host)
         self._stdin = child.stdin
         self._stdout = child.stdout
-        self._stdout_ready = select.poll()
-        self._stdout_ready.register(child.stdout, select.POLLIN)
+        # Readable once it is killed: something out of its process group may hold its output open.
+        self._killed = os.eventfd(0, os.EFD_CLOEXEC)
+        weakref.finalize(self, os.close, self._killed)
+        self._readable = select.poll()
+        for readable in (child.stdout.fileno(), self._killed):
+            self._readable.register(readable, select.POLLIN)
         self._stderr = _DRAIN.watch(child.stderr)
         self._reaping = threading.Lock()
+
+    @property
+    def stdin_open(self) -> bool:
+        """Whether closing its standard input would be news to it."""
+        return not self._stdin.closed
 
     def read_line(self, timeout: float | None = None) -> str | None:
         """See `Process.read_line`; a child's host can't be lost."""
@@ -44,8 +53,9 @@ class LocalProcess:
         while (line := self._lines.take()) is None:
             if self._lines.ended:
                 return None
-            _await(self._stdout_ready, deadline)
-            chunk = os.read(self._stdout.fileno(), _READ)
+            ready = _await(self._readable, deadline)
+            stdout = self._stdout.fileno()
+            chunk = os.read(stdout, _READ) if stdout in ready else b""
             self._lines.feed(chunk)
             if not chunk:
                 self._stdout.close()
@@ -69,49 +79,50 @@ class LocalProcess:
             if self._child.returncode is None:
                 with contextlib.suppress(PermissionError):  # sudo's; it minds its stdin
                     os.killpg(self._child.pid, signal.SIGKILL)
+        os.eventfd_write(self._killed, 1)
         self._stdin.close()
 
     def wait(self, timeout: float | None = None) -> Exit:
         """See `Process.wait`."""
-        if self._child.returncode is None:
-            _await_end(self._child.pid, timeout)
-            with self._reaping:
-                self._child.wait()
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._reap():
+            self._await_end(deadline)
         self._stdin.close()
         return Exit(self._child.returncode, self._stderr.finish())
 
+    def _reap(self) -> bool:
+        """Tell whether it has ended."""
+        with self._reaping:
+            return self._child.poll() is not None
 
-def _await(ready: select.poll, deadline: float | None) -> None:
-    """Return when the polled descriptor is readable; TimeoutError past the deadline."""
+    def _await_end(self, deadline: float | None) -> None:
+        """Return when it has ended, or soon; TimeoutError past the deadline."""
+        with self._reaping:
+            if self._child.returncode is not None:
+                return  # by another thread; its number may be somebody else's now
+            try:
+                process = os.pidfd_open(self._child.pid)
+            except OSError:  # Linux before 5.3
+                process = -1
+        if process < 0:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError
+            time.sleep(0.001)
+            return
+        try:
+            ready = select.poll()
+            ready.register(process, select.POLLIN)
+            _await(ready, deadline)
+        finally:
+            os.close(process)
+
+
+def _await(ready: select.poll, deadline: float | None) -> set[int]:
+    """Return which of the polled descriptors are readable; TimeoutError past the deadline."""
     left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-    if not ready.poll(left):
-        raise TimeoutError
-
-
-def _await_end(pid: int, timeout: float | None) -> None:
-    """Return when our child `pid` has ended, without reaping it; TimeoutError after `timeout` s."""
-    if timeout is None:
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-        return
-    deadline = time.monotonic() + timeout
-    try:
-        pidfd = os.pidfd_open(pid)
-    except OSError:
-        _poll_end(pid, deadline)  # Linux before 5.3
-        return
-    try:
-        ready = select.poll()
-        ready.register(pidfd, select.POLLIN)
-        _await(ready, deadline)
-    finally:
-        os.close(pidfd)
-
-
-def _poll_end(pid: int, deadline: float) -> None:
-    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-        if time.monotonic() >= deadline:
-            raise TimeoutError
-        time.sleep(0.001)
+    if found := ready.poll(left):
+        return {descriptor for descriptor, _ in found}
+    raise TimeoutError
 
 
 class LocalTransport:
@@ -121,9 +132,11 @@ class LocalTransport:
         self.host = host
         self._started: weakref.WeakSet[LocalProcess] = weakref.WeakSet()
         self._lock = threading.Lock()
+        self._closed = False
 
     def start(self, argv: Sequence[str]) -> LocalProcess:
         """See `Transport.start`."""
+        self._check_open()
         try:
             child = subprocess.Popen(
                 list(argv),
@@ -146,6 +159,11 @@ class LocalTransport:
         process = LocalProcess(self.host, child)
         with self._lock:
             self._started.add(process)
+        try:
+            self._check_open()
+        except HostUnreachableError:
+            end((process,))  # close() may have missed it
+            raise
         return process
 
     def put(self, files: Mapping[str, bytes], directory: str) -> None:
@@ -163,8 +181,16 @@ class LocalTransport:
                 "make room or make the folder writable"
             ) from error
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise let_go(self.host)
+
     def close(self) -> None:
         """See `Transport.close`."""
         with self._lock:
-            for process in list(self._started):
-                process.close_stdin()
+            self._closed = True
+            started = tuple(self._started)
+        for process in started:
+            if not process.stdin_open:
+                process.kill()
+        end(started)

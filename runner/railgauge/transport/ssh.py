@@ -18,15 +18,17 @@ import string
 import tarfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 
 import paramiko
 from paramiko.ssh_exception import SSHException
 
 from railgauge.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.transport.base import Exit
+from railgauge.transport.base import Exit, end, let_go
 from railgauge.transport.lines import LineBuffer, Tail
 from railgauge.transport.sshconnect import SshConnection, translated
+from railgauge.transport.sshpool import SshPool
 
 _READ = 65536
 _HARMLESS = string.ascii_letters + string.digits + " _-./=:,+@"
@@ -63,7 +65,7 @@ class _Bell(threading.Event):
 
 
 class SshProcess:
-    """A program in a session of its own. One thread reads it; any thread may kill it."""
+    """A program in a session of its own. One thread reads it; any may end it or wait for it."""
 
     def __init__(
         self,
@@ -78,9 +80,11 @@ class SshProcess:
         self._kill_group = kill_group
         self._lines = LineBuffer(host)
         self._stderr = Tail()
+        self._draining = threading.Lock()
         self._bell = _Bell()
         self._group = 0
         self._killed = False
+        self.stdin_open = True
         channel.in_buffer.set_event(self._bell)
         channel.in_stderr_buffer.set_event(self._bell)
 
@@ -135,6 +139,7 @@ class SshProcess:
 
     def close_stdin(self) -> None:
         """See `Process.close_stdin`."""
+        self.stdin_open = False
         with contextlib.suppress(OSError, EOFError, SSHException):
             self._channel.shutdown_write()
 
@@ -179,8 +184,9 @@ class SshProcess:
         return bool(self._channel.eof_received or self._channel.closed)
 
     def _drain_stderr(self) -> None:
-        while self._channel.recv_stderr_ready():
-            self._stderr.feed(self._channel.recv_stderr(_READ))
+        with self._draining:  # or another thread takes what this one then waits for
+            while self._channel.recv_stderr_ready():
+                self._stderr.feed(self._channel.recv_stderr(_READ))
 
     def _await_rest(self) -> None:
         """Take the rest of stderr: it may come after the status, but not long after."""
@@ -221,16 +227,20 @@ class SshTransport:
 
     def __init__(self, host: str, destination: str, *, keepalive: float = 15.0) -> None:
         self.host = host
-        self._destination = destination
-        self._keepalive = keepalive
-        self._connections: list[SshConnection] = []
+        self._pool = SshPool(host, destination, keepalive)
+        self._started: weakref.WeakSet[SshProcess] = weakref.WeakSet()
+        self._closed = False
         self._lock = threading.Lock()
 
     def start(self, argv: Sequence[str]) -> SshProcess:
         """See `Transport.start`."""
-        connection, channel = self._session()
+        self._check_open()
+        connection, channel = self._pool.session()
         process = SshProcess(self.host, connection, channel, self._kill_group)
+        with self._lock:
+            self._started.add(process)
         try:
+            self._check_open()  # again, for close() may have missed it
             process.launch(argv)
         except BaseException:
             channel.close()
@@ -260,37 +270,29 @@ class SshTransport:
     def close(self) -> None:
         """See `Transport.close`."""
         with self._lock:
-            for connection in self._connections:
-                connection.close()
-            self._connections.clear()
+            self._closed = True
+            started = tuple(self._started)
+        if self._pool.alive():
+            for process in started:
+                if not process.stdin_open:
+                    process.kill()
+            end(started)
+        self._pool.close()
 
-    def _session(self, timeout: float = 15.0) -> tuple[SshConnection, paramiko.Channel]:
-        """Return a new session: on the connection we have, on another one if that one is full."""
-        with self._lock:
-            for connection in list(self._connections):
-                if not connection.alive:
-                    connection.close()
-                    self._connections.remove(connection)
-                elif channel := connection.session(timeout):
-                    return connection, channel
-            connection = SshConnection(self.host, self._destination, self._keepalive)
-            self._connections.append(connection)
-            channel = connection.session()
-        if channel is None:
-            raise HostUnreachableError(
-                f"{self.host}: the ssh server gives us no session; see MaxSessions in its "
-                "sshd_config and whether this account may run commands"
-            )
-        return connection, channel
+    def _check_open(self) -> None:
+        if self._closed:
+            raise let_go(self.host)
 
     def _kill_group(self, group: int) -> bool:
         """Kill the process group over there; tell whether that could be done."""
         try:
-            _, channel = self._session(_KILL_TIMEOUT)
+            _, channel = self._pool.session(_KILL_TIMEOUT)
             channel.exec_command(f"exec sh -c 'kill -s KILL -- -{group}'")
             channel.status_event.wait(_KILL_TIMEOUT)
             return bool(channel.exit_status == 0)
         except (HostUnreachableError, SSHException, OSError, EOFError):
+            if self._closed:
+                self._pool.close()  # so that the next one need not wait as long in vain
             return False
 
 

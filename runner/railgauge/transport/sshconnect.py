@@ -32,7 +32,7 @@ from railgauge.transport.sshconfig import SshOptions, resolve
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 _MOST_HOPS = 8
-_ANSWER = 15.0
+ANSWER = 15.0
 # sshd drops logins at random when more than ten are under way (MaxStartups), and a jump host sees
 # those for all hosts behind it.
 _CONNECTING = threading.BoundedSemaphore(8)
@@ -76,7 +76,7 @@ class SshConnection:
         self._transport.join(0.2)
         return self._transport.is_active()
 
-    def session(self, timeout: float = _ANSWER) -> paramiko.Channel | None:
+    def session(self, timeout: float = ANSWER) -> paramiko.Channel | None:
         """Return a new session, None if the server gives no more of them on one connection."""
         with translated(self._host, "opening a session"):
             try:
@@ -133,9 +133,9 @@ def _open(
     timeout = options.connect_timeout
     connect_kwargs: dict[str, Any] = {
         **identities(options, hops),
-        "banner_timeout": timeout + _ANSWER,
-        "auth_timeout": timeout + _ANSWER,
-        "channel_timeout": _ANSWER,
+        "banner_timeout": timeout + ANSWER,
+        "auth_timeout": timeout + ANSWER,
+        "channel_timeout": ANSWER,
         "transport_factory": transport_factory,
     }
     if gateway_socket is not None:
@@ -165,7 +165,7 @@ def _through(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> par
     assert transport is not None
     target = (options.hostname, options.port)
     with translated(host, f"reaching {target[0]} port {target[1]} from its jump host"):
-        return transport.open_channel("direct-tcpip", target, ("", 0), timeout=_ANSWER)
+        return transport.open_channel("direct-tcpip", target, ("", 0), timeout=ANSWER)
 
 
 def _proxy(host: str, command: str, hops: contextlib.ExitStack) -> socket.socket:

@@ -1,0 +1,57 @@
+"""Programs on a leash end together, by themselves if they can."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from railgauge.engine.leash import Leash
+from railgauge.transport.local import LocalTransport
+
+
+@pytest.fixture
+def here() -> LocalTransport:
+    return LocalTransport("here")
+
+
+def tidying(folder: Path, name: str) -> list[str]:
+    """Return a program that tidies up when its standard input closes."""
+    return ["sh", "-c", 'echo up; read x; echo tidy >"$1"', "sh", str(folder / name)]
+
+
+def test_pulling_lets_programs_end_by_themselves(here: LocalTransport, tmp_path: Path) -> None:
+    leash = Leash()
+    first, second = (here.start(tidying(tmp_path, name)) for name in ("a", "b"))
+    with leash.hold(first), leash.hold(second):
+        assert first.read_line(10) == second.read_line(10) == "up"
+        leash.pull()
+        assert first.wait(0).status == second.wait(0).status == 0
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "tidy\n"
+
+
+def test_pulling_kills_what_goes_on_while_another_thread_reads_it(here: LocalTransport) -> None:
+    leash = Leash()
+    process = here.start(["sh", "-c", "echo up; exec sleep 100"])
+    with leash.hold(process), ThreadPoolExecutor(1) as pool:
+        assert process.read_line(10) == "up"
+        reading = pool.submit(process.read_line)
+        leash.pull()
+        assert reading.result(10) is None
+        assert process.wait(0).status == -9
+
+
+def test_what_is_held_after_the_pull_ends_at_once(here: LocalTransport, tmp_path: Path) -> None:
+    leash = Leash()
+    leash.pull()
+    with leash.hold(here.start(tidying(tmp_path, "a"))) as process:
+        assert process.wait(0).status == 0
+    assert (tmp_path / "a").read_text() == "tidy\n"
+
+
+def test_a_program_let_off_the_leash_has_ended(here: LocalTransport, tmp_path: Path) -> None:
+    with Leash().hold(here.start(tidying(tmp_path, "a"))) as process:
+        pass
+    assert process.wait(0).status == 0
+    assert (tmp_path / "a").read_text() == "tidy\n"
