@@ -157,6 +157,8 @@ class LabHost:
     def link(self, state: str) -> None:
         """Set its end of the link to us `up` or `down`."""
         ip("-n", self.namespace, "link", "set", "ctl0", state)
+        if state == "up":  # a look for it begun before would still fail
+            ip("neigh", "flush", "to", self.control)
 
     def test_link(self, state: str) -> None:
         """Set its end of the pair A–B `up` or `down`."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from foreign import TwoSleeps
 from sshlab import PORT, Lab, LabHost, ip
 
 from railgauge.store import Store
@@ -197,3 +198,34 @@ def test_a_host_lost_in_the_middle_is_named_and_no_number_made_up(
     half = rows(database, "SELECT count(*) FROM measurement WHERE status = 'ok' AND value IS NULL")
     assert half == [(0,)]
     assert_nothing_left(lab)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
+    two_hosts: Lab, plan: Path, database: Path, number: signal.Signals
+) -> None:
+    sleeps = TwoSleeps()
+    plan.write_text(
+        "railgauge: 1\nname: foreign\n"
+        f"hosts: {{a: {{address: {two_hosts.a.address}, ssh: host-a}}}}\n"
+        "tests:\n  - {name: foreign, engine: command, hosts: [a], "
+        f'set: {{command: "{sleeps.command}"}}}}\n'
+    )
+    process = subprocess.Popen(
+        railgauge("run", plan, "--db", database),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        assert sleeps.started()
+        process.send_signal(number)
+        output = process.communicate(timeout=30)[0].decode()
+        assert process.returncode == (-number if number == signal.SIGKILL else 130)
+        assert "Traceback" not in output
+        assert sleeps.ended()
+        assert_nothing_left(two_hosts)
+    finally:
+        process.kill()
+        process.communicate()
+        sleeps.kill()

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from paramiko.hostkeys import HostKeys
@@ -113,6 +114,105 @@ def test_letting_go_of_the_host_ends_a_program_that_minds_its_stdin(
     pid = int(process.read_line(10) or "")
     node.close()
     assert process_ends(pid)
+
+
+def test_letting_go_of_the_host_ends_a_run_that_another_thread_waits_for(
+    node: SshTransport, process_ends: Callable[[int], bool], tmp_path: Path
+) -> None:
+    pid = tmp_path / "pid"
+    os.mkfifo(pid)
+    script = 'sleep 60 & echo $! >"$1"; wait'
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run, node, ["sh", "-c", script, "sh", str(pid)], timeout=60)
+        child = int(pid.read_text())
+        node.close()
+        assert running.result(10).status == -9
+    assert process_ends(child)
+
+
+def test_letting_go_of_the_host_lets_a_program_tidy_up(node: SshTransport, tmp_path: Path) -> None:
+    script = 'echo up; read x; echo tidy >"$1"'
+    process = node.start(["sh", "-c", script, "sh", str(tmp_path / "state")])
+    assert process.read_line(10) == "up"
+    node.close()
+    assert (tmp_path / "state").read_text() == "tidy\n"
+    assert process.wait(10).status == 0
+
+
+def test_letting_go_of_the_host_kills_what_minds_nothing(
+    node: SshTransport, process_ends: Callable[[int], bool]
+) -> None:
+    process = node.start(["sh", "-c", "echo $$; exec sleep 100"])
+    pid = int(process.read_line(10) or "")
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(process.read_line)
+        node.close()
+        assert reading.result(10) is None
+    assert process_ends(pid)
+    assert process.wait(10).status == -9
+
+
+def test_letting_go_ends_programs_though_the_server_gives_no_more_sessions(
+    lab: Lab, open_ssh: Callable[[str], SshTransport], process_ends: Callable[[int], bool]
+) -> None:
+    lab.a.sshd(2228, "MaxSessions 1")
+    lab.write_config(lab.entry("full", lab.a.control, port=2228))
+    lab.write_known_hosts(f"[{lab.a.control}]:2228 {public_key(lab)}")
+    full = open_ssh("full")
+    process = full.start(["sh", "-c", "echo $$; exec sleep 100"])
+    pid = int(process.read_line(10) or "")
+    full.close()
+    assert process_ends(pid)
+
+
+def test_a_host_let_go_of_starts_nothing_more(node: SshTransport) -> None:
+    run(node, ["true"], timeout=10)
+    node.close()
+    node.close()
+    with pytest.raises(HostUnreachableError, match="node: nothing more is started there"):
+        node.start(["true"])
+
+
+def test_letting_go_of_a_host_that_answers_nothing_ends_the_wait_for_it(
+    lab: Lab, open_ssh: Callable[[str], SshTransport]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(2) as pool:
+        port = server.getsockname()[1]
+        lab.write_config(lab.entry("silent", "127.0.0.1", "ConnectTimeout 1000", port=port))
+        silent = open_ssh("silent")
+        reaching = [pool.submit(run, silent, ["true"], timeout=1000) for _ in range(2)]
+        connection, _ = server.accept()
+        with connection:
+            silent.close()
+            for each in reaching:
+                with pytest.raises(HostUnreachableError, match="node: nothing more is started"):
+                    each.result(10)
+
+
+def test_letting_go_of_a_host_whose_link_is_down_ends_the_wait_for_its_program(
+    lab: Lab,
+) -> None:
+    node = SshTransport("node", "host-a", keepalive=1000)
+    process = node.start(["sh", "-c", "echo up; exec sleep 30"])
+    assert process.read_line(10) == "up"
+    lab.a.link("down")
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(process.read_line)
+        node.close()
+        assert reading.result(10) is None
+
+
+def test_one_thread_reads_a_program_that_another_waits_for(node: SshTransport) -> None:
+    script = "yes e | head -c 3000000 >&2; yes o | head -c 3000000"
+    process = node.start(["sh", "-c", script])
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(process.wait, 60) for _ in range(2)]
+        size = 0
+        while (line := process.read_line(60)) is not None:
+            size += len(line) + 1
+        ends = [each.result() for each in waiting]
+    assert size == 3_000_000
+    assert [(end.status, end.stderr) for end in ends] == [(0, "e\n" * 32768)] * 2
 
 
 def test_kill_ends_the_program_and_what_it_started(
