@@ -151,6 +151,8 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
             f"run {run} can't go on: {', '.join(changed)} changed since it began, and the "
             "rest might measure something else: start a new run, or put back what it was"
         )
+    # Before looking at what is done, or another process might be doing more of it just now.
+    request.cleanup.enter_context(request.store.claim(run))
     return Job(request, loaded, stored.new.seed, sources, now, request.store.done(run))
 
 
@@ -275,6 +277,7 @@ def _begin(job: Job) -> int:
             for name in {each.test.engine for each in job.tests}
         },
     )
+    job.request.cleanup.enter_context(job.request.store.claim(run))
     for name, found in job.facts.items():
         job.request.store.add_facts(run, name, found)
     return run

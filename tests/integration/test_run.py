@@ -11,9 +11,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+T = TypeVar("T")
 QUICK = """\
 railgauge: 1
 name: quick
@@ -74,11 +76,13 @@ def measured(folder: Path) -> int:
     return count
 
 
-def wait_for(condition, seconds: float = 60.0) -> None:
+def wait_for(condition: Callable[[], T], seconds: float = 60.0) -> T:
+    """Return what the condition gives as soon as that is true."""
     deadline = time.monotonic() + seconds
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
+    return found
 
 
 def engines_started_by(controller: int) -> set[int]:
@@ -153,11 +157,11 @@ def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(fold
     (folder / "plan.yaml").write_text(SLOW)
     controller = start(folder, "run", "plan.yaml")
     wait_for(lambda: measured(folder) >= 5)
-    engines = engines_started_by(controller.pid)
+    # There are none for a moment between two launches.
+    engines = wait_for(lambda: engines_started_by(controller.pid))
     before = measured(folder)
     controller.kill()
     controller.communicate()
-    assert engines
     wait_for(lambda: not any(alive(pid) for pid in engines), 5.0)
     kept = query(folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2")
     assert before <= len(kept) < 24
@@ -284,6 +288,34 @@ def test_other_plans_can_be_measured_into_the_same_database_at_once(folder: Path
         "('throughput', 'rtt_p50') GROUP BY run",
     )
     assert counts == [(1, 6), (2, 6)]
+
+
+def test_a_run_that_is_being_measured_cannot_go_on_elsewhere(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(SLOW.replace("replications: 8", "replications: 200"))
+    first = start(folder, "run", "plan.yaml")
+    wait_for(lambda: measured(folder) >= 1)
+    refused = railgauge(folder, "resume", "1")
+    assert refused.returncode == 2
+    assert f"run 1 is being measured now by process {first.pid} on host" in refused.stderr
+    first.kill()
+    first.communicate()
+
+    second = start(folder, "resume", "1")
+    wait_for(lambda: str(second.pid) in holder_of_run_1(folder))
+    refused = railgauge(folder, "resume", "1")
+    assert refused.returncode == 2
+    assert f"by process {second.pid} on host" in refused.stderr
+    second.send_signal(signal.SIGINT)
+    second.communicate(timeout=30)
+    assert second.returncode == 130
+    assert not list(folder.glob("*.lock"))
+
+
+def holder_of_run_1(folder: Path) -> str:
+    try:
+        return (folder / "railgauge.db.run-1.lock").read_text()
+    except FileNotFoundError:
+        return ""
 
 
 def test_a_run_cannot_go_on_with_a_hosts_file_that_changed(folder: Path) -> None:

@@ -1,10 +1,16 @@
-"""Runs, cases and outcomes for the store's tests."""
+"""Runs, cases and outcomes for the store's tests, and other processes to use them in."""
 
 from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
+HERE = Path(__file__).parent
 MOMENT = 1_763_690_400.25  # 2025-11-21T02:00:00.25Z
 RUN = NewRun(
     plan="sharcnet-udp",
@@ -51,4 +57,16 @@ def failed(number: int) -> Outcome:
         status="failed",
         error_code="connection-refused",
         error_message="hh1 refused: is its firewall open?",
+    )
+
+
+def script(body: str, *arguments: object) -> subprocess.Popen[str]:
+    """Start Python on `body`, which finds the samples and its arguments in sys.argv."""
+    path = os.pathsep.join([str(HERE), str(HERE.parents[1] / "runner")])
+    return subprocess.Popen(
+        [sys.executable, "-c", body, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
     )

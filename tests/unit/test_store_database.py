@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,27 +14,12 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
-from store_samples import LAUNCH, METRICS, RUN, case, measured, planned
+from store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
 
 from railgauge.errors import InputError, StoreError
 from railgauge.store import Store
-from railgauge.store.explain import explained
 from railgauge.store.migrate import VERSION_TABLE, revisions
 from railgauge.store.models import Base
-
-HERE = Path(__file__).parent
-
-
-def script(body: str, *arguments: object) -> subprocess.Popen[str]:
-    """Start Python on `body`, which finds the samples and its arguments in sys.argv."""
-    path = os.pathsep.join([str(HERE), str(HERE.parents[1] / "runner")])
-    return subprocess.Popen(
-        [sys.executable, "-c", body, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-
 
 WRITER = """
 import sys
@@ -197,17 +181,14 @@ def test_an_unreachable_server_is_told_without_the_password() -> None:
 
 
 def test_a_lock_held_by_another_program_is_told(path: Path) -> None:
-    begin(path)
+    run = begin(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path, timeout=0))
-    with (
-        pytest.raises(StoreError, match=r"is locked: another program .*try again"),
-        explained(str(path)),
-        engine.begin() as connection,
-    ):
-        connection.execute(text("DELETE FROM run"))
-    engine.dispose()
+    with Store.open(str(path), busy_seconds=0.25) as store:
+        with pytest.raises(StoreError, match=r"is locked: .* for 0.25 s; .*try again"):
+            store.finish_run(run, "complete")
+        other.execute("ROLLBACK")
+        store.finish_run(run, "complete")
     other.close()
 
 

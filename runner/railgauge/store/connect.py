@@ -12,19 +12,22 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
 from railgauge.errors import InputError, StoreError
-from railgauge.store.explain import BUSY_SECONDS
+from railgauge.store.explain import BUSY_SECONDS, NOT_WRITABLE
 
+# How long a server may take to answer, in seconds.
+_CONNECT_SECONDS = 10
 _MAGIC = b"SQLite format 3\0"
 
 
-def connect(where: str, *, create: bool) -> tuple[Engine, str]:
+def connect(where: str, *, create: bool, busy_seconds: float = BUSY_SECONDS) -> tuple[Engine, str]:
     """Return an engine for the path or URL `where` and its name for messages (no password in it).
 
     Nothing is opened yet, but all that can be said about the file or the URL is said here:
     InputError when it's wrong or, without `create`, not there; StoreError when it can't be read.
+    A writer to an SQLite file will wait `busy_seconds` for another one.
     """
     if "://" not in where:
-        return _sqlite(Path(where), create)
+        return _sqlite(Path(where), create, busy_seconds)
     try:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
@@ -36,7 +39,7 @@ def connect(where: str, *, create: bool) -> tuple[Engine, str]:
     if backend == "sqlite":
         if not url.database or url.database == ":memory:":
             raise InputError("a database in memory would lose what is measured: name a file")
-        return _sqlite(Path(url.database), create)
+        return _sqlite(Path(url.database), create, busy_seconds)
     if backend == "postgresql":
         return _postgresql(url)
     raise InputError(
@@ -53,7 +56,7 @@ def _postgresql(url: URL) -> tuple[Engine, str]:
             pool_size=1,
             # A server that was restarted between two replications costs a reconnect, not a run.
             pool_pre_ping=True,
-            connect_args={"connect_timeout": BUSY_SECONDS},
+            connect_args={"connect_timeout": _CONNECT_SECONDS},
         )
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise InputError(
@@ -62,7 +65,7 @@ def _postgresql(url: URL) -> tuple[Engine, str]:
     return engine, name
 
 
-def _sqlite(path: Path, create: bool) -> tuple[Engine, str]:
+def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]:
     path = path.expanduser()
     name = str(path)
     _check_file(path, create)
@@ -70,14 +73,11 @@ def _sqlite(path: Path, create: bool) -> tuple[Engine, str]:
         os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
     )
     if read_only and create:
-        raise StoreError(
-            f"the database {name} is not writable: check the owner and permissions of the file "
-            "and of its folder, or name another database with --db"
-        )
+        raise StoreError(f"the database {name} {NOT_WRITABLE}")
     uri = path.absolute().as_uri() + (_read_only_query(path) if read_only else "")
 
     def open_file() -> sqlite3.Connection:
-        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(uri, uri=True, timeout=busy_seconds, isolation_level=None)
         _configure(connection, read_only)
         return connection
 

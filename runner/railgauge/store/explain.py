@@ -10,23 +10,25 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from railgauge.errors import StoreError
 
-# How long a writer waits for another one, in seconds.
-BUSY_SECONDS = 10
+# How long a writer waits for another one, in seconds: longer than a backup or an export takes.
+BUSY_SECONDS = 60
 
+FULL = (
+    "cannot grow: its disk is full; free some space (what was stored before is safe), "
+    "then go on with `railgauge resume`"
+)
+NOT_WRITABLE = (
+    "is not writable: check the owner and permissions of the file and of its folder, "
+    "or name another database with --db"
+)
 # The start of SQLite's name for a failure -> what it means for the user.
 _SQLITE = {
     "SQLITE_BUSY": (
-        f"is locked: another program has been writing to it for {BUSY_SECONDS} s; "
+        "is locked: another program has been writing to it for {busy_seconds:g} s; "
         "wait until that one is done (or end it), then try again"
     ),
-    "SQLITE_FULL": (
-        "cannot grow: its disk is full; free some space (what was stored before is safe), "
-        "then go on with `railgauge resume`"
-    ),
-    "SQLITE_READONLY": (
-        "is not writable: check the owner and permissions of the file and of its folder, "
-        "or name another database with --db"
-    ),
+    "SQLITE_FULL": FULL,
+    "SQLITE_READONLY": NOT_WRITABLE,
     "SQLITE_CANTOPEN": (
         "cannot be opened or created: check the permissions of the file and of its folder, "
         "or name another database with --db"
@@ -41,8 +43,11 @@ _SQLITE = {
 
 
 @contextmanager
-def explained(database: str) -> Iterator[None]:
-    """Raise StoreError with a sentence about `database` for whatever a driver raises inside."""
+def explained(database: str, busy_seconds: float = BUSY_SECONDS) -> Iterator[None]:
+    """Raise StoreError with a sentence about `database` for whatever a driver raises inside.
+
+    `busy_seconds` is how long the driver has waited for other writers.
+    """
     try:
         yield
     except IntegrityError as error:
@@ -52,18 +57,18 @@ def explained(database: str) -> Iterator[None]:
             "the same run, let only one of them go on"
         ) from error
     except DBAPIError as error:
-        raise StoreError(_sentence(database, error.orig or error)) from error
+        raise StoreError(_sentence(database, error.orig or error, busy_seconds)) from error
     except (SQLAlchemyError, sqlite3.Error) as error:
-        raise StoreError(_sentence(database, error)) from error
+        raise StoreError(_sentence(database, error, busy_seconds)) from error
     except OverflowError as error:
         raise StoreError(f"a number is too large for the database {database}: {error}") from error
 
 
-def _sentence(database: str, error: BaseException) -> str:
+def _sentence(database: str, error: BaseException, busy_seconds: float) -> str:
     name = getattr(error, "sqlite_errorname", "")
     for start, meaning in _SQLITE.items():
         if name.startswith(start):
-            return f"the database {database} {meaning}"
+            return f"the database {database} {meaning.format(busy_seconds=busy_seconds)}"
     return f"the database {database} failed: {_first_line(error)}"
 
 

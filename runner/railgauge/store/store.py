@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import TracebackType
 from typing import Self
 from weakref import WeakKeyDictionary
@@ -12,8 +12,9 @@ from sqlalchemy import Connection, Engine
 
 from railgauge.errors import RailgaugeError
 from railgauge.store import read, series, write
+from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.connect import connect
-from railgauge.store.explain import explained
+from railgauge.store.explain import BUSY_SECONDS, explained
 from railgauge.store.migrate import migrate
 from railgauge.store.records import (
     Failure,
@@ -36,23 +37,25 @@ class Store:
     What a method has stored when it returns survives the end of this process.
     """
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: Engine, name: str, busy_seconds: float) -> None:
         self.name = name
+        self._busy_seconds = busy_seconds
         self._engine = engine
         self._runs: dict[int, write.OpenRun] = {}
         self._launches: WeakKeyDictionary[Launch, int] = WeakKeyDictionary()
 
     @classmethod
-    def open(cls, where: str, *, create: bool = True) -> Store:
+    def open(cls, where: str, *, create: bool = True, busy_seconds: float = BUSY_SECONDS) -> Store:
         """Open the database at a path or URL, make it if it's missing, migrate it if it's old.
 
         Without `create` a missing one is an InputError, and one that may not be written to
-        (an archived file) is opened for reading.
+        (an archived file) is opened for reading. `busy_seconds` is how long to wait for another
+        program that is writing to the same SQLite file.
         """
-        engine, name = connect(where, create=create)
-        store = cls(engine, name)
+        engine, name = connect(where, create=create, busy_seconds=busy_seconds)
+        store = cls(engine, name, busy_seconds)
         try:
-            with explained(name):
+            with explained(name, busy_seconds):
                 migrate(engine, name, create=create)
         except RailgaugeError:
             store.close()
@@ -61,7 +64,7 @@ class Store:
 
     def close(self) -> None:
         """Close the database; SQLite's log is written back into the file."""
-        with explained(self.name):
+        with self._explained():
             self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -74,6 +77,21 @@ class Store:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    @contextmanager
+    def claim(self, run_id: int) -> Iterator[None]:
+        """Have the run for this process alone while inside; InputError when another one has it.
+
+        Only claims exclude each other: whoever measures a run or goes on with one takes it. A claim
+        ends with its process, however that ends.
+        """
+        with self._reading() as connection:
+            read.find_run(connection, run_id)
+        with ExitStack() as claimed:
+            # Errors of what is done inside are not the claim's to explain.
+            with self._explained():
+                claimed.enter_context(self._claim(run_id))
+            yield
 
     def begin_run(
         self,
@@ -169,6 +187,14 @@ class Store:
         with self._reading() as connection:
             return series.all_series(connection, dict.fromkeys(runs), metrics)
 
+    def _claim(self, run_id: int) -> AbstractContextManager[None]:
+        if self._engine.dialect.name == "sqlite":
+            return claim_file(self.name, run_id)
+        return claim_advisory(self._engine, run_id)
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.name, self._busy_seconds)
+
     def _open_run(self, run_id: int) -> write.OpenRun:
         if run_id not in self._runs:
             with self._reading() as connection:
@@ -178,7 +204,7 @@ class Store:
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         """Give one consistent view of the database, whatever is written meanwhile."""
-        with explained(self.name), self._engine.connect() as connection:
+        with self._explained(), self._engine.connect() as connection:
             if connection.dialect.name == "postgresql":
                 # SQLite's transactions are that of themselves.
                 connection.execution_options(isolation_level="REPEATABLE READ")
@@ -188,7 +214,7 @@ class Store:
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         with (
-            explained(self.name),
+            self._explained(),
             self._engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):

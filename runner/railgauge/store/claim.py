@@ -1,0 +1,105 @@
+"""Who measures a run: at most one process at a time, and none once that process is dead."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from sqlalchemy import Engine, text
+
+from railgauge.errors import InputError, StoreError
+from railgauge.store.explain import FULL, NOT_WRITABLE
+
+# The first half of PostgreSQL's key, any constant; the second is the run's id.
+_ADVISORY_CLASS = 1_918_986_604
+# The server asks a silent holder after 30 s and gives it up 30 s later, so that the claim of a
+# controller that lost its power ends soon (Linux would first ask after two hours).
+_KEEPALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
+
+_MEANING = {
+    errno.ENOSPC: FULL,
+    errno.EDQUOT: FULL,
+    errno.EACCES: NOT_WRITABLE,
+    errno.EPERM: NOT_WRITABLE,
+    errno.EROFS: NOT_WRITABLE,
+}
+
+
+@contextlib.contextmanager
+def claim_file(database: str, run_id: int) -> Iterator[None]:
+    """Hold `DATABASE.run-ID.lock` beside the SQLite file; InputError while another holds it."""
+    # One file for all the names (links) of one database.
+    path = Path(f"{Path(database).resolve()}.run-{run_id}.lock")
+    try:
+        lock = _lock(path, run_id)
+    except OSError as error:
+        meaning = _MEANING.get(
+            error.errno or 0,
+            f"cannot be claimed for run {run_id} ({path}: {error.strerror}): "
+            "keep it on a disk where files can be locked",
+        )
+        raise StoreError(f"the database {database} {meaning}") from error
+    with lock:
+        try:
+            yield
+        finally:
+            # While it's still locked: afterwards it may be the next holder's. One that stays
+            # behind is no claim either.
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _lock(path: Path, run_id: int) -> TextIO:
+    """Return the locked file, with its holder's name in it; OSError, InputError if it's held."""
+    while True:
+        with contextlib.ExitStack() as stack:
+            # Python opens it close-on-exec, so no engine that is started goes on holding it.
+            file = stack.enter_context(path.open("a+", encoding="utf-8", errors="replace"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                raise _held(run_id, file.read(300).strip()) from None
+            # The last holder may have removed this file since it was opened here.
+            if _is_at(file, path):
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on host {socket.gethostname()}\n")
+                file.flush()
+                stack.pop_all()
+                return file
+
+
+def _is_at(file: TextIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def claim_advisory(engine: Engine, run_id: int) -> Iterator[None]:
+    """Hold PostgreSQL's advisory lock for the run, with a connection that does nothing else."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        # Closed with the claim instead of going back to the pool, which would keep the lock.
+        connection.detach()
+        for name, value in _KEEPALIVE.items():
+            connection.execute(
+                text("SELECT set_config(:name, :value, false)"), {"name": name, "value": str(value)}
+            )
+        query = text("SELECT pg_try_advisory_lock(:class, :run)")
+        if not connection.execute(query, {"class": _ADVISORY_CLASS, "run": run_id}).scalar():
+            raise _held(run_id)
+        yield
+
+
+def _held(run_id: int, holder: str = "") -> InputError:
+    return InputError(
+        f"run {run_id} is being measured now by {holder or 'another process'}: "
+        "wait for it, or stop it first"
+    )
