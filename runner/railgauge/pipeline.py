@@ -31,8 +31,8 @@ from railgauge.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
+from railgauge.execution import Execution, Namer, Observer, Setting, Totals, hosts_of
 from railgauge.gitstate import git_state
-from railgauge.performance import Namer, Observer, Performance, Setting, Tally, hosts_of
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.schedule import Dispatch, Round, schedule
 from railgauge.store import Store
@@ -300,29 +300,29 @@ def perform(job: Job) -> Finished:
     """Measure round after round, storing each replication as it comes."""
     store, plan, catalogue = job.request.store, job.loaded.plan, job.loaded.catalogue
     setting = Setting(catalogue, _namer(job), job.sites, plan.concurrency, plan.control_port)
-    performance = Performance(store, job.run, job.request.observer, setting)
-    tally = Tally()
+    execution = Execution(store, job.run, job.request.observer, setting)
+    totals = Totals()
     if job.rounds:
         try:
-            tally = performance.play(job.rounds)
+            totals = execution.run(job.rounds)
         except (RailgaugeError, KeyboardInterrupt) as error:
             error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
             raise
-        store.finish_run(job.run, "interrupted" if tally.missing else "complete")
-    if tally.stopped and tally.missing:
+        store.finish_run(job.run, "interrupted" if totals.missing else "complete")
+    if totals.stopped and totals.missing:
         raise InterruptedRunError(
-            f"stopped: {tally.measured + tally.failed} replications measured and stored, "
-            f"{tally.missing} missing. Go on with: railgauge resume {job.run}"
+            f"stopped: {totals.measured + totals.failed} replications measured and stored, "
+            f"{totals.missing} missing. Go on with: railgauge resume {job.run}"
         )
     failed = len(store.failures(job.run))
     return Finished(
         job.run,
         catalogue,
-        tally.asked,
-        tally.measured,
+        totals.asked,
+        totals.measured,
         failed,
-        tally.missing,
-        performance.lost,
+        totals.missing,
+        execution.lost,
     )
 
 

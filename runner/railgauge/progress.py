@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.performance import Namer, Observer
+from railgauge.execution import Namer, Observer
 from railgauge.schedule import Dispatch
 from railgauge.units import format_rate, format_time
 

@@ -10,8 +10,8 @@ import pytest
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo, MetricDescription
-from railgauge.engine.leash import Leash
 from railgauge.engine.measure import Site, measure
+from railgauge.engine.running import RunningPrograms
 from railgauge.errors import HostUnreachableError
 from railgauge.transport.base import Exit
 from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport
@@ -68,7 +68,7 @@ def client_saying(*lines, status=0):
     return script
 
 
-def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, leash=None, case=CASE):
+def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, programs=None, case=CASE):
     a = FakeTransport("a", {"rail-toy": client, "rail-exec": client})
     b = FakeTransport("b", {"rail-toy": server})
     outcomes = list(
@@ -79,7 +79,7 @@ def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, leash=N
             Site(a, "/engines", "10.0.0.1"),
             Site(b, "/engines", "10.0.0.2"),
             control_port=0,
-            leash=leash or Leash(),
+            programs=programs or RunningPrograms(),
         )
     )
     return outcomes, a, b
@@ -203,7 +203,13 @@ def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
     b = FakeTransport("b", {"rail-toy": listening_server})
     with pytest.raises(HostUnreachableError):
         for outcome, _ in measure(
-            ENGINE, CASE, (1,), Site(a, "", "x"), Site(b, "", "y"), control_port=0, leash=Leash()
+            ENGINE,
+            CASE,
+            (1,),
+            Site(a, "", "x"),
+            Site(b, "", "y"),
+            control_port=0,
+            programs=RunningPrograms(),
         ):
             seen.append(outcome)
     assert [each.status for each in seen] == ["ok"]
@@ -235,7 +241,13 @@ def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host()
     b = FakeTransport("b", {"rail-toy": listening_server})
     with pytest.raises(HostUnreachableError) as caught:
         for outcome, _ in measure(
-            ENGINE, CASE, (1, 2), Site(a, "", "x"), Site(b, "", "y"), control_port=0, leash=Leash()
+            ENGINE,
+            CASE,
+            (1, 2),
+            Site(a, "", "x"),
+            Site(b, "", "y"),
+            control_port=0,
+            programs=RunningPrograms(),
         ):
             seen.append(outcome)
     assert caught.value.host == "a"
@@ -256,25 +268,25 @@ def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
                 Site(a, "", "x"),
                 Site(b, "", "y"),
                 control_port=0,
-                leash=Leash(),
+                programs=RunningPrograms(),
             )
         )
     assert (caught.value.host, seen) == ("b", [])
 
 
 def test_pulling_the_leash_ends_a_program_that_hangs():
-    leash = Leash()
+    programs = RunningPrograms()
 
-    puller = threading.Thread(target=leash.pull)
+    puller = threading.Thread(target=programs.end_all)
 
     def client(argv):
         yield SETTINGS
         puller.start()
         yield NEVER
 
-    outcomes, _, _ = play(client, leash=leash)
+    outcomes, _, _ = play(client, programs=programs)
     puller.join()
-    assert leash.pulled
+    assert programs.ended
     assert [each.error_code for each, _ in outcomes] == ["engine-lost"]
 
 
@@ -294,7 +306,13 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
     )
     a = FakeTransport("a", {"rail-exec": script})
     ((outcome, _),) = measure(
-        foreign, case, (1,), Site(a, "/engines", "x"), None, control_port=0, leash=Leash()
+        foreign,
+        case,
+        (1,),
+        Site(a, "/engines", "x"),
+        None,
+        control_port=0,
+        programs=RunningPrograms(),
     )
     assert outcome.metrics == {"time": 0.5}
     assert a.started[0].argv[-3:] == ("--", "echo", "hello")

@@ -25,8 +25,8 @@ from railgauge.engine.events import (
     Warned,
     parse,
 )
-from railgauge.engine.leash import Leash
 from railgauge.engine.outcome import Launch, Outcome
+from railgauge.engine.running import RunningPrograms
 from railgauge.errors import EngineError, HostUnreachableError
 from railgauge.transport.base import Process, Transport
 
@@ -79,7 +79,7 @@ def measure(
     server: Site | None,
     *,
     control_port: int,
-    leash: Leash,
+    programs: RunningPrograms,
 ) -> Iterator[tuple[Outcome, Launch]]:
     """Yield the outcome of replications `numbers` of `case`, up to the first that failed.
 
@@ -90,7 +90,9 @@ def measure(
     progress = _Progress(numbers, time.time())
     try:
         with contextlib.ExitStack() as stack:
-            events = _start(engine, case, len(numbers), client, server, control_port, leash, stack)
+            events = _start(
+                engine, case, len(numbers), client, server, control_port, programs, stack
+            )
             for event in events:
                 outcome = _take(event, engine, case, progress)
                 if outcome is not None:
@@ -113,7 +115,7 @@ def _start(
     client: Site,
     server: Site | None,
     control_port: int,
-    leash: Leash,
+    programs: RunningPrograms,
     stack: contextlib.ExitStack,
 ) -> Iterator[Event]:
     """Start what the engine needs and return the client's events; `stack` ends the programs."""
@@ -122,11 +124,11 @@ def _start(
     deadline = f"--deadline={_START_SECONDS + count * patience:.0f}"
     if server is None:
         argv = _one_sided(engine, client, case.parameters, count)
-        running = stack.enter_context(leash.hold(_launch(client, argv)))
+        running = stack.enter_context(programs.hold(_launch(client, argv)))
         return _events(client, running, None, patience)
     program = f"rail-{engine.name}"
     listener = stack.enter_context(
-        leash.hold(
+        programs.hold(
             _launch(
                 server,
                 [
@@ -144,7 +146,7 @@ def _start(
     )
     port = _listening_port(server, listener, engine.name)
     running = stack.enter_context(
-        leash.hold(
+        programs.hold(
             _launch(
                 client,
                 [

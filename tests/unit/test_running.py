@@ -1,4 +1,4 @@
-"""Programs on a leash end together, by themselves if they can."""
+"""Programs on a programs end together, by themselves if they can."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.engine.leash import Leash
+from railgauge.engine.running import RunningPrograms
 from railgauge.transport.local import LocalTransport
 
 
@@ -22,36 +22,36 @@ def tidying(folder: Path, name: str) -> list[str]:
 
 
 def test_pulling_lets_programs_end_by_themselves(here: LocalTransport, tmp_path: Path) -> None:
-    leash = Leash()
+    programs = RunningPrograms()
     first, second = (here.start(tidying(tmp_path, name)) for name in ("a", "b"))
-    with leash.hold(first), leash.hold(second):
+    with programs.hold(first), programs.hold(second):
         assert first.read_line(10) == second.read_line(10) == "up"
-        leash.pull()
+        programs.end_all()
         assert first.wait(0).status == second.wait(0).status == 0
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "tidy\n"
 
 
 def test_pulling_kills_what_goes_on_while_another_thread_reads_it(here: LocalTransport) -> None:
-    leash = Leash()
+    programs = RunningPrograms()
     process = here.start(["sh", "-c", "echo up; exec sleep 100"])
-    with leash.hold(process), ThreadPoolExecutor(1) as pool:
+    with programs.hold(process), ThreadPoolExecutor(1) as pool:
         assert process.read_line(10) == "up"
         reading = pool.submit(process.read_line)
-        leash.pull()
+        programs.end_all()
         assert reading.result(10) is None
         assert process.wait(0).status == -9
 
 
 def test_what_is_held_after_the_pull_ends_at_once(here: LocalTransport, tmp_path: Path) -> None:
-    leash = Leash()
-    leash.pull()
-    with leash.hold(here.start(tidying(tmp_path, "a"))) as process:
+    programs = RunningPrograms()
+    programs.end_all()
+    with programs.hold(here.start(tidying(tmp_path, "a"))) as process:
         assert process.wait(0).status == 0
     assert (tmp_path / "a").read_text() == "tidy\n"
 
 
 def test_a_program_let_off_the_leash_has_ended(here: LocalTransport, tmp_path: Path) -> None:
-    with Leash().hold(here.start(tidying(tmp_path, "a"))) as process:
+    with RunningPrograms().hold(here.start(tidying(tmp_path, "a"))) as process:
         pass
     assert process.wait(0).status == 0
     assert (tmp_path / "a").read_text() == "tidy\n"

@@ -11,26 +11,26 @@ from railgauge.transport.base import Process, end
 _LAST_SECONDS = 5.0  # for a program that is done, on a host that is busy
 
 
-class Leash:
+class RunningPrograms:
     """Holds the programs that run now, so that another thread can end them all at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: set[Process] = set()
-        self._pulled = False
+        self._ended = False
 
     @property
-    def pulled(self) -> bool:
+    def ended(self) -> bool:
         """Whether everything was told to end."""
-        return self._pulled
+        return self._ended
 
-    def pull(self) -> None:
+    def end_all(self) -> None:
         """End all programs, and those that are started from now on.
 
         They have a second to end by themselves when their standard input is closed.
         """
         with self._lock:
-            self._pulled = True
+            self._ended = True
             held = tuple(self._held)
         end(held)
 
@@ -39,9 +39,9 @@ class Leash:
         """Hold `process` for a while; at the end of it the program has ended."""
         with self._lock:
             self._held.add(process)
-            pulled = self._pulled
+            late = self._ended
         try:
-            if pulled:
+            if late:
                 end((process,))
             yield process
         finally:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from railgauge.catalogue import Catalogue
-from railgauge.engine.leash import Leash
 from railgauge.engine.measure import Site, measure
 from railgauge.engine.outcome import Launch, Outcome
+from railgauge.engine.running import RunningPrograms
 from railgauge.errors import HostUnreachableError
 from railgauge.interrupts import asking
 from railgauge.schedule import Dispatch, Round
@@ -59,8 +59,8 @@ class Setting:
 
 
 @dataclass(slots=True)
-class Tally:
-    """What a performance came to. `missing` were left out, with lost hosts or when stopped."""
+class Totals:
+    """What an execution came to. `missing` were left out, with lost hosts or when stopped."""
 
     asked: int = 0
     measured: int = 0
@@ -95,39 +95,39 @@ def hosts_of(dispatch: Dispatch) -> tuple[str, ...]:
     return (case.client,) if case.server is None else (case.client, case.server)
 
 
-class Performance:
+class Execution:
     """Plays the rounds of one run. `lost` maps each host that was lost to why."""
 
     def __init__(self, store: Store, run: int, observer: Observer, setting: Setting) -> None:
         self.lost: dict[str, str] = {}
-        self.tally = Tally()
+        self.totals = Totals()
         self._store = store
         self._run = run
         self._observer = observer
         self._setting = setting
-        self._leash = Leash()
+        self._programs = RunningPrograms()
         self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
 
-    def play(self, rounds: Sequence[Round]) -> Tally:
+    def run(self, rounds: Sequence[Round]) -> Totals:
         """Measure all rounds, or until the user stops it; returns what came of it."""
         total = sum(len(dispatch.replications) for each in rounds for dispatch in each)
-        self.tally.asked = total
+        self.totals.asked = total
         self._observer.begin(self._run, total, self._setting.name)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
             with asking(lambda: self._messages.put(_Stop())):
                 for each in rounds:
-                    if self.tally.stopped:
+                    if self.totals.stopped:
                         break
-                    self._play_round(each, workers)
+                    self._run_round(each, workers)
         finally:
-            self._leash.pull()
+            self._programs.end_all()
             workers.shutdown()
             self._observer.end()
-        self.tally.missing = total - self.tally.measured - self.tally.failed
-        return self.tally
+        self.totals.missing = total - self.totals.measured - self.totals.failed
+        return self.totals
 
-    def _play_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
+    def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
         running = 0
         for dispatch in dispatches:
             if not any(self._setting_host(name) in self.lost for name in hosts_of(dispatch)):
@@ -142,8 +142,8 @@ class Performance:
                     running -= 1
                     self._note_end(error)
                 case _Stop():
-                    self.tally.stopped = True
-                    self._leash.pull()
+                    self.totals.stopped = True
+                    self._programs.end_all()
 
     def _setting_host(self, name: str) -> str:
         """Return the name under which the machine behind host `name` is reached."""
@@ -154,8 +154,8 @@ class Performance:
         case = message.dispatch.case
         self._store.add(self._run, message.dispatch.test, case.key, outcome, message.launch)
         if not outcome.warmup:
-            self.tally.failed += outcome.status == "failed"
-            self.tally.measured += outcome.status != "failed"
+            self.totals.failed += outcome.status == "failed"
+            self.totals.measured += outcome.status != "failed"
         self._observer.measured(message.dispatch, outcome, message.launch)
 
     def _note_end(self, error: BaseException | None) -> None:
@@ -170,10 +170,10 @@ class Performance:
         """Launch until each replication has an outcome; runs in a worker thread."""
         try:
             remaining = list(dispatch.replications)
-            while remaining and not self._leash.pulled:
+            while remaining and not self._programs.ended:
                 for outcome, launch in self._launch(dispatch, remaining):
                     # What fails because we end it says nothing about the case.
-                    if self._leash.pulled and outcome.status == "failed":
+                    if self._programs.ended and outcome.status == "failed":
                         break
                     self._messages.put(_Measured(dispatch, outcome, launch))
                     if not outcome.warmup:
@@ -194,5 +194,5 @@ class Performance:
             setting.sites[case.client],
             None if case.server is None else setting.sites[case.server],
             control_port=setting.control_port,
-            leash=self._leash,
+            programs=self._programs,
         )
