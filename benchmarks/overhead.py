@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.performance import Namer
+from railgauge.execution import Namer
 from railgauge.pipeline import Request, execute
 from railgauge.schedule import Dispatch
 

@@ -274,18 +274,18 @@ def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
     assert (caught.value.host, seen) == ("b", [])
 
 
-def test_pulling_the_leash_ends_a_program_that_hangs():
+def test_ending_all_programs_ends_one_that_hangs():
     programs = RunningPrograms()
 
-    puller = threading.Thread(target=programs.end_all)
+    ender = threading.Thread(target=programs.end_all)
 
     def client(argv):
         yield SETTINGS
-        puller.start()
+        ender.start()
         yield NEVER
 
     outcomes, _, _ = play(client, programs=programs)
-    puller.join()
+    ender.join()
     assert programs.ended
     assert [each.error_code for each, _ in outcomes] == ["engine-lost"]
 
