@@ -49,7 +49,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where and how the rounds are played: hosts by name, and the plan's control port."""
+    """Where and how the rounds are measured: hosts by name, and the plan's control port."""
 
     catalogue: Catalogue
     name: Namer
@@ -96,7 +96,7 @@ def hosts_of(dispatch: Dispatch) -> tuple[str, ...]:
 
 
 class Execution:
-    """Plays the rounds of one run. `lost` maps each host that was lost to why."""
+    """The rounds of one run being measured. `lost` maps each host that was lost to why."""
 
     def __init__(self, store: Store, run: int, observer: Observer, setting: Setting) -> None:
         self.lost: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Programs on a programs end together, by themselves if they can."""
+"""Running programs end together, by themselves if they can."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def tidying(folder: Path, name: str) -> list[str]:
     return ["sh", "-c", 'echo up; read x; echo tidy >"$1"', "sh", str(folder / name)]
 
 
-def test_pulling_lets_programs_end_by_themselves(here: LocalTransport, tmp_path: Path) -> None:
+def test_programs_have_a_moment_to_end_by_themselves(here: LocalTransport, tmp_path: Path) -> None:
     programs = RunningPrograms()
     first, second = (here.start(tidying(tmp_path, name)) for name in ("a", "b"))
     with programs.hold(first), programs.hold(second):
@@ -31,7 +31,7 @@ def test_pulling_lets_programs_end_by_themselves(here: LocalTransport, tmp_path:
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "tidy\n"
 
 
-def test_pulling_kills_what_goes_on_while_another_thread_reads_it(here: LocalTransport) -> None:
+def test_what_goes_on_is_killed_while_another_thread_reads_it(here: LocalTransport) -> None:
     programs = RunningPrograms()
     process = here.start(["sh", "-c", "echo up; exec sleep 100"])
     with programs.hold(process), ThreadPoolExecutor(1) as pool:
@@ -42,7 +42,7 @@ def test_pulling_kills_what_goes_on_while_another_thread_reads_it(here: LocalTra
         assert process.wait(0).status == -9
 
 
-def test_what_is_held_after_the_pull_ends_at_once(here: LocalTransport, tmp_path: Path) -> None:
+def test_what_is_started_later_ends_at_once(here: LocalTransport, tmp_path: Path) -> None:
     programs = RunningPrograms()
     programs.end_all()
     with programs.hold(here.start(tidying(tmp_path, "a"))) as process:
@@ -50,7 +50,7 @@ def test_what_is_held_after_the_pull_ends_at_once(here: LocalTransport, tmp_path
     assert (tmp_path / "a").read_text() == "tidy\n"
 
 
-def test_a_program_let_off_the_leash_has_ended(here: LocalTransport, tmp_path: Path) -> None:
+def test_a_program_no_longer_held_has_ended(here: LocalTransport, tmp_path: Path) -> None:
     with RunningPrograms().hold(here.start(tidying(tmp_path, "a"))) as process:
         pass
     assert process.wait(0).status == 0
