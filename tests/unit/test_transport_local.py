@@ -236,11 +236,16 @@ def test_reading_ends_by_kill_even_if_something_that_escaped_holds_the_output(
     assert process.wait(10).status == -9
 
 
-def test_what_a_killed_program_had_written_is_still_read(here: LocalTransport) -> None:
-    process = here.start(["sh", "-c", "echo one; echo two; exec sleep 100"])
-    assert process.read_line(10) == "one"
+def test_what_a_killed_program_had_written_is_still_read(
+    here: LocalTransport, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "written")
+    script = 'echo one; echo two; echo >"$1"; exec sleep 100'
+    process = here.start(["sh", "-c", script, "sh", str(tmp_path / "written")])
+    (tmp_path / "written").read_text()
     process.kill()
-    assert [process.read_line(10) for _ in range(2)] == ["two", None]
+    assert [process.read_line(10) for _ in range(3)] == ["one", "two", None]
+    process.wait(10)
 
 
 def test_many_threads_may_wait_for_the_same_program(here: LocalTransport) -> None:
