@@ -188,24 +188,25 @@ def reach(job: Job) -> Job:
     dispatches = [dispatch for each in job.rounds for dispatch in each]
     hosts = sorted({name for dispatch in dispatches for name in hosts_of(dispatch)})
     first = {job.machines[name]: name for name in reversed(hosts)}
-    plan = job.loaded.plan
+    transports = {}
+    for machine, name in first.items():
+        # Opened here and not side by side, so that whatever happens all of them get closed.
+        transports[machine] = open_transport(name, ssh=job.loaded.plan.hosts[name].ssh)
+        job.request.cleanup.callback(transports[machine].close)
 
-    def connect(machine: str) -> Transport:
-        name = first[machine]
-        transport = open_transport(name, ssh=plan.hosts[name].ssh)
-        job.request.cleanup.callback(transport.close)
+    def connect(machine: str) -> None:
         try:
-            run_program(transport, ["true"], timeout=_REACH_SECONDS)
+            run_program(transports[machine], ["true"], timeout=_REACH_SECONDS)
         except TimeoutError as error:
             raise HostUnreachableError(
-                f"{name}: no answer within {_REACH_SECONDS:.0f} s: is it up, and can it be "
-                "logged in to without a question?"
+                f"{first[machine]}: no answer within {_REACH_SECONDS:.0f} s: is it up, and can it "
+                "be logged in to without a question?"
             ) from error
-        return transport
 
     if first:
         job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
-    return replace(job, transports=_everywhere(connect, first))
+    _everywhere(connect, first)
+    return replace(job, transports=transports)
 
 
 def equip(job: Job) -> Job:
