@@ -310,6 +310,8 @@ def perform(job: Job) -> Finished:
             error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
             raise
         store.finish_run(job.run, "interrupted" if totals.missing else "complete")
+    elif _stored(job).state != "complete":
+        store.finish_run(job.run, "complete")  # it was killed after its last replication
     if totals.stopped and totals.missing:
         raise InterruptedRunError(
             f"stopped: {totals.measured + totals.failed} replications measured and stored, "

@@ -180,6 +180,12 @@ def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(fold
     assert (again.returncode, again.stderr) == (0, "")
     assert "nothing is left to measure" in again.stdout
     assert query(folder, "SELECT ended_at FROM run") == ended
+    database = sqlite3.connect(folder / "railgauge.db")
+    with database:
+        database.execute("UPDATE run SET state = 'unfinished', ended_at = NULL")
+    database.close()
+    assert railgauge(folder, "resume", "1").returncode == 0
+    assert query(folder, "SELECT state FROM run") == [("complete",)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
