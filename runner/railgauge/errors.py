@@ -74,6 +74,13 @@ class EngineError(EnvironmentFailedError):
         super().__init__(message)
 
 
+class TraceError(EngineError):
+    """A per-packet trace's bytes are not a trace; the code is `contract`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("contract", message)
+
+
 class StoreError(EnvironmentFailedError):
     """The database could not be opened, read or written."""
 
