@@ -1,0 +1,195 @@
+#include "trace.h"
+
+#include "failure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const unsigned char magic[4] = {'R', 'G', 'T', '1'};
+
+/* Where bytes go; a NULL out only counts them. */
+struct sink {
+    unsigned char *out;
+    size_t length;
+};
+
+static void put_byte(struct sink *sink, unsigned char byte)
+{
+    if (sink->out)
+        sink->out[sink->length] = byte;
+    sink->length++;
+}
+
+static void put_varint(struct sink *sink, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        put_byte(sink, (unsigned char)(value | 0x80));
+    put_byte(sink, (unsigned char)value);
+}
+
+/* A difference modulo 2^64, small ones of either sign first. */
+static void put_zigzag(struct sink *sink, uint64_t difference)
+{
+    uint64_t sign = difference >> 63 ? UINT64_MAX : 0;
+    put_varint(sink, difference << 1 ^ sign);
+}
+
+static void put_trace(struct sink *sink, const struct trace *trace)
+{
+    struct arrival before = {.number = UINT64_MAX};
+    if (trace->recorded) {
+        before.received = trace->arrivals[0].received;
+        before.sent = trace->arrivals[0].sent;
+    }
+    for (size_t i = 0; i < sizeof magic; i++)
+        put_byte(sink, magic[i]);
+    put_varint(sink, trace->clock);
+    put_varint(sink, trace->sent);
+    put_varint(sink, trace->arrived);
+    put_varint(sink, trace->recorded);
+    put_varint(sink, before.received);
+    put_varint(sink, before.sent);
+    for (uint64_t i = 0; i < trace->recorded; i++) {
+        const struct arrival *arrival = &trace->arrivals[i];
+        put_zigzag(sink, arrival->number - before.number - 1);
+        put_zigzag(sink, arrival->received - before.received);
+        put_zigzag(sink, arrival->sent - before.sent);
+        before = *arrival;
+    }
+}
+
+size_t trace_length(const struct trace *trace)
+{
+    struct sink sink = {0};
+    put_trace(&sink, trace);
+    return sink.length;
+}
+
+void trace_encode(const struct trace *trace, unsigned char *out)
+{
+    struct sink sink = {.out = out};
+    put_trace(&sink, trace);
+}
+
+/* What is left to read; broken once something was no varint. */
+struct source {
+    const unsigned char *at, *end;
+    bool broken;
+};
+
+static uint64_t get_varint(struct source *source)
+{
+    uint64_t value = 0;
+    for (int shift = 0; shift < 70 && source->at < source->end; shift += 7) {
+        unsigned char byte = *source->at++;
+        if (shift == 63 && byte > 1)
+            break;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return value;
+    }
+    source->broken = true;
+    return 0;
+}
+
+static uint64_t get_zigzag(struct source *source)
+{
+    uint64_t coded = get_varint(source);
+    return coded >> 1 ^ (coded & 1 ? UINT64_MAX : 0);
+}
+
+static const char *get_arrivals(struct source *source, struct trace *trace, struct arrival before)
+{
+    before.number = UINT64_MAX;
+    for (uint64_t i = 0; i < trace->recorded; i++) {
+        before.number += 1 + get_zigzag(source);
+        before.received += get_zigzag(source);
+        before.sent += get_zigzag(source);
+        if (source->broken)
+            return "it ends too soon";
+        if (before.number >= trace->sent)
+            return "it has a datagram that was never sent";
+        trace->arrivals[i] = before;
+    }
+    return source->at == source->end ? NULL : "there are bytes left over";
+}
+
+bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace,
+                  const char **problem)
+{
+    struct source source = {.at = bytes + sizeof magic, .end = bytes + length};
+    struct arrival first;
+    *trace = (struct trace){0};
+    *problem = "it does not begin with RGT1";
+    if (length < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+        return false;
+    uint64_t which = get_varint(&source);
+    trace->sent = get_varint(&source);
+    trace->arrived = get_varint(&source);
+    trace->recorded = get_varint(&source);
+    first.received = get_varint(&source);
+    first.sent = get_varint(&source);
+    *problem = "its head is broken";
+    /* An arrival takes three bytes or more, so no small message claims much memory. */
+    if (source.broken || which > REALTIME || trace->recorded > trace->arrived ||
+        trace->recorded > TRACE_LIMIT || trace->sent > INT64_MAX || trace->arrived > INT64_MAX ||
+        trace->recorded > (uint64_t)(source.end - source.at) / 3)
+        return false;
+    trace->clock = (enum trace_clock)which;
+    trace->arrivals = calloc(trace->recorded + 1, sizeof *trace->arrivals);
+    if (trace->arrivals == NULL)
+        fail(OUT_OF_MEMORY, "no memory for a trace of %llu arrivals",
+             (unsigned long long)trace->recorded);
+    *problem = get_arrivals(&source, trace, first);
+    if (*problem == NULL)
+        return true;
+    free(trace->arrivals);
+    trace->arrivals = NULL;
+    return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+void trace_loss_runs(const struct trace *trace, loss_run *each, void *context)
+{
+    uint64_t *numbers = malloc((trace->recorded + 1) * sizeof *numbers);
+    if (numbers == NULL)
+        fail(OUT_OF_MEMORY, "no memory for the losses of a trace");
+    for (uint64_t i = 0; i < trace->recorded; i++)
+        numbers[i] = trace->arrivals[i].number;
+    qsort(numbers, trace->recorded, sizeof *numbers, by_number);
+    uint64_t due = 0;
+    for (uint64_t i = 0; i < trace->recorded; i++) {
+        if (numbers[i] > due)
+            each(context, (int64_t)due - 1, numbers[i] - due);
+        due = numbers[i] + 1; /* a duplicate says so twice */
+    }
+    if (trace->recorded == trace->arrived && trace->sent > due)
+        each(context, (int64_t)due - 1, trace->sent - due);
+    free(numbers);
+}
+
+double trace_jitter(const struct trace *trace)
+{
+    double jitter = 0;
+    for (uint64_t i = 1; i < trace->recorded; i++) {
+        const struct arrival *now = &trace->arrivals[i], *before = now - 1;
+        double transit = (double)(int64_t)((now->received - now->sent) -
+                                           (before->received - before->sent));
+        jitter += ((transit < 0 ? -transit : transit) - jitter) / 16;
+    }
+    return jitter / 1e9;
+}
+
+uint64_t trace_before_loss(const struct trace *trace)
+{
+    uint64_t last = 0;
+    while (last + 1 < trace->recorded &&
+           trace->arrivals[last + 1].number == trace->arrivals[last].number + 1)
+        last++;
+    return last;
+}
