@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from collections.abc import Mapping
+from typing import Any
 
+import jsonschema
 import pytest
 
-from railgauge.engine.events import Done, Failed, Listening, Replicated, Settings, Warned, parse
+from railgauge.assets import folder
+from railgauge.engine.events import (
+    Done,
+    Event,
+    Failed,
+    Listening,
+    Replicated,
+    Settings,
+    Traced,
+    Warned,
+    parse,
+)
 from railgauge.errors import EngineError
 
 REPLICATION = {
@@ -16,10 +31,11 @@ REPLICATION = {
     "started_at": 1.5,
     "metrics": {"throughput": 2},
 }
+TRACE = {"event": "trace", "replication": 1, "part": 0, "data": "UkdUMQ=="}
 
 
 def test_each_kind_of_event_is_read():
-    lines = {
+    lines: Mapping[str, Event] = {
         '{"event":"listening","engine":"udp","version":"1","port":7}': Listening("udp", "1", 7),
         '{"event":"settings","engine":"udp","version":"1","parameters":{"tos":8},"client":{}}': (
             Settings({"tos": 8}, {}, {})
@@ -27,6 +43,7 @@ def test_each_kind_of_event_is_read():
         '{"event":"warning","code":"clamped","side":"server","message":"less"}': (
             Warned("clamped", "server", "less")
         ),
+        json.dumps(TRACE): Traced(1, 0, b"RGT1"),
         json.dumps(REPLICATION): Replicated(1, False, 1.5, {"throughput": 2.0}, ""),
         '{"event":"error","code":"no-data","message":"none"}': Failed("no-data", "none", None),
         '{"event":"done","replications":3}': Done(3),
@@ -81,3 +98,36 @@ def test_a_metric_that_is_no_finite_number_is_never_a_measurement(number):
 def test_a_replication_that_contradicts_itself_is_refused(change):
     with pytest.raises(EngineError, match="not an event"):
         parse(json.dumps(REPLICATION | change))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": ""},
+        {"data": "UkdUMQ="},
+        {"data": "UkdUMQ"},
+        {"data": "UkdU\nMQ=="},
+        {"data": "UkdUMQ==UkdUMQ=="},
+        {"data": "UkdUMQ-_"},
+        {"data": "π"},
+        {"data": base64.b64encode(bytes(48_001)).decode()},
+        {"data": ["UkdUMQ=="]},
+        {"part": -1},
+        {"part": "0"},
+        {"replication": -1},
+        {"replication": 1.0},
+        {"warmup": False},
+    ],
+)
+def test_a_trace_part_that_is_not_one_is_refused(change: dict[str, Any]):
+    line = json.dumps(TRACE | change)
+    with pytest.raises(EngineError, match="not an event"):
+        parse(line)
+
+
+def test_a_trace_part_may_have_48000_bytes():
+    data = bytes(range(250)) * 192
+    line = json.dumps(TRACE | {"data": base64.b64encode(data).decode()})
+    assert parse(line) == Traced(1, 0, data)
+    schema = json.loads((folder("schema") / "record.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(json.loads(line))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -41,6 +42,18 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
+class Traced:
+    """A piece of a replication's trace, part 0, 1, 2 …, before that replication's own event.
+
+    `data` are at most 48,000 bytes; all parts' together are what `railgauge.trace.decode` reads.
+    """
+
+    replication: int
+    part: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Replicated:
     """One measurement: number from 1 (0: warm-up), start in seconds since 1970, metrics."""
 
@@ -67,7 +80,9 @@ class Done:
     replications: int
 
 
-Event = Listening | Settings | Warned | Replicated | Failed | Done
+Event = Listening | Settings | Warned | Traced | Replicated | Failed | Done
+
+_PART_BYTES = 48_000
 
 
 # OSError comes from moments that the C library's calendar doesn't reach.
@@ -166,6 +181,19 @@ def _warning(record: dict[str, Any]) -> Event:
     return event
 
 
+def _trace(record: dict[str, Any]) -> Event:
+    replication, part = (_take(record, name, int) for name in ("replication", "part"))
+    if replication < 0 or part < 0:
+        raise ValueError("a replication and a part are counted from 0")
+    text = _take(record, "data", str)
+    # Base64 has four characters for three bytes.
+    if not 0 < len(text) <= _PART_BYTES // 3 * 4:
+        raise ValueError(f"a part of a trace has 1 to {_PART_BYTES} bytes")
+    event = Traced(replication, part, binascii.a2b_base64(text, strict_mode=True))
+    _end(record)
+    return event
+
+
 def _replication(record: dict[str, Any]) -> Event:
     metrics = _take(record, "metrics", dict)
     if not metrics:
@@ -200,6 +228,7 @@ _EVENTS: Mapping[str, Callable[[dict[str, Any]], Event]] = {
     "listening": _listening,
     "settings": _settings,
     "warning": _warning,
+    "trace": _trace,
     "replication": _replication,
     "error": _error,
     "done": _done,

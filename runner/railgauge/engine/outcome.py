@@ -30,7 +30,8 @@ class Outcome:
     """How one replication ended. `started_at` in seconds since 1970, UTC; metrics in base units.
 
     A failed one has an error code and message and no metrics. A warm-up has number 0. Only an
-    imported one may not know when it started.
+    imported one may not know when it started. `trace` is what `railgauge.trace.decode` reads,
+    empty when none was asked for.
     """
 
     replication: int
@@ -40,3 +41,4 @@ class Outcome:
     warmup: bool = False
     error_code: str = ""
     error_message: str = ""
+    trace: bytes = b""
