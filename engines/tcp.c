@@ -7,6 +7,7 @@
 #include "lib/failure.h"
 #include "lib/packet.h"
 #include "lib/parameters.h"
+#include "lib/place.h"
 #include "lib/sides.h"
 #include "lib/sockopts.h"
 
@@ -46,6 +47,7 @@ static const struct parameter parameters[] = {
      "largest segment (TCP_MAXSEG), in bytes, on both ends; 0: the kernel's"},
     {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
      "the server's port for test data; 0: the system picks"},
+    PLACE_PARAMETERS(NULL),
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
      "length of one replication done first and reported as number 0; 0: none"},
     {0},
@@ -67,7 +69,7 @@ static const struct metric metrics[] = {
      "retrans", 1, 0},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},
     ROUND_TRIP_METRICS,
-    SIDE_METRICS,
+    SIDE_METRICS(NULL),
     {0},
 };
 
@@ -136,7 +138,7 @@ static void client_open(struct client *client, struct fields *settings, struct f
 static void client_measure(struct client *client, const struct trial *trial, struct fields *end,
                            struct result *result)
 {
-    client->fd = connect_data(client, trial);
+    client->fds[0] = connect_data(client, trial);
     if (is_mode(client->launch, "stream"))
         send_tcp_stream(client, trial, end, result);
     else
@@ -150,24 +152,24 @@ static void client_finish(struct client *client, const struct fields *reply,
         finish_tcp_stream(client, reply, result);
     else if (fields_count(reply, "echoed", BYTES_LIMIT) != (uint64_t)result_get(result, "round_trips"))
         fail(SHORT_COUNT, "the server echoed another number of messages than came back");
-    close(client->fd);
-    client->fd = -1;
+    close(client->fds[0]);
+    client->fds[0] = -1;
 }
 
 static void session_open(struct session *session, struct fields *settings)
 {
     struct address address = session->local;
     int on = 1;
-    session->fd = open_socket(address.any.sa_family, SOCK_STREAM);
-    setsockopt(session->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    prepare(session->fd, address.any.sa_family, &session->launch, true);
+    session->fds[0] = open_socket(address.any.sa_family, SOCK_STREAM);
+    setsockopt(session->fds[0], SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    prepare(session->fds[0], address.any.sa_family, &session->launch, true);
     address_set_port(&address, int_of(&session->launch, "data_port"));
-    bind_socket(session->fd, &address);
-    if (listen(session->fd, 16) != 0)
+    bind_socket(session->fds[0], &address);
+    if (listen(session->fds[0], 16) != 0)
         fail(errno == EADDRINUSE ? PORT_IN_USE : SYSTEM_ERROR, "cannot listen on port %d: %s",
              address_port(&address), strerror(errno));
-    address = local_address(session->fd);
-    fields_add_number(settings, "port", address_port(&address));
+    address = local_address(session->fds[0]);
+    add_ports(settings, "ports", (int[MAX_THREADS]){address_port(&address)});
 }
 
 /* True if the connection comes from the client and begins with the token. */
@@ -186,13 +188,13 @@ static int accept_data(struct session *session, const struct trial *trial)
 {
     uint64_t limit = now_ns() + seconds_ns(ANSWER_SECONDS);
     while (now_ns() < limit) {
-        if (!wait_readable(session->fd, now_ns() + NANOSECONDS / 10)) {
+        if (!wait_readable(session->fds[0], now_ns() + NANOSECONDS / 10)) {
             if (session_end_arrived(session))
                 fail(BAD_PEER, "the client ended a test it had not begun");
             continue;
         }
         struct address from = {.length = sizeof from.space};
-        int fd = accept4(session->fd, &from.any, &from.length, SOCK_CLOEXEC);
+        int fd = accept4(session->fds[0], &from.any, &from.length, SOCK_CLOEXEC);
         if (fd >= 0 && is_client(fd, &from, session, trial))
             return fd;
         if (fd >= 0)

@@ -3,6 +3,7 @@
 
 #include "lib/engine.h"
 #include "lib/parameters.h"
+#include "lib/place.h"
 #include "lib/sides.h"
 #include "lib/sockopts.h"
 
@@ -29,6 +30,7 @@ static const struct parameter parameters[] = {
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
     {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
      "the server's port for test data; 0: the system picks"},
+    PLACE_PARAMETERS(NULL),
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
      "length of one replication done first and reported as number 0; 0: none"},
     {0},
@@ -65,7 +67,7 @@ static const struct metric metrics[] = {
      NULL, 1, 0},
     {"round_trips", "", "neither", "latency", "datagrams that came back", "trips", 1, 0},
     ROUND_TRIP_METRICS,
-    SIDE_METRICS,
+    SIDE_METRICS(NULL),
     {0},
 };
 
@@ -89,11 +91,11 @@ static void client_open(struct client *client, struct fields *settings, struct f
 {
     (void)server;
     int family = client->server.any.sa_family;
-    client->fd = open_socket(family, SOCK_DGRAM);
-    prepare(client->fd, family, client->launch, false, settings);
-    set_timeouts(client->fd, 1);
-    connect_peer(client->fd, &client->server);
-    add_place(client->fd, settings);
+    client->fds[0] = open_socket(family, SOCK_DGRAM);
+    prepare(client->fds[0], family, client->launch, false, settings);
+    set_timeouts(client->fds[0], 1);
+    connect_peer(client->fds[0], &client->server);
+    add_place(client->fds[0], settings);
 }
 
 static void client_measure(struct client *client, const struct trial *trial, struct fields *end,
@@ -116,12 +118,14 @@ static void session_open(struct session *session, struct fields *settings)
 {
     struct address address = session->local;
     int family = address.any.sa_family;
-    session->fd = open_socket(family, SOCK_DGRAM);
-    prepare(session->fd, family, &session->launch, true, settings);
+    session->fds[0] = open_socket(family, SOCK_DGRAM);
+    prepare(session->fds[0], family, &session->launch, true, settings);
     address_set_port(&address, int_of(&session->launch, "data_port"));
-    bind_socket(session->fd, &address);
-    set_timeouts(session->fd, POLL_SECONDS);
-    add_place(session->fd, settings);
+    bind_socket(session->fds[0], &address);
+    set_timeouts(session->fds[0], POLL_SECONDS);
+    add_place(session->fds[0], settings);
+    address = local_address(session->fds[0]);
+    add_ports(settings, "ports", (int[MAX_THREADS]){address_port(&address)});
 }
 
 /* Talks to the client's test socket only, and forgets what an earlier replication left. */
@@ -129,10 +133,10 @@ static void session_ready(struct session *session, const struct trial *trial)
 {
     struct address peer = session->peer;
     unsigned char scrap[1];
-    address_set_port(&peer, trial->client_port);
-    connect_peer(session->fd, &peer);
+    address_set_port(&peer, trial->ports[0]);
+    connect_peer(session->fds[0], &peer);
     uint64_t limit = now_ns() + DRAIN_NS;
-    while (recv(session->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
+    while (recv(session->fds[0], scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
     if (is_mode(&session->launch, "stream"))
         prepare_udp_receiver(session, trial);

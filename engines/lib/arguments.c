@@ -10,7 +10,19 @@
 #include <string.h>
 
 /* Launch options say how a process runs; they are no part of what is measured. */
-enum { PORT, REPLICATIONS, DEADLINE_AFTER, BIND, JSON, ONCE, SECRET_STDIN };
+enum {
+    PORT,
+    REPLICATIONS,
+    DEADLINE_AFTER,
+    BIND,
+    JSON,
+    ONCE,
+    SECRET_STDIN,
+    PLAN_HOSTS,
+    OWN_NETWORK,
+    LINK_RATE,
+    TRACE_OUT
+};
 static const struct parameter options[] = {
     [PORT] = {.name = "port", .type = INT, .initial = "0", .min = 0, .max = 65535},
     [REPLICATIONS] = {.name = "replications", .type = INT, .initial = "10", .min = 1, .max = 1e9},
@@ -19,6 +31,10 @@ static const struct parameter options[] = {
     [JSON] = {.name = "json", .type = BOOL, .initial = "0"},
     [ONCE] = {.name = "once", .type = BOOL, .initial = "0"},
     [SECRET_STDIN] = {.name = "secret_stdin", .type = BOOL, .initial = "0"},
+    [PLAN_HOSTS] = {.name = "plan_hosts", .type = TEXT, .initial = ""},
+    [OWN_NETWORK] = {.name = "i_own_this_network", .type = BOOL, .initial = "0"},
+    [LINK_RATE] = {.name = "link_rate", .type = RATE, .initial = "0", .min = 0, .max = 1e15},
+    [TRACE_OUT] = {.name = "trace_out", .type = TEXT, .initial = ""},
     {.name = NULL},
 };
 
@@ -47,12 +63,17 @@ static void set_launch_option(struct launch *launch, const char *name, const cha
     int index = parameter_find(&option_table, name);
     struct value value;
     char problem[MESSAGE_LIMIT];
-    if (index == BIND) { /* the resolver looks at addresses */
-        launch->bind = text;
+    const char **as_given = index == BIND         ? &launch->bind
+                            : index == PLAN_HOSTS ? &launch->plan_hosts
+                            : index == TRACE_OUT  ? &launch->trace_out
+                                                  : NULL;
+    if (as_given) { /* the resolver looks at addresses, the kernel at paths */
+        *as_given = text;
         return;
     }
     if (!parameter_parse(&options[index], text, &value, problem, sizeof problem))
         fail(BAD_PARAMETER, "--%s", problem);
+    launch->deadline_given = launch->deadline_given || index == DEADLINE_AFTER;
     if (index == PORT)
         launch->port = (int)value.number;
     else if (index == REPLICATIONS)
@@ -63,6 +84,10 @@ static void set_launch_option(struct launch *launch, const char *name, const cha
         launch->json = value.number != 0;
     else if (index == ONCE)
         launch->once = value.number != 0;
+    else if (index == OWN_NETWORK)
+        launch->own_network = value.number != 0;
+    else if (index == LINK_RATE)
+        launch->link_rate = value.number;
     else
         launch->secret_from_stdin = value.number != 0;
 }
@@ -96,6 +121,8 @@ static int take_option(struct launch *launch, char **arguments)
         set_launch_option(launch, name, text);
     else if (!parameter_parse(p, text, &launch->values[own], problem, sizeof problem))
         fail(BAD_PARAMETER, "--%s", problem);
+    else
+        launch->given[own] = true;
     return taken;
 }
 
@@ -134,6 +161,15 @@ static int take_role(struct launch *launch, int argc, char **argv)
     return 3;
 }
 
+static void check_required(const struct launch *launch)
+{
+    for (const struct requirement *r = launch->engine->required; r && r->mode; r++) {
+        int index = parameter_find(launch->engine, r->parameter);
+        if (is_mode(launch, r->mode) && !launch->given[index])
+            fail(BAD_PARAMETER, "mode %s needs --%s: give it", r->mode, r->parameter);
+    }
+}
+
 void parse_arguments(const struct engine *engine, int argc, char **argv, struct launch *launch)
 {
     memset(launch, 0, sizeof *launch);
@@ -166,4 +202,6 @@ void parse_arguments(const struct engine *engine, int argc, char **argv, struct 
     else if (i < argc)
         fail(BAD_PARAMETER, "rail-%s runs no command: leave out what stands after --",
              engine->name);
+    if (!launch->server)
+        check_required(launch);
 }

@@ -3,11 +3,17 @@
 #include "failure.h"
 #include "network.h"
 #include "parameters.h"
+#include "place.h"
 #include "report.h"
+#include "targets.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define CLOCK_EXCHANGES 16
+#define TRACE_BYTES_LIMIT 4e8 /* 30 bytes for each of the arrivals that a trace may have, and more */
 
 static void greet(const struct launch *launch, int control)
 {
@@ -50,7 +56,29 @@ static void set_up(struct client *client, struct fields *settings)
     }
     control_request(client->control, SETUP, &setup, SETTINGS, settings, ANSWER_SECONDS);
     client->server = peer_address(client->control);
-    address_set_port(&client->server, (int)fields_count(settings, "port", 65535));
+    take_ports(settings, "ports", client->ports);
+    address_set_port(&client->server, client->ports[0]);
+}
+
+/* How far the server's clock (now_ns) is ahead of ours: from the quickest of some exchanges, whose
+ * middle is off by at most half of what it took (RFC 5905, section 8). */
+static void compare_clocks(const struct client *client, struct fields *settings)
+{
+    uint64_t quickest = UINT64_MAX;
+    int64_t ahead = 0;
+    for (int i = 0; i < CLOCK_EXCHANGES; i++) {
+        struct fields reply;
+        uint64_t asked_at = now_ns();
+        control_request(client->control, CLOCK, NULL, TIME_IS, &reply, ANSWER_SECONDS);
+        uint64_t took = now_ns() - asked_at;
+        if (took >= quickest)
+            continue;
+        quickest = took;
+        ahead = (int64_t)(fields_token(&reply, "now") - (asked_at + took / 2));
+    }
+    fields_add_number(settings, "clock_offset", (double)ahead / 1e9);
+    fields_add_number(settings, "clock_offset_error", (double)quickest / 2e9);
+    fields_add_number(settings, "control_rtt", (double)quickest / 1e9);
 }
 
 static void take_usage(struct result *result, const struct fields *reply)
@@ -63,60 +91,96 @@ static void take_usage(struct result *result, const struct fields *reply)
     result_set_usage(result, "server", &usage);
 }
 
-static int test_port(const struct client *client)
+void add_ports(struct fields *fields, const char *name, const int ports[MAX_THREADS])
 {
-    if (client->fd < 0)
-        return 0;
-    struct address own = local_address(client->fd);
-    return address_port(&own);
+    char text[MAX_THREADS * 6 + 1] = "";
+    for (size_t i = 0, at = 0; i < MAX_THREADS && ports[i]; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, i ? ",%d" : "%d", ports[i]);
+    fields_add(fields, name, text);
+}
+
+void take_ports(const struct fields *fields, const char *name, int ports[MAX_THREADS])
+{
+    char text[VALUE_LIMIT] = "", *at = text;
+    memset(ports, 0, MAX_THREADS * sizeof *ports);
+    if (!fields_find(fields, name, text))
+        fail(BAD_PEER, "the other end sent no %s: are both ends the same build?", name);
+    for (size_t i = 0; *at; i++) {
+        long port = strtol(at, &at, 10);
+        if (port < 1 || port > 65535 || i == MAX_THREADS || (*at != ',' && *at != '\0'))
+            fail(BAD_PEER, "the other end sent %s = %.64s, which cannot be", name, text);
+        ports[i] = (int)port;
+        at += *at == ',';
+    }
 }
 
 void start_trial(struct client *client, const struct trial *trial)
 {
     struct fields start, reply;
+    int ports[MAX_THREADS] = {0};
+    for (int i = 0; i < MAX_THREADS && client->fds[i] >= 0; i++) {
+        struct address own = local_address(client->fds[i]);
+        ports[i] = address_port(&own);
+    }
     fields_clear(&start);
     fields_add_number(&start, "number", (double)trial->number);
     fields_add_number(&start, "duration", trial->duration);
     fields_add_number(&start, "count", (double)trial->count);
-    fields_add_number(&start, "client_port", test_port(client));
+    add_ports(&start, "client_ports", ports);
     fields_add_token(&start, "token", trial->token);
     control_request(client->control, START, &start, READY, &reply, ANSWER_SECONDS);
+}
+
+unsigned char *receive_trace(struct client *client, const struct fields *reply, size_t *length)
+{
+    static struct fields part;
+    struct fields request;
+    *length = (size_t)fields_count(reply, "trace_bytes", TRACE_BYTES_LIMIT);
+    if (*length == 0)
+        return NULL;
+    unsigned char *bytes = malloc(*length);
+    if (bytes == NULL)
+        fail(OUT_OF_MEMORY, "no memory for a trace of %zu bytes", *length);
+    for (size_t got = 0; got < *length; got += part.length) {
+        fields_clear(&request);
+        fields_add_number(&request, "at", (double)got);
+        control_request(client->control, TRACE, &request, PART, &part, ANSWER_SECONDS);
+        if (part.length == 0 || part.length > *length - got)
+            fail(BAD_PEER, "the other end sent a part of a trace of %zu bytes", part.length);
+        memcpy(bytes + got, part.text, part.length);
+    }
+    return bytes;
 }
 
 static void replicate(struct client *client, const struct network *network, struct trial *trial)
 {
     struct fields message, reply;
     struct result result;
+    bool solo = client->control < 0;
     report_current(trial->number);
     result_clear(&result, client->launch->engine);
     trial->token = random_token();
-    start_trial(client, trial);
+    if (!solo)
+        start_trial(client, trial);
 
     double started_at = utc_now();
     fields_clear(&message);
     network->client_measure(client, trial, &message, &result);
-    control_request(client->control, END, &message, RESULT, &reply, RESULT_SECONDS);
-    take_usage(&result, &reply);
-    network->client_finish(client, &reply, &result);
+    if (!solo) {
+        control_request(client->control, END, &message, RESULT, &reply, RESULT_SECONDS);
+        take_usage(&result, &reply);
+        network->client_finish(client, &reply, &result);
+    }
     report_replication(trial->number, trial->warmup, started_at, &result);
     report_current(-1);
 }
 
-int network_client(const struct launch *launch, const struct network *network)
+static void replicate_all(struct client *client, const struct network *network)
 {
-    struct client client = {.launch = launch, .fd = -1};
-    struct fields server, own;
-    client.control = connect_to_host(launch->host, launch->port, text_of(launch, "ip"));
-    greet(launch, client.control);
-    set_up(&client, &server);
-    fields_clear(&own);
-    network->client_open(&client, &own, &server);
-    report_settings(&own, &server);
-    warn_of_idle_parameters(launch);
-
+    const struct launch *launch = client->launch;
     if (number_of(launch, "warmup") > 0) {
         struct trial warmup = {.warmup = true, .duration = number_of(launch, "warmup")};
-        replicate(&client, network, &warmup);
+        replicate(client, network, &warmup);
     }
     for (long i = 1; i <= launch->replications; i++) {
         struct trial trial = {
@@ -124,12 +188,83 @@ int network_client(const struct launch *launch, const struct network *network)
             .duration = number_of(launch, "duration"),
             .count = (uint64_t)number_of(launch, "count"),
         };
-        replicate(&client, network, &trial);
+        replicate(client, network, &trial);
     }
-    control_send(client.control, BYE, NULL);
-    if (client.fd >= 0)
-        close(client.fd);
-    close(client.control);
     report_done(launch->replications);
+}
+
+/* A mode that needs no server: only an address that we may send to. */
+static void measure_alone(struct client *client, const struct network *network)
+{
+    const struct launch *launch = client->launch;
+    struct fields own;
+    client->control = -1;
+    client->server = find_host(launch->host, int_of(launch, "data_port"), text_of(launch, "ip"));
+    must_be_ours(launch, &client->server);
+    fields_clear(&own);
+    network->client_open(client, &own, NULL);
+    add_cpus(launch, false, &own);
+    report_settings(&own, NULL);
+    warn_of_idle_parameters(launch);
+    replicate_all(client, network);
+}
+
+static void measure_with_server(struct client *client, const struct network *network)
+{
+    const struct launch *launch = client->launch;
+    static struct fields server, own;
+    client->control = connect_to_host(launch->host, launch->port, text_of(launch, "ip"));
+    greet(launch, client->control);
+    set_up(client, &server);
+    fields_clear(&own);
+    network->client_open(client, &own, &server);
+    compare_clocks(client, &own);
+    add_cpus(launch, false, &own);
+    report_settings(&own, &server);
+    warn_of_idle_parameters(launch);
+    replicate_all(client, network);
+    control_send(client->control, BYE, NULL);
+    close(client->control);
+}
+
+static void run_launch(const struct launch *launch, const struct network *network)
+{
+    struct client client = {.launch = launch};
+    for (int i = 0; i < MAX_THREADS; i++)
+        client.fds[i] = -1;
+    if (some_list_has(launch->engine->solo, mode_of(launch)))
+        measure_alone(&client, network);
+    else
+        measure_with_server(&client, network);
+    for (int i = 0; i < MAX_THREADS; i++)
+        if (client.fds[i] >= 0)
+            close(client.fds[i]);
+}
+
+/* A launch for each size. */
+static void run_series(const struct launch *launch, const struct series *series,
+                       const struct network *network)
+{
+    static struct launch one;
+    double last = number_of(launch, series->parameter);
+    for (double size = series->first; size < 2 * last; size *= 2) {
+        one = *launch;
+        set_text(&one, "mode", series->becomes);
+        set_number(&one, series->parameter, size < last ? size : last);
+        report_series(&one, series);
+        run_launch(&one, network);
+        if (size >= last)
+            break;
+    }
+}
+
+int network_client(const struct launch *launch, const struct network *network)
+{
+    const struct series *series = series_of(launch);
+    place_thread(launch, false, 0);
+    if (series)
+        run_series(launch, series, network);
+    else
+        run_launch(launch, network);
     return 0;
 }

@@ -8,7 +8,7 @@
 #include "fields.h"
 
 #define CONTROL_MAGIC 0x5241494cu /* "RAIL" */
-#define CONTROL_VERSION 1
+#define CONTROL_VERSION 2
 #define HEADER_SIZE 12
 
 enum message {
@@ -22,6 +22,10 @@ enum message {
     RESULT,    /* server: what arrived */
     FAILED,    /* either: code, message; the last thing it says */
     BYE,       /* client: no more replications */
+    CLOCK,     /* client: what time is it? */
+    TIME_IS,   /* server: its now_ns() */
+    TRACE,     /* client: go on with the trace from this offset */
+    PART,      /* server: bytes of the trace, no fields; how many is the frame's length */
 };
 
 struct header {
@@ -43,7 +47,7 @@ void control_send_failure(int fd, const char *code, const char *message);
  * FAILED from the peer as the peer's own code and sentence. */
 void control_receive(int fd, enum message kind, struct fields *fields, double seconds);
 
-/* Likewise, but of any kind; returns which. */
+/* Likewise, but of any kind; returns which. Only a PART's content is unchecked bytes. */
 enum message control_receive_any(int fd, struct fields *fields, double seconds);
 
 /* Sends one message and receives the answer to it. */

@@ -27,7 +27,26 @@ static void write_text(struct json *json, const char *key, const char *text)
     json_text(json, text);
 }
 
-static void describe_parameter(struct json *json, const struct parameter *p)
+/* The modes in which the parameter has to be given. */
+static void write_requirements(struct json *json, const struct engine *engine, const char *name)
+{
+    bool any = false;
+    for (const struct requirement *r = engine->required; r && r->mode; r++) {
+        if (strcmp(r->parameter, name) != 0)
+            continue;
+        if (!any) {
+            json_key(json, "required_in");
+            json_open(json, '[');
+        }
+        any = true;
+        json_text(json, r->mode);
+    }
+    if (any)
+        json_close(json, ']');
+}
+
+static void describe_parameter(struct json *json, const struct engine *engine,
+                               const struct parameter *p)
 {
     struct value initial;
     parameter_default(p, &initial);
@@ -46,10 +65,12 @@ static void describe_parameter(struct json *json, const struct parameter *p)
     write_list(json, "choices", p->choices);
     write_text(json, "help", p->help);
     write_list(json, "modes", p->modes);
+    write_requirements(json, engine, p->name);
     json_close(json, '}');
 }
 
-static void describe_metric(struct json *json, const struct metric *m)
+static void describe_metric(struct json *json, const struct engine *engine,
+                            const struct metric *m)
 {
     json_open(json, '{');
     write_text(json, "name", m->name);
@@ -57,7 +78,27 @@ static void describe_metric(struct json *json, const struct metric *m)
     write_text(json, "better", m->better);
     write_text(json, "help", m->help);
     write_list(json, "modes", m->modes);
+    if (some_list_has(engine->optional, m->name)) {
+        json_key(json, "optional");
+        json_bool(json, true);
+    }
     json_close(json, '}');
+}
+
+static void describe_series(struct json *json, const struct series *series)
+{
+    json_key(json, "series");
+    json_open(json, '[');
+    for (; series->mode; series++) {
+        json_open(json, '{');
+        write_text(json, "mode", series->mode);
+        write_text(json, "becomes", series->becomes);
+        write_text(json, "parameter", series->parameter);
+        json_key(json, "first");
+        json_number(json, series->first);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
 }
 
 void describe(const struct engine *engine)
@@ -68,15 +109,18 @@ void describe(const struct engine *engine)
     write_text(&json, "version", RAIL_VERSION);
     write_text(&json, "summary", engine->summary);
     write_list(&json, "roles", engine->port ? "server|client" : "client");
+    write_list(&json, "solo_modes", engine->solo);
+    if (engine->series)
+        describe_series(&json, engine->series);
     json_key(&json, "parameters");
     json_open(&json, '[');
     for (const struct parameter *p = engine->parameters; p->name; p++)
-        describe_parameter(&json, p);
+        describe_parameter(&json, engine, p);
     json_close(&json, ']');
     json_key(&json, "metrics");
     json_open(&json, '[');
     for (const struct metric *m = engine->metrics; m->name; m++)
-        describe_metric(&json, m);
+        describe_metric(&json, engine, m);
     json_close(&json, ']');
     json_close(&json, '}');
     putchar('\n');
@@ -102,7 +146,7 @@ static void print_wrapped(const char *text, int indent)
     }
 }
 
-static void print_parameter(const struct parameter *p)
+static void print_parameter(const struct engine *engine, const struct parameter *p)
 {
     char name[TEXT_LIMIT], range[256];
     snprintf(name, sizeof name, "--%s", p->name);
@@ -117,6 +161,9 @@ static void print_parameter(const struct parameter *p)
         printf("      Only in mode %s.\n", p->modes);
     if (p->originals)
         printf("      Like %s.\n", p->originals);
+    for (const struct requirement *r = engine->required; r && r->mode; r++)
+        if (strcmp(r->parameter, p->name) == 0)
+            printf("      Has to be given in mode %s.\n", r->mode);
 }
 
 static void print_launch_options(const struct engine *engine)
@@ -124,8 +171,14 @@ static void print_launch_options(const struct engine *engine)
     if (engine->port)
         printf("  --port N             control port, TCP (default %d; 0, server: the system picks)\n"
                "  --bind ADDRESS       server: listen on this address only\n"
-               "  --once               server: end after the first client\n",
+               "  --once               server: end after the first client\n"
+               "  --link-rate RATE     client: what the link is known to carry, for bounds\n",
                engine->port);
+    if (engine->solo)
+        printf("  --i-own-this-network client, mode %s: send to any address\n"
+               "  --plan-hosts A,B     or to these only, as railgauge says\n"
+               "  --trace-out FILE     client: write each arrival of the trace to this file\n",
+               engine->solo);
     printf("  --replications N     client: how often to measure (default 10)\n"
            "  --json               one JSON event a line instead of a table\n"
            "  --secret-stdin       the first line of standard input is the secret that both ends\n"
@@ -147,12 +200,13 @@ void print_help(const struct engine *engine)
            "Times: 5s, 2.9ms, 12us, 2min, 1h.\n\nParameters%s:\n",
            engine->port ? " (given to the client, which tells the server)" : "");
     for (const struct parameter *p = engine->parameters; p->name; p++)
-        print_parameter(p);
+        print_parameter(engine, p);
     printf("\nLaunch options:\n");
     print_launch_options(engine);
     printf("\nMetrics:\n");
     for (const struct metric *m = engine->metrics; m->name; m++) {
-        printf("  %s%s%s\n", m->name, *m->unit ? ", " : "", m->unit);
+        printf("  %s%s%s%s\n", m->name, *m->unit ? ", " : "", m->unit,
+               some_list_has(engine->optional, m->name) ? " (where it can be told)" : "");
         print_wrapped(m->help, 6);
     }
     printf("\nExit status: 0 if every replication was measured, 1 if not, 2 for a bad argument.\n");

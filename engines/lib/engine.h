@@ -9,7 +9,7 @@
 #define RAIL_VERSION "0.1.0"
 #define MAX_PARAMETERS 64
 #define MAX_METRICS 64
-#define TEXT_LIMIT 64    /* longest text or choice value, with its final zero */
+#define TEXT_LIMIT 256   /* longest text or choice value, with its final zero */
 #define SECRET_LIMIT 129 /* longest secret, with its final zero */
 
 enum parameter_type { SIZE, TIME, RATE, INT, CHOICE, BOOL, TEXT };
@@ -52,10 +52,28 @@ struct launch {
     int port;
     long replications;
     double deadline; /* seconds */
+    bool deadline_given;
     bool json, once, secret_from_stdin;
+    const char *plan_hosts; /* addresses, comma between them: where a solo mode may send */
+    bool own_network;       /* --i-own-this-network: it may send anywhere */
+    double link_rate;       /* bit/s, 0: not known */
+    const char *trace_out;  /* a file for the arrivals of a trace; NULL: none */
     char secret[SECRET_LIMIT];
     char **command; /* what stands after "--", ends with NULL */
     struct value values[MAX_PARAMETERS];
+    bool given[MAX_PARAMETERS]; /* by hand or by the plan, not by default */
+};
+
+/* In this mode the parameter has to be given. Tables end with an entry whose mode is NULL. */
+struct requirement {
+    const char *mode, *parameter;
+};
+
+/* A mode that stands for another one with a parameter running 1, 2, 4 ... times first, up to and
+ * including the value given. Tables end with an entry whose mode is NULL. */
+struct series {
+    const char *mode, *becomes, *parameter;
+    double first;
 };
 
 struct engine {
@@ -65,6 +83,10 @@ struct engine {
     const struct metric *metrics;
     int port;           /* the control port unless told; 0: no server, no HOST */
     bool takes_command; /* wants "-- COMMAND [ARG...]" */
+    const char *solo;     /* modes "a|b" that need no server; NULL: none */
+    const char *optional; /* metrics "a|b" that are there only when they could be measured */
+    const struct requirement *required; /* NULL: none */
+    const struct series *series;        /* NULL: none */
     int (*client)(const struct launch *);
     int (*server)(const struct launch *); /* NULL: there is none */
 };

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +97,38 @@ static void *watch(void *unused)
             end_process(launch->server ? 0 : 1);
     }
     return NULL;
+}
+
+static void *watch_deadline(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        uint64_t now = now_ns();
+        if (now >= deadline)
+            fail(DEADLINE, "the deadline of %g s passed before the work was done",
+                 launch->deadline);
+        uint64_t left = deadline - now;
+        nanosleep(&(struct timespec){.tv_sec = (time_t)(left / NANOSECONDS), .tv_nsec = 1000000},
+                  NULL);
+    }
+    return NULL;
+}
+
+void guard_real_time(void)
+{
+    static atomic_flag started = ATOMIC_FLAG_INIT;
+    const struct sched_param priority = {.sched_priority = 2};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (atomic_flag_test_and_set(&started))
+        return;
+    pthread_attr_init(&attributes);
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+    pthread_attr_setschedparam(&attributes, &priority);
+    if (pthread_create(&thread, &attributes, watch_deadline, NULL) == 0)
+        pthread_detach(thread);
+    pthread_attr_destroy(&attributes);
 }
 
 void guard_start(const struct launch *started)

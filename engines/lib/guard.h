@@ -12,6 +12,10 @@ void read_secret(struct launch *launch);
 /* Standard input is watched if it is a pipe or a socket. */
 void guard_start(const struct launch *launch);
 
+/* A second guard for the deadline alone, with a priority above real-time test threads, so that
+ * not even they can outlive it. Where the user may not, it does nothing. */
+void guard_real_time(void);
+
 /* Called before the guard ends the process, in the guard's thread. */
 void guard_cleanup(void (*cleanup)(void));
 

@@ -7,6 +7,8 @@
 #include "result.h"
 #include "sockets.h"
 
+#define MAX_THREADS 64 /* streams side by side */
+
 /* One replication, as both ends know it. */
 struct trial {
     long number; /* 0: a warm-up */
@@ -14,15 +16,16 @@ struct trial {
     double duration;
     uint64_t count;    /* 0: by duration */
     uint64_t token;    /* in every packet, so that nothing else is taken for data */
-    int client_port;   /* UDP: where the client's test socket is */
+    int ports[MAX_THREADS]; /* UDP: where the client's test sockets are */
 };
 
 /* The client's side of one launch. */
 struct client {
     const struct launch *launch;
     int control;
-    struct address server; /* with the test port */
-    int fd;                /* the test socket, if it lives from replication to replication */
+    struct address server; /* with the first test port */
+    int ports[MAX_THREADS]; /* the server's test ports; as many as there are, then 0 */
+    int fds[MAX_THREADS];  /* test sockets that live from replication to replication; or -1 */
 };
 
 /* The server's side: a process of its own for each client. */
@@ -30,22 +33,26 @@ struct session {
     struct launch launch; /* the parameters are the client's */
     int control;
     struct address local, peer; /* of the control connection */
-    int fd;
+    int fds[MAX_THREADS]; /* test sockets; or -1 */
     bool ended; /* the client's END has come; what it says: */
     struct fields end;
+    unsigned char *trace; /* encoded, of the replication that was measured last; NULL: none */
+    size_t trace_length;
 };
 
 struct network {
-    /* Opens the test socket and tells what the kernel granted; may add to what the server said. */
+    /* Opens the test sockets and tells what the kernel granted; may add to what the server said. */
     void (*client_open)(struct client *, struct fields *settings, struct fields *server);
-    /* Runs the client's part and tells the server in end what was sent. */
+    /* Runs the client's part and tells the server in end what was sent. In a solo mode there is
+     * no server: client->control is -1 and end goes nowhere. */
     void (*client_measure)(struct client *, const struct trial *, struct fields *end,
                            struct result *);
     /* Takes over what the server found. */
     void (*client_finish)(struct client *, const struct fields *reply, struct result *);
-    /* Opens the server's test socket; settings say data_port and what was granted. */
+    /* Opens the server's test sockets; settings say their ports (add_ports) and what was
+     * granted. */
     void (*session_open)(struct session *, struct fields *settings);
-    /* Makes the test socket ready for the client's data; may be NULL. */
+    /* Makes the test sockets ready for the client's data; may be NULL. */
     void (*session_ready)(struct session *, const struct trial *);
     /* Runs the server's part, until the client's END and until everything has arrived. */
     void (*session_measure)(struct session *, const struct trial *, struct fields *reply);
@@ -67,6 +74,19 @@ _Noreturn void serve_session(const struct launch *launch, const struct network *
 
 /* True once the client's END is here; fails if the client is gone. Costs a system call. */
 bool session_end_arrived(struct session *session);
+
+/* Test ports as a field of that name, and back; unused places are 0. */
+void add_ports(struct fields *fields, const char *name, const int ports[MAX_THREADS]);
+void take_ports(const struct fields *fields, const char *name, int ports[MAX_THREADS]);
+
+/* Asks for the trace that the server says it has (trace_bytes in reply): the bytes, to be freed;
+ * NULL if it has none. They are the peer's: trace_decode checks them. */
+unsigned char *receive_trace(struct client *client, const struct fields *reply, size_t *length);
+
+/* Tells the client in reply that there is a trace, which session->trace holds; or that there is
+ * none. */
+void offer_trace(struct session *session, struct fields *reply, unsigned char *trace,
+                 size_t length);
 
 /* The moment when a replication is over at the latest. */
 uint64_t trial_limit(const struct trial *trial, double grace);

@@ -62,6 +62,11 @@ bool list_has(const char *list, const char *word)
     return false;
 }
 
+bool some_list_has(const char *list, const char *word)
+{
+    return list && list_has(list, word);
+}
+
 void parameter_range(const struct parameter *p, char *out, size_t size)
 {
     if (p->type == CHOICE) {
@@ -157,12 +162,28 @@ void value_json(struct json *json, const struct parameter *p, const struct value
         json_text(json, value->text);
 }
 
-static const struct value *value_of(const struct launch *launch, const char *name)
+static int index_of(const struct launch *launch, const char *name)
 {
     int index = parameter_find(launch->engine, name);
     if (index < 0)
         abort(); /* an engine asked for a parameter that isn't in its own table */
-    return &launch->values[index];
+    return index;
+}
+
+static const struct value *value_of(const struct launch *launch, const char *name)
+{
+    return &launch->values[index_of(launch, name)];
+}
+
+void set_number(struct launch *launch, const char *name, double number)
+{
+    launch->values[index_of(launch, name)].number = number;
+}
+
+void set_text(struct launch *launch, const char *name, const char *text)
+{
+    struct value *value = &launch->values[index_of(launch, name)];
+    snprintf(value->text, sizeof value->text, "%s", text);
 }
 
 double number_of(const struct launch *launch, const char *name)
@@ -188,6 +209,14 @@ const char *text_of(const struct launch *launch, const char *name)
 const char *mode_of(const struct launch *launch)
 {
     return parameter_find(launch->engine, "mode") < 0 ? "" : text_of(launch, "mode");
+}
+
+const struct series *series_of(const struct launch *launch)
+{
+    for (const struct series *s = launch->engine->series; s && s->mode; s++)
+        if (strcmp(s->mode, mode_of(launch)) == 0)
+            return s;
+    return NULL;
 }
 
 bool is_mode(const struct launch *launch, const char *mode)

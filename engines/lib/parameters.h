@@ -35,8 +35,18 @@ bool is_mode(const struct launch *launch, const char *mode);
 /* True if list, "a|b" or NULL for everything, has the word. */
 bool list_has(const char *list, const char *word);
 
+/* Likewise, but NULL has none. */
+bool some_list_has(const char *list, const char *word);
+
 /* The launch's mode, "" for an engine without modes. */
 const char *mode_of(const struct launch *launch);
+
+/* The series that the launch's mode is, NULL if it is a mode proper. */
+const struct series *series_of(const struct launch *launch);
+
+/* Sets a parameter that the engine has; for series, whose launches differ in one. */
+void set_number(struct launch *launch, const char *name, double number);
+void set_text(struct launch *launch, const char *name, const char *text);
 
 /* The name out of candidates that is closest to word, NULL if none is close. */
 struct suggestion {

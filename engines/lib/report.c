@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TRACE_PART 48000 /* bytes of a trace in one event, a multiple of 3 */
+
 static const struct launch *launch;
 static long current = -1;
 
@@ -170,7 +172,8 @@ void report_replication(long number, bool warmup, double started_at, const struc
 {
     const struct metric *metrics = launch->engine->metrics;
     for (int i = 0; metrics[i].name; i++)
-        if (result->present[i] != list_has(metrics[i].modes, mode_of(launch)))
+        if (result->present[i] != list_has(metrics[i].modes, mode_of(launch)) &&
+            (result->present[i] || !some_list_has(launch->engine->optional, metrics[i].name)))
             abort(); /* the engine's table and its work differ */
     if (!launch->json) {
         table_row(number, warmup, result);
@@ -203,6 +206,46 @@ void report_done(long replications)
     struct json json = begin_event("done");
     add_number(&json, "replications", (double)replications);
     end_event(&json);
+}
+
+/* RFC 4648's alphabet, padded. */
+static size_t base64(const unsigned char *in, size_t length, char *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t at = 0;
+    for (size_t i = 0; i < length; i += 3) {
+        size_t left = length - i;
+        uint32_t group = (uint32_t)in[i] << 16 | (left > 1 ? (uint32_t)in[i + 1] << 8 : 0) |
+                         (left > 2 ? in[i + 2] : 0);
+        for (int digit = 3; digit >= 0; digit--, group >>= 6)
+            out[at + (size_t)digit] = (size_t)digit <= left ? digits[group & 63] : '=';
+        at += 4;
+    }
+    out[at] = '\0';
+    return at;
+}
+
+void report_trace(long number, const unsigned char *bytes, size_t length)
+{
+    static char text[TRACE_PART / 3 * 4 + 1];
+    long part = 0;
+    for (size_t at = 0; launch->json && at < length; at += TRACE_PART) {
+        size_t step = length - at < TRACE_PART ? length - at : TRACE_PART;
+        struct json json = begin_event("trace");
+        add_number(&json, "replication", (double)number);
+        add_number(&json, "part", (double)part++);
+        json_key(&json, "data");
+        json_bytes(&json, text, base64(bytes + at, step, text));
+        end_event(&json);
+    }
+}
+
+void report_series(const struct launch *next, const struct series *series)
+{
+    launch = next;
+    table_begin(next);
+    if (series)
+        table_series(series);
 }
 
 void report_failure(enum failure failure, const char *message)

@@ -17,6 +17,10 @@ void report_warning(const char *code, const char *side, const char *message);
 void report_current(long number);
 void report_replication(long number, bool warmup, double started_at, const struct result *result);
 void report_done(long replications);
+/* The trace of the replication that is reported next, as events; by hand it shows nothing. */
+void report_trace(long number, const unsigned char *bytes, size_t length);
+/* The launches that follow are one table for people, a row a size. */
+void report_series(const struct launch *launch, const struct series *series);
 /* A failure_sink. */
 void report_failure(enum failure failure, const char *message);
 

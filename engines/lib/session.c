@@ -4,8 +4,10 @@
 #include "failure.h"
 #include "network.h"
 #include "parameters.h"
+#include "place.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,10 +41,10 @@ static struct trial take_trial(const struct fields *start)
         .number = (long)fields_count(start, "number", 1e9),
         .duration = fields_number(start, "duration", 0, 86400),
         .count = fields_count(start, "count", 1e12),
-        .client_port = (int)fields_count(start, "client_port", 65535),
         .token = fields_token(start, "token"),
     };
     trial.warmup = trial.number == 0;
+    take_ports(start, "client_ports", trial.ports);
     return trial;
 }
 
@@ -68,35 +70,95 @@ void add_usage(struct fields *fields, const struct usage *usage)
     fields_add_number(fields, "system_time", usage->system);
 }
 
+/* The server's part of one replication. */
+static void replicate(struct session *session, const struct network *network,
+                      const struct fields *start)
+{
+    static struct fields reply;
+    struct trial trial = take_trial(start);
+    session->ended = false;
+    offer_trace(session, NULL, NULL, 0);
+    if (network->session_ready)
+        network->session_ready(session, &trial);
+    control_send(session->control, READY, NULL);
+    fields_clear(&reply);
+    network->session_measure(session, &trial, &reply);
+    control_send(session->control, RESULT, &reply);
+}
+
+static void tell_time(int control)
+{
+    struct fields reply;
+    fields_clear(&reply);
+    fields_add_token(&reply, "now", now_ns());
+    control_send(control, TIME_IS, &reply);
+}
+
+void offer_trace(struct session *session, struct fields *reply, unsigned char *trace,
+                 size_t length)
+{
+    free(session->trace);
+    session->trace = trace;
+    session->trace_length = length;
+    if (reply)
+        fields_add_number(reply, "trace_bytes", (double)length);
+}
+
+static void send_trace_part(const struct session *session, const struct fields *request)
+{
+    static struct fields part;
+    size_t at = (size_t)fields_count(request, "at", (double)session->trace_length);
+    size_t left = session->trace_length - at;
+    part.length = left < sizeof part.text ? left : sizeof part.text;
+    if (part.length > 0)
+        memcpy(part.text, session->trace + at, part.length);
+    control_send(session->control, PART, &part);
+}
+
+/* Answers the client's requests until it has none. */
+static void answer_requests(struct session *session, const struct network *network)
+{
+    static struct fields message;
+    for (;;) {
+        switch (control_receive_any(session->control, &message, IDLE_SECONDS)) {
+        case START:
+            replicate(session, network, &message);
+            break;
+        case CLOCK:
+            tell_time(session->control);
+            break;
+        case TRACE:
+            send_trace_part(session, &message);
+            break;
+        default:
+            return;
+        }
+    }
+}
+
 void serve_session(const struct launch *launch, const struct network *network, int control)
 {
     static struct session session;
-    static struct fields message, reply;
+    static struct fields message;
+    static struct fields settings;
     client_connection = control;
     failures_go_to(tell_client);
     session.launch = *launch;
     session.control = control;
     session.local = local_address(control);
     session.peer = peer_address(control);
-    session.fd = -1;
+    for (int i = 0; i < MAX_THREADS; i++)
+        session.fds[i] = -1;
     tune_control(control);
 
     control_send(control, WELCOME, NULL);
     control_receive(control, SETUP, &message, ANSWER_SECONDS);
     take_parameters(&session.launch, &message);
-    fields_clear(&reply);
-    network->session_open(&session, &reply);
-    control_send(control, SETTINGS, &reply);
-
-    while (control_receive_any(control, &message, IDLE_SECONDS) == START) {
-        struct trial trial = take_trial(&message);
-        session.ended = false;
-        if (network->session_ready)
-            network->session_ready(&session, &trial);
-        control_send(control, READY, NULL);
-        fields_clear(&reply);
-        network->session_measure(&session, &trial, &reply);
-        control_send(control, RESULT, &reply);
-    }
+    place_thread(&session.launch, true, 0);
+    fields_clear(&settings);
+    network->session_open(&session, &settings);
+    add_cpus(&session.launch, true, &settings);
+    control_send(control, SETTINGS, &settings);
+    answer_requests(&session, network);
     _exit(0);
 }

@@ -2,20 +2,21 @@
 #ifndef RAIL_SIDES_H
 #define RAIL_SIDES_H
 
-#define SIDE_METRICS                                                                              \
+/* modes: those that have a server. */
+#define SIDE_METRICS(modes)                                                                       \
     {"client_elapsed", "s", "neither", NULL, "length of the client's test loop", "client s", 1,   \
      3},                                                                                          \
     {"client_user_time", "s", "lower", NULL, "user CPU time of the client's test loop",           \
      "c-user s", 1, 3},                                                                           \
     {"client_system_time", "s", "lower", NULL, "system CPU time of the client's test loop",       \
      "c-sys s", 1, 3},                                                                            \
-    {"server_elapsed", "s", "neither", NULL,                                                      \
+    {"server_elapsed", "s", "neither", modes,                                                      \
      "stream: the receiver's time from its first to its last data; latency: length of the "      \
      "server's test loop",                                                                        \
      "server s", 1, 3},                                                                           \
-    {"server_user_time", "s", "lower", NULL, "user CPU time of the server's test loop",           \
+    {"server_user_time", "s", "lower", modes, "user CPU time of the server's test loop",           \
      "s-user s", 1, 3},                                                                           \
-    {"server_system_time", "s", "lower", NULL, "system CPU time of the server's test loop",       \
+    {"server_system_time", "s", "lower", modes, "system CPU time of the server's test loop",       \
      "s-sys s", 1, 3}
 
 #define ROUND_TRIP_METRICS                                                                        \

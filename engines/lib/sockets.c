@@ -177,10 +177,33 @@ static struct address from_info(const struct addrinfo *info)
     return address;
 }
 
+static int family_of(const char *ip)
+{
+    return *ip == '4' ? AF_INET : *ip == '6' ? AF_INET6 : AF_UNSPEC;
+}
+
+bool look_up(const char *name, const char *ip, struct address *address)
+{
+    struct addrinfo hints = {.ai_family = family_of(ip), .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found;
+    if (getaddrinfo(name, NULL, &hints, &found) != 0)
+        return false;
+    *address = from_info(found);
+    freeaddrinfo(found);
+    return true;
+}
+
+struct address find_host(const char *host, int port, const char *ip)
+{
+    struct addrinfo *found = resolve(host, port, family_of(ip), 0);
+    struct address address = from_info(found);
+    freeaddrinfo(found);
+    return address;
+}
+
 int connect_to_host(const char *host, int port, const char *ip)
 {
-    int family = *ip == '4' ? AF_INET : *ip == '6' ? AF_INET6 : AF_UNSPEC;
-    struct addrinfo *found = resolve(host, port, family, 0);
+    struct addrinfo *found = resolve(host, port, family_of(ip), 0);
     struct address address = from_info(found);
     int fd = -1, error = 0;
     for (struct addrinfo *info = found; info; info = info->ai_next) {

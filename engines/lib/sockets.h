@@ -29,6 +29,10 @@ struct address local_address(int fd);
 struct address peer_address(int fd);
 
 /* A control connection to host; ip is "any", "4" or "6". Fails with a sentence. */
+/* The first address of that IP version that the name has; false if it has none. */
+bool look_up(const char *name, const char *ip, struct address *address);
+/* The first address that the name has, or fails. */
+struct address find_host(const char *host, int port, const char *ip);
 int connect_to_host(const char *host, int port, const char *ip);
 
 /* A listening control socket on bind (NULL: every address, IPv4 and IPv6). Fails likewise. */

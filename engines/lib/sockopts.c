@@ -5,10 +5,8 @@
 #include "sockets.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 void set_option(int fd, int level, int name, int value, const char *what)
 {
@@ -67,37 +65,11 @@ void set_tos(int fd, int family, int tos, struct fields *settings)
     fields_add_number(settings, "tos", get_option(fd, level, name));
 }
 
-/* "0,2-3" for the CPUs in the set. */
-static void cpu_list(const cpu_set_t *set, char *out, size_t size)
-{
-    FILE *text = fmemopen(out, size, "w");
-    const char *comma = "";
-    for (size_t cpu = 0; text && cpu < CPU_SETSIZE; cpu++) {
-        size_t first = cpu;
-        if (!CPU_ISSET(cpu, set))
-            continue;
-        while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, set))
-            cpu++;
-        if (cpu > first)
-            fprintf(text, "%s%zu-%zu", comma, first, cpu);
-        else
-            fprintf(text, "%s%zu", comma, cpu);
-        comma = ",";
-    }
-    if (text)
-        fclose(text);
-}
-
 void add_place(int fd, struct fields *settings)
 {
-    char text[ADDRESS_LIMIT], cpus[512] = "";
+    char text[ADDRESS_LIMIT];
     struct address own = local_address(fd);
     address_text(&own, text);
     fields_add(settings, "address", text);
     fields_add_number(settings, "port", address_port(&own));
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-        CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN))
-        cpu_list(&allowed, cpus, sizeof cpus);
-    fields_add(settings, "cpu", cpus);
 }

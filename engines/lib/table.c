@@ -10,10 +10,13 @@
 
 #define LABEL 7   /* what stands before the columns */
 #define COLUMN 12 /* narrowest column */
+#define SIZE_COLUMN 9
 
 static const struct launch *launch;
-static long rows;
+static const struct series *series; /* the rows' first column is its parameter */
+static bool headed;                 /* a series says its settings once */
 static struct {
+    long count;
     double lowest, sum, highest;
 } seen[MAX_METRICS];
 
@@ -53,6 +56,9 @@ static void print_side(const char *side, const struct fields *fields)
 
 void table_settings(const struct fields *client, const struct fields *server)
 {
+    if (series && headed)
+        return;
+    headed = true;
     printf("# rail-%s %s", launch->engine->name, RAIL_VERSION);
     if (launch->host)
         printf(", to %s", launch->host);
@@ -72,6 +78,8 @@ void table_settings(const struct fields *client, const struct fields *server)
     print_side("client", client);
     if (server)
         print_side("server", server);
+    if (series)
+        printf("#%*s ", SIZE_COLUMN - 1, series->parameter);
     printf("%-*s", LABEL, "#");
     for (const struct metric *m = launch->engine->metrics; m->name; m++)
         if (shown(m))
@@ -80,12 +88,22 @@ void table_settings(const struct fields *client, const struct fields *server)
     flush();
 }
 
-static void print_cells(const double *values)
+static void print_label(const char *label)
+{
+    if (series)
+        printf("%*.0f ", SIZE_COLUMN, number_of(launch, series->parameter));
+    printf("%-*s", LABEL, label);
+}
+
+/* One line; which: the metrics that there are. */
+static void print_cells(const double *values, const bool *which)
 {
     for (int i = 0; launch->engine->metrics[i].name; i++) {
         const struct metric *m = &launch->engine->metrics[i];
-        if (shown(m))
+        if (shown(m) && which[i])
             printf(" %*.*f", width(m), m->digits, values[i] / m->scale);
+        else if (shown(m))
+            printf(" %*s", width(m), "-");
     }
     putchar('\n');
 }
@@ -94,8 +112,8 @@ void table_row(long number, bool warmup, const struct result *result)
 {
     char label[32];
     snprintf(label, sizeof label, "%ld", number);
-    printf("%-*s", LABEL, warmup ? "warm-up" : label);
-    print_cells(result->values);
+    print_label(warmup ? "warm-up" : label);
+    print_cells(result->values, result->present);
     if (result->output)
         fwrite(result->output, 1, result->output_length, stdout);
     flush();
@@ -103,30 +121,42 @@ void table_row(long number, bool warmup, const struct result *result)
         return;
     for (int i = 0; i < MAX_METRICS; i++) {
         double value = result->values[i];
-        if (rows == 0 || value < seen[i].lowest)
+        if (!result->present[i])
+            continue;
+        if (seen[i].count == 0 || value < seen[i].lowest)
             seen[i].lowest = value;
-        if (rows == 0 || value > seen[i].highest)
+        if (seen[i].count == 0 || value > seen[i].highest)
             seen[i].highest = value;
         seen[i].sum += value;
+        seen[i].count++;
     }
-    rows++;
 }
 
 void table_end(void)
 {
     double lowest[MAX_METRICS], mean[MAX_METRICS], highest[MAX_METRICS];
-    if (rows == 0)
-        return;
+    bool there[MAX_METRICS], any = false;
     for (int i = 0; i < MAX_METRICS; i++) {
+        there[i] = seen[i].count > 0;
+        any = any || there[i];
         lowest[i] = seen[i].lowest;
-        mean[i] = seen[i].sum / (double)rows;
+        mean[i] = there[i] ? seen[i].sum / (double)seen[i].count : 0;
         highest[i] = seen[i].highest;
     }
-    printf("%-*s", LABEL, "# min");
-    print_cells(lowest);
-    printf("%-*s", LABEL, "# mean");
-    print_cells(mean);
-    printf("%-*s", LABEL, "# max");
-    print_cells(highest);
+    memset(seen, 0, sizeof seen);
+    if (!any || series)
+        return;
+    print_label("# min");
+    print_cells(lowest, there);
+    print_label("# mean");
+    print_cells(mean, there);
+    print_label("# max");
+    print_cells(highest, there);
     flush();
+}
+
+void table_series(const struct series *begun)
+{
+    series = begun;
+    headed = false;
 }

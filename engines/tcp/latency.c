@@ -80,15 +80,15 @@ void measure_tcp_round_trips(struct client *client, const struct trial *trial, s
     uint64_t now = now_ns(), stop = now + seconds_ns(trial->duration);
     while (trial->count ? times.count < trial->count : now < stop) {
         uint64_t sent_at = now_ns();
-        send_all(client->fd, client->control, x.data, x.size, x.write);
-        size_t got = receive_all(client->fd, client->control, x.data, x.size, x.read);
+        send_all(client->fds[0], client->control, x.data, x.size, x.write);
+        size_t got = receive_all(client->fds[0], client->control, x.data, x.size, x.read);
         now = now_ns();
         if (got < x.size)
             stalled(client->control, EPIPE, now, "receive");
         histogram_add(&times, now - sent_at);
     }
     usage_end(&usage);
-    shutdown(client->fd, SHUT_WR);
+    shutdown(client->fds[0], SHUT_WR);
     result_set_usage(result, "client", &usage);
     result_set_round_trips(result, &times);
     fields_add_number(end, "sent", (double)times.count);

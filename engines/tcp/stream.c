@@ -21,7 +21,7 @@ static void wait_until_sent(struct client *client)
 {
     uint64_t since = now_ns();
     int left = 0, before = INT_MAX;
-    while (ioctl(client->fd, SIOCOUTQ, &left) == 0 && left > 0) {
+    while (ioctl(client->fds[0], SIOCOUTQ, &left) == 0 && left > 0) {
         if (left < before)
             since = now_ns();
         before = left;
@@ -45,7 +45,7 @@ void send_tcp_stream(struct client *client, const struct trial *trial, struct fi
     uint64_t stop = now + seconds_ns(trial->duration);
     usage_begin(&usage);
     while (trial->count ? messages < trial->count : now < stop) {
-        ssize_t step = send(client->fd, data, chunk < left ? chunk : left, MSG_NOSIGNAL);
+        ssize_t step = send(client->fds[0], data, chunk < left ? chunk : left, MSG_NOSIGNAL);
         now = now_ns();
         if (step <= 0) {
             stalled(client->control, errno, progress, "send");
@@ -60,7 +60,7 @@ void send_tcp_stream(struct client *client, const struct trial *trial, struct fi
         }
     }
     usage_end(&usage);
-    shutdown(client->fd, SHUT_WR);
+    shutdown(client->fds[0], SHUT_WR);
     wait_until_sent(client);
     result_set_usage(result, "client", &usage);
     result_set(result, "local_throughput", (double)bytes * 8 / usage.elapsed);
@@ -130,7 +130,7 @@ void finish_tcp_stream(struct client *client, const struct fields *reply, struct
              received);
     struct tcp_info info;
     socklen_t length = sizeof info;
-    if (getsockopt(client->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
+    if (getsockopt(client->fds[0], IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
         fail(SYSTEM_ERROR, "cannot read TCP_INFO: %s", strerror(errno));
     result_set(result, "throughput", timed * 8 / elapsed);
     result_set(result, "received_bytes", received);

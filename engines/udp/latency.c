@@ -18,7 +18,7 @@ static uint64_t wait_for_echo(struct client *client, const unsigned char *packet
                               unsigned char *answer, size_t size, uint64_t sent_at)
 {
     for (;;) {
-        ssize_t got = recv(client->fd, answer, size + 1, 0);
+        ssize_t got = recv(client->fds[0], answer, size + 1, 0);
         uint64_t now = now_ns();
         if (got == (ssize_t)size && memcmp(answer, packet, 16) == 0)
             return now;
@@ -49,7 +49,7 @@ void measure_udp_round_trips(struct client *client, const struct trial *trial, s
     for (; trial->count ? number < trial->count : now < stop; number++) {
         uint64_t sent_at = now_ns();
         packet_stamp(packet, number, sent_at);
-        if (send(client->fd, packet, size, 0) < 0 && errno != ENOBUFS && errno != EAGAIN &&
+        if (send(client->fds[0], packet, size, 0) < 0 && errno != ENOBUFS && errno != EAGAIN &&
             errno != EINTR)
             datagrams_failed(client->control, errno);
         uint64_t arrived = wait_for_echo(client, packet, answer, size, sent_at);
@@ -93,10 +93,10 @@ void echo_datagrams(struct session *session, const struct trial *trial, struct f
     uint64_t limit = trial_limit(trial, GRACE_SECONDS), quiet_since = now_ns();
     usage_begin(&usage);
     for (;;) {
-        ssize_t got = recv(session->fd, echoed, size + 1, 0);
+        ssize_t got = recv(session->fds[0], echoed, size + 1, 0);
         uint64_t now = now_ns();
         if (got == (ssize_t)size && get_be64(echoed) == trial->token) {
-            send(session->fd, echoed, size, 0); /* one that fails is lost, as the client sees */
+            send(session->fds[0], echoed, size, 0); /* one that fails is lost, as the client sees */
             quiet_since = now;
         } else if (got < 0 && session_end_arrived(session)) {
             break;

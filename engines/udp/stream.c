@@ -37,7 +37,7 @@ static void sender_begin(struct sender *sender, const struct client *client, uin
     sender->size = size;
     sender->packet = packet;
     put_be64(packet, token);
-    sender->fd = client->fd;
+    sender->fd = client->fds[0];
     sender->control = client->control;
     sender->batch = (unsigned int)int_of(client->launch, "batch");
     for (unsigned int i = 0; i < sender->batch; i++) {
@@ -137,7 +137,7 @@ void prepare_udp_receiver(const struct session *session, const struct trial *tri
     sequence_clear(&receiver.sequence);
     receiver.token = trial->token;
     receiver.first_at = receiver.last_at = receiver.with_first = 0;
-    receiver.drops = socket_drops(session->fd);
+    receiver.drops = socket_drops(session->fds[0]);
     for (int i = 0; i < RECEIVE_BATCH; i++) {
         receiver.parts[i][0] = (struct iovec){receiver.headers[i], PACKET_HEADER};
         /* A byte more than is due shows a datagram that is too long. */
@@ -179,7 +179,7 @@ void receive_udp_stream(struct session *session, const struct trial *trial, stru
     while (receiver.sequence.unique < sent) {
         /* The first datagram comes alone, so that the time starts with exactly one. */
         unsigned int wanted = receiver.first_at ? RECEIVE_BATCH : 1;
-        int got = recvmmsg(session->fd, receiver.messages, wanted, MSG_WAITFORONE, NULL);
+        int got = recvmmsg(session->fds[0], receiver.messages, wanted, MSG_WAITFORONE, NULL);
         uint64_t now = now_ns();
         if (got > 0) {
             if (take_datagrams(got, size, now))
@@ -208,7 +208,7 @@ void receive_udp_stream(struct session *session, const struct trial *trial, stru
     fields_add_number(reply, "timed", (double)(receiver.sequence.unique - receiver.with_first));
     fields_add_number(reply, "duplicates", (double)receiver.sequence.duplicates);
     fields_add_number(reply, "reordered", (double)receiver.sequence.reordered);
-    fields_add_number(reply, "drops", (double)(uint32_t)(socket_drops(session->fd) - receiver.drops));
+    fields_add_number(reply, "drops", (double)(uint32_t)(socket_drops(session->fds[0]) - receiver.drops));
 }
 
 void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result)

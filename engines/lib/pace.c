@@ -1,0 +1,46 @@
+#include "pace.h"
+
+#include <sys/prctl.h>
+
+#define SPIN_NS 60000 /* waking up takes the kernel less than this, mostly */
+
+void pace_begin(struct pace *pace, double interval_ns)
+{
+    prctl(PR_SET_TIMERSLACK, 1);
+    *pace = (struct pace){.interval = interval_ns, .begin = now_ns()};
+}
+
+uint64_t wait_until(uint64_t due)
+{
+    uint64_t now = now_ns();
+    while (due > now) {
+        uint64_t left = due - now;
+        if (left > 2 * SPIN_NS) {
+            uint64_t sleep = left - SPIN_NS;
+            nanosleep(&(struct timespec){.tv_sec = (time_t)(sleep / NANOSECONDS),
+                                         .tv_nsec = (long)(sleep % NANOSECONDS)},
+                      NULL);
+        }
+        now = now_ns();
+    }
+    return now;
+}
+
+static uint64_t wait_for(struct pace *pace, uint64_t due, uint64_t stop)
+{
+    pace->last = wait_until(due < stop ? due : stop);
+    return pace->last;
+}
+
+uint64_t pace_next(struct pace *pace, uint64_t stop)
+{
+    uint64_t due = pace->begin + (uint64_t)((double)pace->number * pace->interval);
+    uint64_t soonest = pace->last + (uint64_t)(pace->interval / 2);
+    pace->number++;
+    return wait_for(pace, pace->last && soonest > due ? soonest : due, stop);
+}
+
+uint64_t pace_after(struct pace *pace, uint64_t stop)
+{
+    return wait_for(pace, pace->last ? pace->last + (uint64_t)pace->interval : 0, stop);
+}

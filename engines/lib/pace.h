@@ -1,0 +1,26 @@
+/* Sends at an even pace: an absolute schedule, slept for until shortly before, then spun for. */
+#ifndef RAIL_PACE_H
+#define RAIL_PACE_H
+
+#include "clock.h"
+
+struct pace {
+    double interval; /* ns from one send to the next; 0: no pause */
+    uint64_t begin, number, last;
+};
+
+/* Also asks the kernel to wake this thread without slack. */
+void pace_begin(struct pace *pace, double interval_ns);
+
+/* Waits for the next send's moment and returns now. What was missed is caught up with at no more
+ * than twice the pace, so that a late thread makes no burst. stop: don't wait beyond it. */
+uint64_t pace_next(struct pace *pace, uint64_t stop);
+
+/* Waits until so many ns after the last send; UDPmon's wait between packets, which catches up with
+ * nothing. */
+uint64_t pace_after(struct pace *pace, uint64_t stop);
+
+/* Sleeps, then spins, until that moment; returns now. */
+uint64_t wait_until(uint64_t due);
+
+#endif

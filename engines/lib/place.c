@@ -1,0 +1,123 @@
+#include "place.h"
+
+#include "failure.h"
+#include "guard.h"
+#include "parameters.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPU_LIMIT 1024 /* entries of a list */
+
+/* Takes "2" or "4-7" from the front of a list; false if there is neither. */
+static bool take_range(const char **text, long *first, long *last)
+{
+    char *end;
+    if (strspn(*text, "0123456789") == 0)
+        return false;
+    *first = *last = strtol(*text, &end, 10);
+    if (*end == '-') {
+        *text = end + 1;
+        if (strspn(*text, "0123456789") == 0)
+            return false;
+        *last = strtol(*text, &end, 10);
+    }
+    *text = *end == ',' ? end + 1 : end;
+    return *first <= *last && *last < CPU_SETSIZE && (*end == '\0' || (*end == ',' && end[1]));
+}
+
+/* The CPUs of a list, in its order; returns how many. */
+static size_t read_cpus(const char *name, const char *list, int cpus[CPU_LIMIT])
+{
+    size_t count = 0;
+    for (const char *text = list; *text;) {
+        long first, last;
+        if (!take_range(&text, &first, &last))
+            fail(BAD_PARAMETER, "%s: '%.60s' is no list of CPUs: write for example 0 or 0,2-3",
+                 name, list);
+        for (long cpu = first; cpu <= last && count < CPU_LIMIT; cpu++)
+            cpus[count++] = (int)cpu;
+    }
+    return count;
+}
+
+/* "0,2-3" for the CPUs in the set. */
+static void cpu_list(const cpu_set_t *set, char *out, size_t size)
+{
+    FILE *text = fmemopen(out, size, "w");
+    const char *comma = "";
+    for (size_t cpu = 0; text && cpu < CPU_SETSIZE; cpu++) {
+        size_t first = cpu;
+        if (!CPU_ISSET(cpu, set))
+            continue;
+        while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, set))
+            cpu++;
+        if (cpu > first)
+            fprintf(text, "%s%zu-%zu", comma, first, cpu);
+        else
+            fprintf(text, "%s%zu", comma, cpu);
+        comma = ",";
+    }
+    if (text)
+        fclose(text);
+}
+
+static const char *cpus_of(const struct launch *launch, bool server)
+{
+    return text_of(launch, server ? "server_cpu" : "client_cpu");
+}
+
+static void pin(const struct launch *launch, bool server, int number)
+{
+    int cpus[CPU_LIMIT];
+    const char *name = server ? "server_cpu" : "client_cpu";
+    size_t count = read_cpus(name, cpus_of(launch, server), cpus);
+    if (count == 0)
+        return;
+    int wanted = cpus[(size_t)number % count];
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)wanted, &set);
+    if (sched_setaffinity(0, sizeof set, &set) == 0)
+        return;
+    fail(BAD_PARAMETER, "%s: there is no CPU %d that may be used: this host has %ld of them, 0 to %ld%s",
+         name, wanted, sysconf(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_CONF) - 1,
+         errno == EPERM ? ", and this user may not choose" : "");
+}
+
+static void set_class(const struct launch *launch, bool server)
+{
+    const char *wanted = text_of(launch, "scheduler");
+    if (strcmp(wanted, "other") == 0)
+        return;
+    if (!launch->deadline_given)
+        fail(BAD_PARAMETER, "scheduler %s could take a CPU for ever: give the %s a --deadline",
+             wanted, server ? "server" : "client");
+    guard_real_time();
+    struct sched_param priority = {.sched_priority = 1};
+    if (sched_setscheduler(0, strcmp(wanted, "rr") == 0 ? SCHED_RR : SCHED_FIFO, &priority) != 0)
+        fail(NOT_PERMITTED,
+             "scheduler %s: %s; run as root, or allow it with 'ulimit -r 2' or CAP_SYS_NICE",
+             wanted, strerror(errno));
+}
+
+void place_thread(const struct launch *launch, bool server, int number)
+{
+    pin(launch, server, number);
+    set_class(launch, server);
+}
+
+void add_cpus(const struct launch *launch, bool server, struct fields *settings)
+{
+    char text[512] = "";
+    cpu_set_t allowed;
+    const char *pinned = cpus_of(launch, server);
+    if (*pinned == '\0' && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+        CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN))
+        cpu_list(&allowed, text, sizeof text);
+    fields_add(settings, "cpu", *pinned ? pinned : text);
+}

@@ -1,0 +1,26 @@
+/* Where and how threads run: CPUs and scheduling class, as the plan asks. */
+#ifndef RAIL_PLACE_H
+#define RAIL_PLACE_H
+
+#include "engine.h"
+#include "fields.h"
+
+/* modes: those that have a server. */
+#define PLACE_PARAMETERS(modes)                                                                   \
+    {"client_cpu", TEXT, "", 0, 0, NULL, NULL, "zcc -B; UDPmon's CPU mask; run_on_cpu",           \
+     "CPUs of the client's threads, such as 0 or 0,2-3: the first thread is pinned to the first " \
+     "of them, and so on, round and round; empty: the kernel chooses"},                           \
+    {"server_cpu", TEXT, "", 0, 0, NULL, modes, "run_on_cpu; UDPmon's CPU mask",                  \
+     "CPUs of the server's threads, likewise"},                                                   \
+    {"scheduler", CHOICE, "other", 0, 0, "other|rr|fifo", NULL, "run_rr",                         \
+     "scheduling class of both ends' test threads; rr and fifo (real time, priority 1) need the " \
+     "right to it and a --deadline on both ends"}
+
+/* Pins the calling thread to the CPU that its number has and gives it its scheduling class; fails
+ * with BAD_PARAMETER or NOT_PERMITTED. */
+void place_thread(const struct launch *launch, bool server, int number);
+
+/* The CPUs that this process's test threads are pinned to, or that it is confined to. */
+void add_cpus(const struct launch *launch, bool server, struct fields *settings);
+
+#endif

@@ -1,0 +1,29 @@
+/* Threads that measure side by side: placed, then started together, each with its own share. */
+#ifndef RAIL_TEAM_H
+#define RAIL_TEAM_H
+
+#include "clock.h"
+#include "network.h"
+
+struct team;
+
+/* One member's work, and what it is about. first: the number by which place_thread chooses its
+ * CPU. */
+struct task {
+    void (*work)(void *share);
+    void *share;
+    int number;
+};
+
+/* Starts the tasks, each in a thread of its own; they begin together. */
+struct team *team_start(const struct launch *launch, bool server, const struct task *tasks,
+                        size_t count);
+
+/* Waits for all; their CPU times are summed, elapsed is the longest. */
+struct usage team_join(struct team *team);
+
+/* Start and join. One task alone runs in the calling thread, which is placed already. */
+struct usage team_run(const struct launch *launch, bool server, const struct task *tasks,
+                      size_t count);
+
+#endif
