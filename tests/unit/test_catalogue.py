@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from railgauge.catalogue import EngineInfo, ParameterInfo, load_catalogue
+from railgauge.catalogue import EngineInfo, ParameterInfo, load_catalogue, read_engine
 from railgauge.errors import EngineError, FileProblems, InputError
 
 GOOD = """\
@@ -146,6 +146,84 @@ def test_a_metric_without_a_description_breaks_the_contract(
 ) -> None:
     with pytest.raises(EngineError, match="reported speed, which its description lacks"):
         engines["udp"].read_metrics({"speed": 1.0}, "")
+
+
+def network_engine(**changes: Any) -> EngineInfo:
+    """Return an engine as `--describe` gives one, with the keys that are only there sometimes."""
+    mode = {"type": "choice", "unit": "", "help": "", "default": "stream"}
+    described = {
+        "name": "net",
+        "version": "1",
+        "summary": "",
+        "roles": ["server", "client"],
+        "parameters": [
+            {"name": "mode", "choices": ["stream", "sweep", "generator"], **mode},
+            {"name": "datagram", "type": "size", "unit": "B", "default": 1460, "help": ""},
+            {
+                "name": "rate",
+                "type": "rate",
+                "unit": "bit/s",
+                "default": 0,
+                "help": "",
+                "required_in": ["generator"],
+            },
+        ],
+        "metrics": [
+            {"name": "speed", "unit": "bit/s", "better": "higher", "help": ""},
+            {"name": "jitter", "unit": "s", "better": "lower", "help": "", "optional": True},
+        ],
+        "solo_modes": ["generator"],
+        "series": [{"mode": "sweep", "becomes": "stream", "parameter": "datagram", "first": 1}],
+    }
+    return read_engine({**described, **changes})
+
+
+def test_what_an_engine_describes_only_sometimes_is_read() -> None:
+    engine = network_engine()
+    assert engine.parameters["rate"].required_in == ("generator",)
+    assert engine.parameters["datagram"].required_in == ()
+    assert [name for name, metric in engine.metrics.items() if metric.optional] == ["jitter"]
+    assert engine.solo_modes == ("generator",)
+    assert [(each.mode, each.becomes) for each in engine.series] == [("sweep", "stream")]
+
+
+def test_an_optional_metric_may_be_missing_and_no_other() -> None:
+    engine = network_engine()
+    assert engine.read_metrics({"speed": 1.0}, "") == {"speed": 1.0}
+    both = {"speed": 1.0, "jitter": 2.0}
+    assert engine.read_metrics(both, "") == both
+    with pytest.raises(EngineError, match="did not report speed"):
+        engine.read_metrics({"jitter": 2.0}, "")
+
+
+@pytest.mark.parametrize(
+    ("limit", "values"),
+    [
+        (1, [1]),
+        (2, [1, 2]),
+        (8, [1, 2, 4, 8]),
+        (10, [1, 2, 4, 8, 10]),
+        (2.5, [1.0, 2.0, 2.5]),
+    ],
+)
+def test_a_series_doubles_up_to_its_limit_which_comes_last(limit: Any, values: list[Any]) -> None:
+    (series,) = network_engine().series
+    assert series.values(limit) == values
+    assert {type(value) for value in series.values(limit)} == {type(limit)}
+
+
+def test_the_modes_that_our_engines_describe_are_choices_of_theirs(
+    engines: dict[str, EngineInfo],
+) -> None:
+    for engine in engines.values():
+        modes = set(engine.parameters["mode"].choices) if "mode" in engine.parameters else set()
+        required = {mode for each in engine.parameters.values() for mode in each.required_in}
+        assert modes >= required | set(engine.solo_modes)
+        for series in engine.series:
+            assert {series.mode, series.becomes} <= modes
+            info = engine.parameters[series.parameter]
+            assert info.parse(series.first) == series.first
+            assert info.applies([series.becomes])
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,18 @@ from railgauge.catalogue.info import (
     EngineInfo,
     MetricDescription,
     ParameterInfo,
+    Series,
     Value,
 )
-from railgauge.catalogue.load import load_catalogue
+from railgauge.catalogue.load import load_catalogue, read_engine
 
 __all__ = [
     "Catalogue",
     "EngineInfo",
     "MetricDescription",
     "ParameterInfo",
+    "Series",
     "Value",
     "load_catalogue",
+    "read_engine",
 ]

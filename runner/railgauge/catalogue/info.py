@@ -26,7 +26,8 @@ class ParameterInfo:
 
     `type` is size, time, rate, int, choice, bool, text or argv (text that is split into arguments
     by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
-    to set it. `modes` are those in which it has an effect; none named means all.
+    to set it. `modes` are those in which it has an effect; none named means all. In the modes
+    `required_in` each test has to set it, whatever its default, and a number to more than 0.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ParameterInfo:
     choices: tuple[str, ...] = ()
     help: str = ""
     modes: tuple[str, ...] = ()
+    required_in: tuple[str, ...] = ()
 
     def parse(self, value: object) -> Value:
         """Return what a plan wrote, in base units; ValueError says what to write instead."""
@@ -118,7 +120,8 @@ def _written(value: object) -> str:
 class MetricDescription:
     """A value that an engine reports: base unit, and whether higher, lower or neither is better.
 
-    `source`, for somebody else's program, is the metric of rail-exec that it is.
+    `source`, for somebody else's program, is the metric of rail-exec that it is. An `optional` one
+    comes only where it could be measured; the others come in each replication of their modes.
     """
 
     name: str
@@ -127,11 +130,38 @@ class MetricDescription:
     help: str = ""
     modes: tuple[str, ...] = ()
     source: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A mode that a plan may name for a whole row of cases.
+
+    They are of mode `becomes`; `parameter` runs through `first`, twice that, and so on up to what
+    is set for it, and that itself comes last.
+    """
+
+    mode: str
+    becomes: str
+    parameter: str
+    first: int
+
+    def values(self, limit: Value) -> list[Value]:
+        """Return the values of the parameter up to and including `limit`."""
+        values: list[Value] = []
+        value = self.first
+        while value < float(limit):
+            values.append(float(value) if isinstance(limit, float) else value)
+            value *= 2
+        return [*values, limit]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What an engine is and takes. `command` is the template of somebody else's command line."""
+    """What an engine is and takes. `command` is the template of somebody else's command line.
+
+    In `solo_modes` the client measures alone: the link's other host only gives the address.
+    """
 
     name: str
     version: str
@@ -140,6 +170,8 @@ class EngineInfo:
     parameters: Mapping[str, ParameterInfo]
     metrics: Mapping[str, MetricDescription]
     command: tuple[str, ...] | None = None
+    solo_modes: tuple[str, ...] = ()
+    series: tuple[Series, ...] = ()
 
     @property
     def two_sided(self) -> bool:
@@ -164,7 +196,7 @@ class EngineInfo:
         """Return this engine's metrics in `mode` from what it, or rail-exec for it, reported.
 
         `output` is what somebody else's program printed. EngineError `contract` where a metric is
-        missing or unknown, and so has no unit.
+        missing that is not optional, or one is unknown and so has no unit.
         """
         if self.command is None:
             if unknown := sorted(set(reported) - set(self.metrics)):
@@ -176,7 +208,7 @@ class EngineInfo:
             wanted = {
                 metric.name
                 for metric in self.metrics.values()
-                if not metric.modes or mode in metric.modes
+                if not metric.optional and (not metric.modes or mode in metric.modes)
             }
             if missing := sorted(wanted - set(reported)):
                 raise EngineError(

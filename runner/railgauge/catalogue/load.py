@@ -9,7 +9,14 @@ from typing import Any
 
 from railgauge import assets
 from railgauge.catalogue.external import load_external
-from railgauge.catalogue.info import Catalogue, EngineInfo, MetricDescription, ParameterInfo, Value
+from railgauge.catalogue.info import (
+    Catalogue,
+    EngineInfo,
+    MetricDescription,
+    ParameterInfo,
+    Series,
+    Value,
+)
 from railgauge.errors import EnvironmentFailedError, FileProblems, Problem
 
 # Plans don't name rail-exec itself; they name what it runs.
@@ -42,14 +49,15 @@ def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
 def _our_engines(path: Path) -> dict[str, EngineInfo]:
     try:
         described = json.loads(path.read_text(encoding="utf-8"))["engines"]
-        return {name: _engine(each) for name, each in described.items()}
+        return {name: read_engine(each) for name, each in described.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EnvironmentFailedError(
             f"{path}: the engines' descriptions can't be read ({error!r}): install railgauge again"
         ) from error
 
 
-def _engine(described: dict[str, Any]) -> EngineInfo:
+def read_engine(described: dict[str, Any]) -> EngineInfo:
+    """Return one of our engines from its `--describe`; a key that is not there means none."""
     return EngineInfo(
         name=described["name"],
         version=described["version"],
@@ -57,6 +65,8 @@ def _engine(described: dict[str, Any]) -> EngineInfo:
         roles=tuple(described["roles"]),
         parameters={each["name"]: _parameter(each) for each in described["parameters"]},
         metrics={each["name"]: _metric(each) for each in described["metrics"]},
+        solo_modes=tuple(described.get("solo_modes", ())),
+        series=tuple(_series(each) for each in described.get("series", ())),
     )
 
 
@@ -72,6 +82,7 @@ def _parameter(described: dict[str, Any]) -> ParameterInfo:
         choices=tuple(described.get("choices", ())),
         help=described["help"],
         modes=tuple(described.get("modes", ())),
+        required_in=tuple(described.get("required_in", ())),
     )
 
 
@@ -89,4 +100,11 @@ def _metric(described: dict[str, Any]) -> MetricDescription:
         better=described["better"],
         help=described["help"],
         modes=tuple(described.get("modes", ())),
+        optional=described.get("optional", False),
+    )
+
+
+def _series(described: dict[str, Any]) -> Series:
+    return Series(
+        described["mode"], described["becomes"], described["parameter"], int(described["first"])
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from railgauge.catalogue import EngineInfo, load_catalogue
+from railgauge.catalogue import EngineInfo, ParameterInfo, load_catalogue
 from railgauge.cli.options import as_json
 from railgauge.errors import InputError
 from railgauge.validation import suggest
@@ -36,13 +36,34 @@ def engines(name: str | None, as_json: bool) -> None:
 def _describe(engine: EngineInfo) -> None:
     click.echo(f"{engine.name} {engine.version}: {engine.summary}\n\nparameters")
     for parameter in engine.parameters.values():
-        if parameter.default is None:
-            default = "required"
-        else:
-            default = f"default {parameter.format(parameter.default) or '(empty)'}"
-        choices = f", one of {', '.join(parameter.choices)}" if parameter.choices else ""
-        click.echo(f"  {parameter.name} ({parameter.type}, {default}{choices}): {parameter.help}")
+        click.echo(f"  {parameter.name} ({_about(parameter)}): {parameter.help}")
     click.echo("\nmetrics")
     for metric in engine.metrics.values():
         better = "" if metric.better == "neither" else f", {metric.better} is better"
-        click.echo(f"  {metric.name} ({metric.unit}{better}): {metric.help}")
+        optional = ", where it can be measured" if metric.optional else ""
+        click.echo(f"  {metric.name} ({metric.unit}{better}{optional}): {metric.help}")
+    if engine.series or engine.solo_modes:
+        click.echo("\nmodes")
+    for series in engine.series:
+        info = engine.parameters[series.parameter]
+        first, second = info.format(series.first), info.format(2 * series.first)
+        click.echo(
+            f"  {series.mode}: in a plan, cases of mode {series.becomes} whose {series.parameter} "
+            f"is {first}, {second} … up to what is set for it"
+        )
+    for mode in engine.solo_modes:
+        click.echo(f"  {mode}: needs no server; the link's other host is only the target")
+
+
+def _about(parameter: ParameterInfo) -> str:
+    """Return a parameter's type, default, choices and where it has to be set."""
+    words = [parameter.type]
+    if parameter.default is None:
+        words.append("required")
+    else:
+        words.append(f"default {parameter.format(parameter.default) or '(empty)'}")
+    if parameter.choices:
+        words.append(f"one of {', '.join(parameter.choices)}")
+    if parameter.required_in:
+        words.append(f"required in mode {', '.join(parameter.required_in)}")
+    return ", ".join(words)
