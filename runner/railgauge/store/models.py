@@ -15,6 +15,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Text,
     UniqueConstraint,
@@ -196,3 +197,38 @@ class Measurement(Base):
     )
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     value: Mapped[float]
+
+
+class TraceRow(Base):
+    """A replication's per-packet trace: `data` is what `railgauge.trace.unpack` reads."""
+
+    __tablename__ = "trace"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
+        ),
+    )
+
+    run_case_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sent: Mapped[int] = mapped_column(BigInteger)
+    arrived: Mapped[int] = mapped_column(BigInteger)
+    recorded: Mapped[int]
+    # Last, so that what stands before it is read without it.
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class LossRun(Base):
+    """A stretch of datagrams that never arrived: the number before it (-1: none) and its length."""
+
+    __tablename__ = "loss_run"
+    __table_args__ = (
+        ForeignKeyConstraint(["run_case_id", "number"], ["trace.run_case_id", "trace.number"]),
+        {"sqlite_with_rowid": False},
+    )
+
+    run_case_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    place: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    after_sequence: Mapped[int] = mapped_column(BigInteger)
+    lost: Mapped[int] = mapped_column(BigInteger)

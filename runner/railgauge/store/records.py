@@ -24,6 +24,7 @@ __all__ = [
     "Series",
     "Status",
     "StoredRun",
+    "StoredTrace",
 ]
 
 RunState = Literal["unfinished", "complete", "interrupted"]
@@ -135,3 +136,20 @@ class Series:
     suspect: NDArray[np.bool_]
     failed: int
     asked: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTrace:
+    """Which trace there is, of an ok replication; `Store.trace` returns the trace itself.
+
+    Datagrams `sent`, arrivals (`arrived`, duplicates included) and how many of them are `recorded`.
+    """
+
+    run: int
+    plan: str
+    test: str
+    case: Case
+    replication: int
+    sent: int
+    arrived: int
+    recorded: int

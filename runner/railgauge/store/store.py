@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine
 
 from railgauge.errors import RailgaugeError
-from railgauge.store import read, series, write
+from railgauge.store import read, series, traces, write
 from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.connect import connect
 from railgauge.store.explain import BUSY_SECONDS, explained
@@ -27,7 +27,9 @@ from railgauge.store.records import (
     RunSummary,
     Series,
     StoredRun,
+    StoredTrace,
 )
+from railgauge.trace import Trace
 
 
 class Store:
@@ -106,14 +108,17 @@ class Store:
         return run_id
 
     def add(self, run_id: int, test: str, case_key: str, outcome: Outcome, launch: Launch) -> None:
-        """Store one replication; it's durable when this returns."""
+        """Store one replication and its trace, if any; it's durable when this returns."""
         run = self._open_run(run_id)
         run_case_id, _ = write.run_case(run, test, case_key)
         launch_id = self._launches.get(launch)
+        trace = traces.prepare(outcome)
         with self._writing() as connection:
             if launch_id is None:
                 launch_id = write.insert_launch(connection, run_case_id, launch)
             write.insert_outcome(connection, run, test, case_key, outcome, launch_id)
+            if trace is not None:
+                traces.insert_trace(connection, run_case_id, trace)
         # Only now: a transaction that failed stored no launch either.
         self._launches[launch] = launch_id
 
@@ -186,6 +191,20 @@ class Store:
         """
         with self._reading() as connection:
             return series.all_series(connection, dict.fromkeys(runs), metrics)
+
+    def traces(self, runs: Sequence[int], *, replication: int | None = None) -> list[StoredTrace]:
+        """Return which traces there are, run by run: cases in the plan's order, then replications.
+
+        With `replication` those of that number only. The traces themselves are read by `trace`,
+        one at a time, as each may have millions of arrivals.
+        """
+        with self._reading() as connection:
+            return traces.stored_traces(connection, dict.fromkeys(runs), replication)
+
+    def trace(self, stored: StoredTrace) -> Trace:
+        """Return the trace that `traces` told of; StoreError when its bytes are damaged."""
+        with self._reading() as connection:
+            return traces.load(connection, stored)
 
     def _claim(self, run_id: int) -> AbstractContextManager[None]:
         if self._engine.dialect.name == "sqlite":

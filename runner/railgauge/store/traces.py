@@ -1,0 +1,127 @@
+"""Per-packet traces: stored whole, beside the loss runs found in them, and read one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Select, insert, select
+
+from railgauge.errors import InputError, StoreError, TraceError
+from railgauge.store.models import BenchCase, LossRun, RunCase, TraceRow
+from railgauge.store.read import CASE_COLUMNS, find_run, make_cases
+from railgauge.store.records import Outcome, StoredTrace
+from railgauge.trace import Trace, decode, loss_runs, pack, unpack
+
+# Loss runs inserted at once: a stream that lost every other datagram has millions.
+_ROWS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTrace:
+    """A trace's row and its loss runs (k, 2), ready to be stored."""
+
+    row: dict[str, Any]
+    runs: NDArray[np.int64]
+
+
+def prepare(outcome: Outcome) -> PreparedTrace | None:
+    """Return what to store of the outcome's trace, None if there is nothing.
+
+    Warm-ups and replications that aren't ok keep none. StoreError when it is no trace. Takes
+    seconds for millions of arrivals, so it's done before the database is locked.
+    """
+    if not outcome.trace or outcome.warmup or outcome.status != "ok":
+        return None
+    try:
+        trace = decode(outcome.trace)
+    except TraceError as error:
+        raise StoreError(
+            f"replication {outcome.replication} has no usable trace: {error}"
+        ) from error
+    row = {
+        "number": outcome.replication,
+        "sent": trace.sent,
+        "arrived": trace.arrived,
+        "recorded": len(trace.sequence),
+        "data": pack(outcome.trace),
+    }
+    return PreparedTrace(row, loss_runs(trace))
+
+
+def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTrace) -> None:
+    """Store the trace and its loss runs."""
+    connection.execute(insert(TraceRow), prepared.row | {"run_case_id": run_case_id})
+    for start in range(0, len(prepared.runs), _ROWS):
+        connection.execute(
+            insert(LossRun),
+            [
+                {
+                    "run_case_id": run_case_id,
+                    "number": prepared.row["number"],
+                    "place": place,
+                    "after_sequence": after,
+                    "lost": lost,
+                }
+                for place, (after, lost) in enumerate(
+                    prepared.runs[start : start + _ROWS].tolist(), start
+                )
+            ],
+        )
+
+
+def stored_traces(
+    connection: Connection, runs: Iterable[int], replication: int | None
+) -> list[StoredTrace]:
+    """Return which traces the runs have: by run, by the order of its cases, by replication."""
+    return [found for run in runs for found in _of_run(connection, run, replication)]
+
+
+def _of_run(connection: Connection, run_id: int, replication: int | None) -> list[StoredTrace]:
+    plan = find_run(connection, run_id).plan
+    query = _traces(
+        select(
+            RunCase.test,
+            TraceRow.number,
+            TraceRow.sent,
+            TraceRow.arrived,
+            TraceRow.recorded,
+            *CASE_COLUMNS,
+        )
+    ).where(RunCase.run_id == run_id)
+    if replication is not None:
+        query = query.where(TraceRow.number == replication)
+    rows = connection.execute(query.order_by(RunCase.id, TraceRow.number)).all()
+    return [
+        StoredTrace(run_id, plan, row[0], case, *row[1:5])
+        for row, case in zip(rows, make_cases([row[5:] for row in rows]), strict=True)
+    ]
+
+
+def load(connection: Connection, stored: StoredTrace) -> Trace:
+    """Return the trace itself; InputError when this database hasn't it, StoreError if damaged."""
+    query = _traces(select(TraceRow.data)).where(
+        RunCase.run_id == stored.run,
+        RunCase.test == stored.test,
+        BenchCase.key == stored.case.key,
+        TraceRow.number == stored.replication,
+    )
+    blob = connection.execute(query).scalar()
+    where = f"replication {stored.replication} of test {stored.test!r} in run {stored.run}"
+    if blob is None:
+        raise InputError(f"there is no trace of {where}: is this another database?")
+    try:
+        return unpack(blob)
+    except TraceError as error:
+        raise StoreError(f"the trace of {where} is damaged: {error}") from error
+
+
+def _traces(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        query.select_from(RunCase)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .join(TraceRow, TraceRow.run_case_id == RunCase.id)
+    )
