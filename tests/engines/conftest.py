@@ -240,7 +240,9 @@ class Wire:
     """The control protocol, as a peer that may break it on purpose."""
 
     MAGIC = 0x5241494C
+    PROTOCOL = 2
     HELLO, WELCOME, SETUP, SETTINGS, START, READY, END, RESULT, FAILED, BYE = range(1, 11)
+    CLOCK, TIME_IS, TRACE, PART = range(11, 15)
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -250,7 +252,7 @@ class Wire:
     def to(cls, port: int, host: str = "127.0.0.1") -> Wire:
         return cls(socket.create_connection((host, port)))
 
-    def send(self, kind: int, *, protocol: int = 1, **fields: object) -> None:
+    def send(self, kind: int, *, protocol: int = PROTOCOL, **fields: object) -> None:
         payload = "".join(f"{name} {value}\n" for name, value in fields.items()).encode()
         self.socket.sendall(
             struct.pack(">IHHI", self.MAGIC, protocol, kind, len(payload)) + payload
