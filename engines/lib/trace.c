@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Times lie within 36 years of the first, so that no difference of two differences overflows. */
+#define FARTHEST_NS (INT64_C(1) << 60)
+
 static const unsigned char magic[4] = {'R', 'G', 'T', '1'};
 
 /* Where bytes go; a NULL out only counts them. */
@@ -98,8 +101,15 @@ static uint64_t get_zigzag(struct source *source)
     return coded >> 1 ^ (coded & 1 ? UINT64_MAX : 0);
 }
 
-static const char *get_arrivals(struct source *source, struct trace *trace, struct arrival before)
+static bool near(uint64_t time, uint64_t first)
 {
+    int64_t apart = (int64_t)(time - first);
+    return apart >= -FARTHEST_NS && apart <= FARTHEST_NS;
+}
+
+static const char *get_arrivals(struct source *source, struct trace *trace, struct arrival first)
+{
+    struct arrival before = first;
     before.number = UINT64_MAX;
     for (uint64_t i = 0; i < trace->recorded; i++) {
         before.number += 1 + get_zigzag(source);
@@ -109,6 +119,10 @@ static const char *get_arrivals(struct source *source, struct trace *trace, stru
             return "it ends too soon";
         if (before.number >= trace->sent)
             return "it has a datagram that was never sent";
+        if (i == 0 && (before.received != first.received || before.sent != first.sent))
+            return "its first arrival is not the one that its times count from";
+        if (!near(before.received, first.received) || !near(before.sent, first.sent))
+            return "its arrivals are more than 36 years apart";
         trace->arrivals[i] = before;
     }
     return source->at == source->end ? NULL : "there are bytes left over";
@@ -133,6 +147,8 @@ bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace
     /* An arrival takes three bytes or more, so no small message claims much memory. */
     if (source.broken || which > REALTIME || trace->recorded > trace->arrived ||
         trace->recorded > TRACE_LIMIT || trace->sent > INT64_MAX || trace->arrived > INT64_MAX ||
+        first.received > INT64_MAX || first.sent > INT64_MAX ||
+        (trace->recorded == 0 && (first.received || first.sent)) ||
         trace->recorded > (uint64_t)(source.end - source.at) / 3)
         return false;
     trace->clock = (enum trace_clock)which;

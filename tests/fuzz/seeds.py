@@ -1,0 +1,129 @@
+"""Write the fuzz targets' first inputs: seeds.py FOLDER makes FOLDER/TARGET/NAME."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from pathlib import Path
+
+MAGIC = 0x5241494C
+HELLO, WELCOME, SETUP, SETTINGS, START, READY, END, RESULT, FAILED, BYE = range(1, 11)
+
+
+def frame(kind: int, protocol: int = 1, **fields: object) -> bytes:
+    payload = "".join(f"{name} {value}\n" for name, value in fields.items()).encode()
+    return struct.pack(">IHHI", MAGIC, protocol, kind, len(payload)) + payload
+
+
+def hello(secret: str, protocol: int = 1, engine: str = "udp") -> bytes:
+    return frame(HELLO, protocol, engine=engine, version="0.1.0", secret=secret)
+
+
+CONTROL = {
+    "hello": hello("open sesame"),
+    "setup": frame(SETUP, mode="stream", datagram=1460, sockbuf="1048576", duration=0.1, ip="any"),
+    "settings": frame(SETTINGS, port=5210, rcvbuf=425984, warning="buffer-clamped got 1 of 2"),
+    "start": frame(
+        START, number=1, duration=5, count=0, client_port=40000, token="0123456789abcdef"
+    ),
+    "result": frame(RESULT, elapsed=0.5, user_time=1e-3, system_time=0, received=10, timed=9),
+    "odd": frame(RESULT, elapsed="nan", received=-1, timed="0x10", drops="1e400", duplicates=""),
+    "failed": frame(FAILED, code="busy", message="the server is serving another client"),
+    "two": frame(WELCOME) + frame(BYE),
+    "newer": frame(SETTINGS, protocol=9),
+    "half": frame(SETUP, mode="stream")[:-3],
+    "huge": struct.pack(">IHHI", MAGIC, 1, SETUP, 0xFFFFFFFF),
+    "longest-value": frame(SETUP, name="v" * 2047),
+}
+GUESTS = {
+    "right": hello("open sesame"),
+    "wrong": hello("open barley"),
+    "other-engine": hello("open sesame", engine="tcp"),
+    "newer": hello("open sesame", protocol=2),
+    "silent": b"",
+    "start": CONTROL["start"],
+    "limit": frame(HELLO, x="y" * 1021),
+    "over": frame(HELLO, x="y" * 1022),
+}
+PIECES = {"whole": 0, "bytes": 1, "header": 12}
+TEXTS = [
+    "1460",
+    "4KiB",
+    "64 KiB",
+    "1e3",
+    "0.5ms",
+    "12us",
+    "100ns",
+    "1h",
+    "2.5Gbit/s",
+    "150Mbit/s",
+    "10k",
+    "1e400",
+    "1e-400",
+    "0x10",
+    "007",
+    "9007199254740993",
+    "stream",
+    "latency",
+    "true",
+    "off",
+    "cubic",
+    "0,2-3",
+    "-1",
+    "nan",
+    "",
+    "1.5B",
+]
+
+
+def trace(*numbers: int) -> bytes:
+    """A trace of those varints."""
+    data = b"RGT1"
+    for number in numbers:
+        while number > 0x7F:
+            data += bytes([number & 0x7F | 0x80])
+            number >>= 7
+        data += bytes([number])
+    return data
+
+
+# clock, sent, arrived, recorded, first times, then three steps an arrival (1: one back, 2: one on)
+TRACES = {
+    "empty": trace(0, 10, 0, 0, 0, 0),
+    "one": trace(1, 1, 1, 1, 10**18, 12345678901, 0, 0, 0),
+    "loss": trace(0, 9, 3, 3, 5000, 900, 4, 0, 0, 0, 24, 22, 2, 24, 26),
+    "duplicate": trace(0, 9, 4, 3, 5000, 900, 0, 0, 0, 1, 24, 0, 3, 23, 25),
+    "never-sent": trace(0, 2, 2, 1, 5000, 900, 4, 0, 0),
+    "claims-millions": trace(0, 10**7, 10**7, 10**7, 1, 1, 0, 0, 0),
+    "largest": trace(0, 2**63 - 1, 2**63 - 1, 1, 2**63 - 1, 2**63 - 1, 2**64 - 4, 0, 0),
+    "far-apart": trace(0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 2**64 - 1, 2**64 - 2),
+    "over": trace(0, 1, 1, 1, 0, 0, 0, 0, 0, 0),
+}
+
+
+def seeds() -> dict[str, dict[str, bytes]]:
+    return {
+        "control": CONTROL,
+        "hello": {
+            f"{name}-{way}": bytes([length]) + guest
+            for name, guest in GUESTS.items()
+            for way, length in PIECES.items()
+        },
+        "parameters": {
+            f"{number}-{kind}": bytes([kind]) + text.encode()
+            for number, text in enumerate(TEXTS)
+            for kind in range(9)
+        },
+        "trace": TRACES,
+    }
+
+
+def main(folder: Path) -> None:
+    for target, inputs in seeds().items():
+        (folder / target).mkdir(parents=True, exist_ok=True)
+        for name, data in inputs.items():
+            (folder / target / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
