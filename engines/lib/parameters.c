@@ -74,7 +74,7 @@ void parameter_range(const struct parameter *p, char *out, size_t size)
     } else if (p->type == BOOL) {
         snprintf(out, size, "true or false");
     } else if (p->type == TEXT) {
-        snprintf(out, size, "a name");
+        snprintf(out, size, "text of less than %d visible characters", TEXT_LIMIT);
     } else {
         char low[64], high[64];
         quantity_text(p->type, p->min, low, sizeof low);
@@ -95,14 +95,14 @@ static bool parse_bool(const char *text, double *number)
     return false;
 }
 
-/* Text travels as a word and ends in messages: nothing but plain names. */
-static bool parse_word(const char *text, char out[TEXT_LIMIT])
+/* Text, a path for one, travels as the rest of a line and ends in messages. */
+static bool parse_text(const char *text, char out[TEXT_LIMIT])
 {
     size_t length = strlen(text);
-    if (length >= TEXT_LIMIT)
+    if (length >= TEXT_LIMIT || *text == ' ' || (length && text[length - 1] == ' '))
         return false;
     for (const char *c = text; *c; c++)
-        if (!isalnum((unsigned char)*c) && strchr("_-.:", *c) == NULL)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
             return false;
     memcpy(out, text, length + 1);
     return true;
@@ -114,9 +114,9 @@ static bool parse_value(const struct parameter *p, const char *text, struct valu
     case BOOL:
         return parse_bool(text, &value->number);
     case CHOICE:
-        return list_has(p->choices, text) && parse_word(text, value->text);
+        return list_has(p->choices, text) && parse_text(text, value->text);
     case TEXT:
-        return parse_word(text, value->text);
+        return parse_text(text, value->text);
     default:
         return parse_quantity(p->type, text, &value->number) && value->number >= p->min &&
                value->number <= p->max;
@@ -130,8 +130,8 @@ bool parameter_parse(const struct parameter *p, const char *text, struct value *
         return true;
     char range[256];
     parameter_range(p, range, sizeof range);
-    snprintf(problem, size, "%s must be %s, such as %s%s; it was given '%.64s'", p->name, range,
-             *p->initial ? p->initial : "cubic", parameter_unit(p->type), text);
+    snprintf(problem, size, "%s must be %s%s%s%s; it was given '%.64s'", p->name, range,
+             *p->initial ? ", such as " : "", p->initial, parameter_unit(p->type), text);
     return false;
 }
 

@@ -83,7 +83,7 @@ def test_an_option_like_nothing_is_answered_with_where_to_look(engines) -> None:
         ("udp", "--port=65536", "0 to 65535"),
         ("udp", "--replications=0", "1 to"),
         ("tcp", "--nodelay=perhaps", "true or false"),
-        ("tcp", "--congestion=cu bic", "a name"),
+        ("tcp", "--congestion=cu\nbic", "visible characters"),
         ("tcp", "--message=0", "1B to 1GiB"),
     ],
 )

@@ -1,0 +1,125 @@
+"""CPUs and scheduling classes that a plan asks for, and the clocks of the two ends."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def _status(pid: int, task: int, name: str) -> str:
+    for line in Path(f"/proc/{pid}/task/{task}/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return line.split(":", 1)[1].strip()
+    raise AssertionError(name)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(x) for x in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("engine", ["udp", "tcp"])
+def test_both_ends_run_on_the_cpus_that_were_asked_for(engines, engine: str) -> None:
+    last = max(os.sched_getaffinity(0))
+    server = engines.server(engine)
+    client = engines.start_client(server, f"--client-cpu={last}", "--server-cpu=0")
+    (session,) = _children(server.pid)
+    assert _status(client.pid, client.pid, "Cpus_allowed_list") == str(last)
+    assert _status(session, session, "Cpus_allowed_list") == "0"
+    assert _status(server.pid, server.pid, "Cpus_allowed_list") != "0" or last == 0
+
+
+def test_the_settings_say_where_each_end_runs(engines) -> None:
+    outcome = engines.client(engines.server("udp"), "--client-cpu=0", count=1)
+    assert outcome.settings["client"]["cpu"] == 0
+    assert outcome.settings["server"]["cpu"] == ""
+
+
+@pytest.mark.parametrize(
+    ("cpus", "said"),
+    [
+        ("4000", "no list of CPUs"),
+        ("1000", "no CPU 1000"),
+        ("0,", "no list of CPUs"),
+        ("a", "no list of CPUs"),
+        ("3-1", "no list of CPUs"),
+        ("-1", "no list of CPUs"),
+        ("0,,1", "no list of CPUs"),
+        ("0-", "no list of CPUs"),
+        ("99999999999999999999", "no list of CPUs"),
+    ],
+)
+@pytest.mark.parametrize("end", ["client", "server"])
+def test_cpus_that_are_not_there_are_refused(engines, end: str, cpus: str, said: str) -> None:
+    outcome = engines.client(engines.server("udp"), f"--{end}-cpu={cpus}")
+    assert outcome.error["code"] == "bad-parameter"
+    assert said in outcome.error["message"]
+    assert f"{end}_cpu" in outcome.error["message"]
+
+
+def test_a_real_time_class_needs_a_deadline_on_both_ends(engines) -> None:
+    without, with_one = engines.server("udp"), engines.server("udp", "--deadline=60s")
+    refused = engines.client(with_one, "--scheduler=fifo")
+    assert (refused.error["code"], "client" in refused.error["message"]) == ("bad-parameter", True)
+    refused = engines.client(without, "--scheduler=fifo", "--deadline=60s")
+    assert (refused.error["code"], "server" in refused.error["message"]) == ("bad-parameter", True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose a real-time class")
+@pytest.mark.parametrize(("name", "policy"), [("fifo", os.SCHED_FIFO), ("rr", os.SCHED_RR)])
+def test_both_ends_run_in_the_class_that_was_asked_for(engines, name: str, policy: int) -> None:
+    server = engines.server("tcp", "--deadline=60s")
+    client = engines.start_client(
+        server, "--mode=latency", f"--scheduler={name}", "--deadline=60s", "--message=64"
+    )
+    (session,) = _children(server.pid)
+    assert os.sched_getscheduler(client.pid) == policy
+    assert os.sched_getscheduler(session) == policy
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose a real-time class")
+def test_a_real_time_test_ends_at_its_deadline(engines) -> None:
+    server = engines.server("udp", "--deadline=60s")
+    outcome = engines.client(
+        server, "--scheduler=fifo", "--deadline=1s", "--duration=60s", "--client-cpu=0"
+    )
+    assert outcome.error["code"] == "deadline"
+
+
+def test_a_user_without_the_right_to_a_class_is_told(engines) -> None:
+    if os.geteuid() == 0:
+        launch = ("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice")
+        server = engines.server("udp", "--deadline=60s")
+        argv = engines.argv("udp", "client", "127.0.0.1", f"--port={server.port}")
+        running = engines.start_other(
+            *launch, *argv, "--json", "--scheduler=rr", "--deadline=60s", "--replications=1"
+        )
+    else:
+        server = engines.server("udp", "--deadline=60s")
+        running = engines.start(
+            "udp", "client", "127.0.0.1", f"--port={server.port}", "--json", "--scheduler=rr",
+            "--deadline=60s", "--replications=1",
+        )  # fmt: skip
+    error = running.finish().error
+    assert error["code"] == "not-permitted"
+    assert "ulimit -r" in error["message"]
+
+
+def test_the_clocks_of_one_machine_are_found_to_agree(engines) -> None:
+    settings = engines.client(engines.server("udp"), count=1).settings["client"]
+    assert 0 < settings["clock_offset_error"] == pytest.approx(settings["control_rtt"] / 2)
+    assert abs(settings["clock_offset"]) <= settings["clock_offset_error"]
+
+
+def test_a_series_by_hand_is_one_table_with_a_row_a_size(engines) -> None:
+    server = engines.server("tcp")
+    outcome = engines.run(
+        "tcp", "client", "127.0.0.1", f"--port={server.port}", "--mode=exponential",
+        "--message=48", "--replications=1", "--duration=50ms",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.errors
+    rows = [x.split() for x in outcome.output.splitlines() if not x.startswith("#")]
+    assert [row[:2] for row in rows] == [[str(n), "1"] for n in (1, 2, 4, 8, 16, 32, 48)]
+    headings = [x for x in outcome.output.splitlines() if "message" in x and "Mbit/s" in x]
+    assert len(headings) == 1
