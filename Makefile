@@ -5,9 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
 PYTEST := $(BIN)/python -m pytest
+FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
-.PHONY: setup setup-dev demo test test-sanitized lint types layers check schema lock clean \
+.PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
 	bench-overhead bench-report bench-check
 
 setup: $(VENV)/.ready
@@ -43,6 +44,10 @@ test: setup-dev
 # The engines under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-sanitized: setup-dev
 	RAILGAUGE_SANITIZE=address,undefined $(PYTEST) tests/engines
+
+# What reads other machines' bytes, fed with anything, FUZZ_SECONDS for each target. Needs clang.
+fuzz:
+	$(MAKE) -C tests/fuzz run FUZZ_SECONDS=$(FUZZ_SECONDS)
 
 check: lint types layers
 lint: setup-dev

@@ -7,7 +7,22 @@ import sys
 from pathlib import Path
 
 MAGIC = 0x5241494C
-HELLO, WELCOME, SETUP, SETTINGS, START, READY, END, RESULT, FAILED, BYE = range(1, 11)
+(
+    HELLO,
+    WELCOME,
+    SETUP,
+    SETTINGS,
+    START,
+    READY,
+    END,
+    RESULT,
+    FAILED,
+    BYE,
+    CLOCK,
+    TIME_IS,
+    TRACE,
+    PART,
+) = range(1, 15)
 
 
 def frame(kind: int, protocol: int = 1, **fields: object) -> bytes:
@@ -22,15 +37,16 @@ def hello(secret: str, protocol: int = 1, engine: str = "udp") -> bytes:
 CONTROL = {
     "hello": hello("open sesame"),
     "setup": frame(SETUP, mode="stream", datagram=1460, sockbuf="1048576", duration=0.1, ip="any"),
-    "settings": frame(SETTINGS, port=5210, rcvbuf=425984, warning="buffer-clamped got 1 of 2"),
+    "settings": frame(SETTINGS, ports=5210, rcvbuf=425984, warning="buffer-clamped got 1 of 2"),
     "start": frame(
-        START, number=1, duration=5, count=0, client_port=40000, token="0123456789abcdef"
+        START, number=1, duration=5, count=0, client_ports="40000,40001", token="0123456789abcdef"
     ),
     "result": frame(RESULT, elapsed=0.5, user_time=1e-3, system_time=0, received=10, timed=9),
     "odd": frame(RESULT, elapsed="nan", received=-1, timed="0x10", drops="1e400", duplicates=""),
     "failed": frame(FAILED, code="busy", message="the server is serving another client"),
     "two": frame(WELCOME) + frame(BYE),
     "newer": frame(SETTINGS, protocol=9),
+    "part": frame(WELCOME) + struct.pack(">IHHI", MAGIC, 1, PART, 5) + b"RGT1\x80",
     "half": frame(SETUP, mode="stream")[:-3],
     "huge": struct.pack(">IHHI", MAGIC, 1, SETUP, 0xFFFFFFFF),
     "longest-value": frame(SETUP, name="v" * 2047),
@@ -113,6 +129,11 @@ def seeds() -> dict[str, dict[str, bytes]]:
             f"{number}-{kind}": bytes([kind]) + text.encode()
             for number, text in enumerate(TEXTS)
             for kind in range(9)
+        },
+        "session": {
+            f"{name}-{which}": bytes([which]) + message[12:]
+            for which in range(3)
+            for name, message in CONTROL.items()
         },
         "trace": TRACES,
     }
