@@ -6,7 +6,16 @@ import ipaddress
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+    model_validator,
+)
+from pydantic.config import JsonDict
 
 from railgauge import units
 from railgauge.validation import Scalar, StrictModel, Version, describe
@@ -84,9 +93,44 @@ def _some(values: list[Any]) -> list[Any]:
     return values
 
 
+def _list_or_range(value: Any, to_list: ValidatorFunctionWrapHandler) -> Any:
+    """Leave a range alone: only its parameter knows what the values in it may be."""
+    return value if isinstance(value, dict) else to_list(value)
+
+
 Label = Annotated[str, AfterValidator(_label)]
 Labels = Annotated[list[Label], AfterValidator(_some)]
-Axis = Annotated[list[Scalar], AfterValidator(_some)]
+_SCALAR: JsonDict = {"type": ["string", "number", "boolean"]}
+_NUMBER: JsonDict = {"type": ["string", "number"]}
+# A list of values or, as a dict, a range (plan/ranges.py).
+Axis = Annotated[
+    list[Scalar],
+    AfterValidator(_some),
+    WrapValidator(_list_or_range),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "array", "items": _SCALAR, "minItems": 1},
+                {
+                    "type": "object",
+                    "properties": {
+                        "from": {"description": "the first value", **_NUMBER},
+                        "to": {"description": "the last value", **_NUMBER},
+                        "step": {"description": "what is added each time", **_NUMBER},
+                        "factor": {
+                            "description": "what is multiplied by each time",
+                            "type": "integer",
+                            "minimum": 2,
+                        },
+                    },
+                    "required": ["from", "to"],
+                    "oneOf": [{"required": ["step"]}, {"required": ["factor"]}],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
 OneOrMore = Annotated[
     Any,
     AfterValidator(_one_or_more),

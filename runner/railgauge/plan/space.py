@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from math import prod
 from typing import Any
 
-from railgauge.catalogue import EngineInfo, ParameterInfo, Value
+from railgauge.catalogue import EngineInfo, ParameterInfo, Series, Value
 from railgauge.errors import Problem
 from railgauge.plan.model import Test
+from railgauge.plan.ranges import MAX_VALUES, read_range
+from railgauge.plan.series import Row, expand_series, joint_size, series_named
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
 
-# What a row of an axis, or of axes that are zipped, sets.
-Row = Mapping[str, Value]
 PLACES = -1
 _PLACE_NAME = ParameterInfo("", "text")
 
@@ -128,23 +129,39 @@ class SpaceReader:
             self.report(f"{info.name!r} of engine {self._engine.name}: {error}", *loc)
             return None
 
-    def _read_axis(self, group: Mapping[str, Sequence[Any]], *loc: str | int) -> None:
+    def _read_axis(
+        self, group: Mapping[str, Sequence[Any] | Mapping[str, Any]], *loc: str | int
+    ) -> None:
         columns: dict[str, list[Value | None]] = {}
-        for name, values in group.items():
+        lengths: dict[str, int] = {}
+        for name, written in group.items():
             info = self._parameter(name, *loc, name)
             if info is not None:
-                columns[name] = [
-                    self._parse(info, value, *loc, name, index)
-                    for index, value in enumerate(values)
-                ]
-        lengths = {name: len(values) for name, values in group.items()}
+                columns[name] = self._read_values(info, written, *loc, name)
+            if info is not None or not isinstance(written, Mapping):
+                lengths[name] = len(columns.get(name, written))
+        if not group:
+            self.report("the group is empty: name an axis, or leave it out", *loc)
+        if not columns or not all(columns.values()):
+            return
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
             self.report(f"zipped lists must be equally long, but {shown}", *loc)
-        elif not group:
-            self.report("the group is empty: name an axis, or leave it out", *loc)
-        elif columns:
+        else:
             self._add_rows(columns, *loc)
+
+    def _read_values(
+        self, info: ParameterInfo, written: Sequence[Any] | Mapping[str, Any], *loc: str | int
+    ) -> list[Value | None]:
+        """Return the values of a list, None for what is wrong; of a range that is wrong nothing."""
+        if isinstance(written, Mapping):
+            return [*read_range(info, written, partial(self._report_within, loc))]
+        return [self._parse(info, value, *loc, index) for index, value in enumerate(written)]
+
+    def _report_within(
+        self, around: tuple[str | int, ...], message: str, *loc: str | int, key: bool = False
+    ) -> None:
+        self.report(message, *around, *loc, key=key)
 
     def _add_rows(self, columns: Mapping[str, list[Value | None]], *loc: str | int) -> None:
         names = list(columns)
@@ -179,18 +196,57 @@ class SpaceReader:
                 self.report(f"{message} under 'set' or 'grid'")
             else:
                 self._fixed[name] = info.default
-        modes = self._values("mode")
+        named = list(dict.fromkeys(self._values("mode")))
+        series = series_named(self._engine, named)
+        modes = [series[mode].becomes if mode in series else mode for mode in named]
+        self._check_required(list(dict.fromkeys([*named, *modes])))
         for name, loc in self._named.items():
             if not self._engine.parameters[name].applies(modes):
                 shown = ", ".join(str(mode) for mode in modes)
                 message = f"parameter {name!r} has no effect in mode {shown}: leave it out"
                 self.report(message, *loc, key=True)
+        if series and not self.problems:
+            self._expand(series)
 
-    def _values(self, name: str) -> list[Value]:
-        """Return the values that a parameter takes in this test."""
+    def _check_required(self, modes: Sequence[Value]) -> None:
+        """Tell what `modes` can't do without and the test doesn't set, or sets to nothing."""
+        for name, info in self._engine.parameters.items():
+            needing = [mode for mode in modes if mode in info.required_in]
+            if needing and name not in self._named:
+                message = f"{self._mode(needing[0])} needs {name!r}: set it under 'set' or 'grid'"
+                self.report(message, *self._named.get("mode", ()), key=True)
+                continue
+            # What is sent to a host without a server has no other end than its duration.
+            solo = self._engine.solo_modes if name == "duration" else ()
+            needing = needing or [mode for mode in modes if mode in solo]
+            for value in self._values(name, needing):
+                if value in (0, "") and not isinstance(value, bool):
+                    message = f"{self._mode(needing[0])} needs {name!r}"
+                    none = f"and {info.format(value) or repr(value)} is none: write another"
+                    self.report(f"{message}, {none}", *self._named.get(name, ()), key=True)
+
+    def _mode(self, mode: Value) -> str:
+        return f"mode {mode} of engine {self._engine.name}"
+
+    def _expand(self, series: Mapping[Value, Series]) -> None:
+        if (size := joint_size(series, self._axes)) > MAX_VALUES:
+            message = f"a series each for {size:,} combinations is too much: take values away"
+            self.report(message, *self._named.get("mode", ()), key=True)
+            return
+        self._fixed, self._axes = expand_series(series, self._fixed, self._axes)
+
+    def _values(self, name: str, modes: Sequence[Value] | None = None) -> list[Value]:
+        """Return the values that a parameter takes in this test, or in `modes` of it."""
+        if modes is not None and not modes:
+            return []
         if name in self._fixed:
             return [self._fixed[name]]
-        return [row[name] for axis in self._axes for row in axis if name in row]
+        return [
+            row[name]
+            for axis in self._axes
+            for row in axis
+            if name in row and (modes is None or row.get("mode", modes[0]) in modes)
+        ]
 
     def _excludes(self, places: Sequence[Place]) -> Iterable[Mapping[int, frozenset[int]]]:
         tables: list[Sequence[Row]] = [
@@ -245,6 +301,8 @@ class SpaceReader:
             elif value is not None:
                 have = ", ".join(info.format(one) for one in islice(present[name], 8))
                 message = f"{name} is never {info.format(value)} in this test, but {have}"
+                if name == "mode" and value in series_named(self._engine, [value]):
+                    message += f" ({value} stands for a row of such cases)"
                 self.report(f"{message}: mend it or leave it out", *loc)
 
     def _written(self, number: int, name: str) -> Any:

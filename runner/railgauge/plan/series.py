@@ -1,0 +1,63 @@
+"""Series: a mode that a test names for a row of cases, `exponential` for sizes 1, 2, 4 … its own.
+
+Its cases are ordinary ones of another mode, with the keys that they have wherever they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+
+from railgauge.catalogue import EngineInfo, Series, Value
+
+Row = Mapping[str, Value]
+Axis = tuple[Row, ...]
+
+
+def series_named(engine: EngineInfo, modes: Sequence[Value]) -> dict[Value, Series]:
+    """Return the series among `modes`, by mode."""
+    return {series.mode: series for series in engine.series if series.mode in modes}
+
+
+def joint_size(series: Mapping[Value, Series], axes: Sequence[Axis]) -> int:
+    """Return how many rows the axes have together that the series are made of."""
+    return prod(len(axis) for axis in axes if _names(series) & axis[0].keys())
+
+
+def expand_series(
+    series: Mapping[Value, Series], fixed: Mapping[str, Value], axes: Sequence[Axis]
+) -> tuple[dict[str, Value], list[Axis]]:
+    """Return the fixed parameters and axes with the modes of `series` replaced by their cases.
+
+    The mode and the parameters that the series run through go together from now on, as if zipped:
+    in one axis, where the first of theirs was, or the last one if they didn't vary. What several
+    rows come to is in it once.
+    """
+    names = _names(series)
+    theirs = [axis for axis in axes if names & axis[0].keys()]
+    constant = {name: value for name, value in fixed.items() if name in names}
+    rows: dict[frozenset[tuple[str, Value]], Row] = {}
+    for parts in product(*theirs):
+        row = dict(constant)
+        for part in parts:
+            row.update(part)
+        for each in _cases(row, series):
+            rows.setdefault(frozenset(each.items()), each)
+    others = [axis for axis in axes if not names & axis[0].keys()]
+    at = axes.index(theirs[0]) if theirs else len(others)
+    left = {name: value for name, value in fixed.items() if name not in names}
+    return left, [*others[:at], tuple(rows.values()), *others[at:]]
+
+
+def _names(series: Mapping[Value, Series]) -> set[str]:
+    return {"mode", *(each.parameter for each in series.values())}
+
+
+def _cases(row: Row, series: Mapping[Value, Series]) -> Iterator[Row]:
+    each = series.get(row["mode"])
+    if each is None:
+        yield row
+        return
+    for value in each.values(row[each.parameter]):
+        yield {**row, "mode": each.becomes, each.parameter: value}
