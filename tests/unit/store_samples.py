@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.trace import Trace, encode
 
 HERE = Path(__file__).parent
 MOMENT = 1_763_690_400.25  # 2025-11-21T02:00:00.25Z
@@ -58,6 +63,20 @@ def failed(number: int) -> Outcome:
         error_code="connection-refused",
         error_message="hh1 refused: is its firewall open?",
     )
+
+
+def trace(sequence: Sequence[int], sent: int, gap: int = 1000) -> bytes:
+    """Return the trace of arrivals `gap` ns apart, sent one µs apart."""
+    count = len(sequence)
+    numbers = np.array(sequence, np.int64)
+    received = gap * np.arange(count, dtype=np.int64)
+    sent_at = 1000 * (numbers - numbers[:1])
+    return encode(Trace("monotonic", sent, count, numbers, received, sent_at, 5, 7))
+
+
+def lossy(number: int) -> Outcome:
+    """Return a replication with a trace: of 0 to 9, 0, 4, 5 and 9 were lost."""
+    return replace(measured(number), trace=trace([1, 2, 3, 6, 7, 8], 10))
 
 
 def script(body: str, *arguments: object) -> subprocess.Popen[str]:

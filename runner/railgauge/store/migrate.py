@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy.exc import OperationalError
 
 from railgauge.assets import folder
-from railgauge.errors import InputError
+from railgauge.errors import InputError, StoreError
 
 VERSION_TABLE = "railgauge_schema"
 # Any constant: PostgreSQL's writers that migrate at the same time take turns on it.
@@ -18,7 +19,7 @@ def migrate(engine: Engine, database: str, *, create: bool) -> None:
     """Bring the database to the newest schema, in one transaction; nothing to do is the fast path.
 
     InputError when it belongs to a newer railgauge or to another program or, without `create`,
-    when it has no schema at all.
+    when it has no schema at all; StoreError when it's an old one that may not be written to.
     """
     known = revisions()
     with engine.connect() as connection:
@@ -27,12 +28,15 @@ def migrate(engine: Engine, database: str, *, create: bool) -> None:
         return
     if revision is None and not create:
         raise InputError(f"the database {database} is empty: run a plan first or pass --db")
-    with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
-        # Looked at again, as another process may have migrated while this one waited.
-        if _revision(connection, database, known) != known[-1]:
-            _upgrade(connection)
+    try:
+        _upgrade(engine, database, known)
+    except OperationalError as error:
+        if getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
+            raise StoreError(
+                f"the database {database} was made by an older railgauge and has to be brought up "
+                "to date, but is not writable: copy the file and name the copy with --db"
+            ) from error
+        raise
 
 
 def revisions() -> list[str]:
@@ -63,12 +67,17 @@ def _revision(connection: Connection, database: str, known: list[str]) -> str | 
     return None if revision is None else str(revision)
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(engine: Engine, database: str, known: list[str]) -> None:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     # The option goes through ConfigParser's interpolation.
     config.set_main_option("script_location", str(_scripts()).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
+        # Looked at again, as another process may have migrated while this one waited.
+        if _revision(connection, database, known) != known[-1]:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")

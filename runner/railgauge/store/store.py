@@ -117,8 +117,7 @@ class Store:
             if launch_id is None:
                 launch_id = write.insert_launch(connection, run_case_id, launch)
             write.insert_outcome(connection, run, test, case_key, outcome, launch_id)
-            if trace is not None:
-                traces.insert_trace(connection, run_case_id, trace)
+            traces.insert_trace(connection, run_case_id, trace)
         # Only now: a transaction that failed stored no launch either.
         self._launches[launch] = launch_id
 
@@ -156,6 +155,8 @@ class Store:
             ids = read.open_run(connection, run_id)
             for test, case_key, outcome in outcomes:
                 write.insert_outcome(connection, ids, test, case_key, outcome, None)
+                run_case_id, _ = write.run_case(ids, test, case_key)
+                traces.insert_trace(connection, run_case_id, traces.prepare(outcome))
             write.set_state(connection, run_id, "complete")
         return run_id
 

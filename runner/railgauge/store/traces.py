@@ -52,8 +52,10 @@ def prepare(outcome: Outcome) -> PreparedTrace | None:
     return PreparedTrace(row, loss_runs(trace))
 
 
-def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTrace) -> None:
-    """Store the trace and its loss runs."""
+def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTrace | None) -> None:
+    """Store the trace, if there is one, and its loss runs."""
+    if prepared is None:
+        return
     connection.execute(insert(TraceRow), prepared.row | {"run_case_id": run_case_id})
     for start in range(0, len(prepared.runs), _ROWS):
         connection.execute(

@@ -1,0 +1,94 @@
+"""A database of an older railgauge goes on with all it holds."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, inspect, text
+from store_samples import LAUNCH, METRICS, RUN, case, failed, lossy, measured, planned, warmup
+
+from railgauge.errors import StoreError
+from railgauge.store import Store
+from railgauge.store.migrate import VERSION_TABLE
+
+OLD = Path(__file__).parents[1] / "fixtures" / "database_0001.sql"
+OLD_TABLES = 10
+
+
+def old_database(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Make the old database and return what each of its tables holds."""
+    connection = sqlite3.connect(path)
+    connection.executescript(OLD.read_text())
+    tables = contents(connection)
+    connection.close()
+    assert len(tables) == OLD_TABLES
+    return tables
+
+
+def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    names = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
+        "AND name <> ?",
+        (VERSION_TABLE,),
+    ).fetchall()
+    return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in names}
+
+
+def test_an_old_database_keeps_its_contents_and_can_hold_traces(tmp_path: Path) -> None:
+    path = tmp_path / "railgauge.db"
+    before = old_database(path)
+    with Store.open(str(path), create=False) as store:
+        connection = sqlite3.connect(path)
+        after = contents(connection)
+        assert {name: after[name] for name in before} == before
+        connection.close()
+        assert store.run(1).new == RUN
+        assert store.done(1) == {("stream", case(1460).key): {1, 2}, ("stream", case(64).key): {1}}
+        assert store.traces([1]) == []
+        store.reopen_run(1)
+        store.add(1, "stream", case(64).key, lossy(2), LAUNCH)
+        assert [each.replication for each in store.traces([1])] == [2]
+
+
+def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
+    with Store.open(where) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        for outcome in (warmup(), measured(1, 8.0), failed(2)):
+            store.add(run, "stream", case().key, outcome, LAUNCH)
+    # What the first schema hadn't.
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.begin() as connection:
+        for statement in (
+            "DROP VIEW loss_runs",
+            "DROP TABLE loss_run",
+            "DROP TABLE trace",
+            f"UPDATE {VERSION_TABLE} SET version_num = '0001'",
+        ):
+            connection.execute(text(statement))
+        assert len(inspect(connection).get_table_names()) == OLD_TABLES + 1
+    engine.dispose()
+    with Store.open(where) as store:
+        assert store.series([run], ["throughput"])[0].values.tolist() == [8.0]
+        assert store.done(run) == {("stream", case().key): {1, 2}}
+        store.add(run, "stream", case().key, lossy(3), LAUNCH)
+        assert [each.replication for each in store.traces([run])] == [3]
+
+
+def test_an_old_database_that_may_not_be_written_to_is_told(
+    tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "tmpfs", str(folder)]
+    require(subprocess.run(mounted).returncode == 0, "the right to mount a tmpfs")
+    try:
+        old_database(folder / "railgauge.db")
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        with pytest.raises(StoreError, match=r"older railgauge .* copy the file"):
+            Store.open(str(folder / "railgauge.db"), create=False)
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
