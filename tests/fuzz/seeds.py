@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
 from pathlib import Path
 
+HEADER = Path(__file__).parents[2] / "engines/lib/control.h"
 MAGIC = 0x5241494C
+PROTOCOL = int(re.findall(r"#define CONTROL_VERSION (\d+)", HEADER.read_text())[0])
 (
     HELLO,
     WELCOME,
@@ -25,12 +28,12 @@ MAGIC = 0x5241494C
 ) = range(1, 15)
 
 
-def frame(kind: int, protocol: int = 1, **fields: object) -> bytes:
+def frame(kind: int, protocol: int = PROTOCOL, **fields: object) -> bytes:
     payload = "".join(f"{name} {value}\n" for name, value in fields.items()).encode()
     return struct.pack(">IHHI", MAGIC, protocol, kind, len(payload)) + payload
 
 
-def hello(secret: str, protocol: int = 1, engine: str = "udp") -> bytes:
+def hello(secret: str, protocol: int = PROTOCOL, engine: str = "udp") -> bytes:
     return frame(HELLO, protocol, engine=engine, version="0.1.0", secret=secret)
 
 
@@ -46,16 +49,16 @@ CONTROL = {
     "failed": frame(FAILED, code="busy", message="the server is serving another client"),
     "two": frame(WELCOME) + frame(BYE),
     "newer": frame(SETTINGS, protocol=9),
-    "part": frame(WELCOME) + struct.pack(">IHHI", MAGIC, 1, PART, 5) + b"RGT1\x80",
+    "part": frame(WELCOME) + struct.pack(">IHHI", MAGIC, PROTOCOL, PART, 5) + b"RGT1\x80",
     "half": frame(SETUP, mode="stream")[:-3],
-    "huge": struct.pack(">IHHI", MAGIC, 1, SETUP, 0xFFFFFFFF),
+    "huge": struct.pack(">IHHI", MAGIC, PROTOCOL, SETUP, 0xFFFFFFFF),
     "longest-value": frame(SETUP, name="v" * 2047),
 }
 GUESTS = {
     "right": hello("open sesame"),
     "wrong": hello("open barley"),
     "other-engine": hello("open sesame", engine="tcp"),
-    "newer": hello("open sesame", protocol=2),
+    "newer": hello("open sesame", protocol=PROTOCOL + 1),
     "silent": b"",
     "start": CONTROL["start"],
     "limit": frame(HELLO, x="y" * 1021),
