@@ -12,7 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
+from railgauge.cases import Case
 from railgauge.catalogue import Catalogue
+from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import Site, measure
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
@@ -49,13 +51,13 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where and how the rounds are measured: hosts by name, and the plan's control port."""
+    """Where and how the rounds are measured: hosts by name, launches' terms by case."""
 
     catalogue: Catalogue
     name: Namer
     sites: Mapping[str, Site]
     concurrency: int
-    control_port: int
+    terms: Callable[[Case], Terms]
 
 
 @dataclass(slots=True)
@@ -193,6 +195,6 @@ class Execution:
             tuple(numbers),
             setting.sites[case.client],
             None if case.server is None else setting.sites[case.server],
-            control_port=setting.control_port,
+            terms=setting.terms(case),
             programs=self._programs,
         )

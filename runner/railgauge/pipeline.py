@@ -14,14 +14,15 @@ import socket
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from railgauge import __version__, facts
-from railgauge.cases import ExpandedTest, case_name, varying
+from railgauge.cases import Case, ExpandedTest, case_name, varying
 from railgauge.cases import expand as expand_cases
 from railgauge.catalogue import Catalogue
+from railgauge.engine.command_lines import Terms
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.measure import Site
 from railgauge.errors import (
@@ -34,6 +35,7 @@ from railgauge.errors import (
 from railgauge.execution import Execution, Namer, Observer, Setting, Totals, hosts_of
 from railgauge.gitstate import git_state
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
+from railgauge.plan.model import Plan
 from railgauge.schedule import Dispatch, Round, schedule
 from railgauge.store import Store
 from railgauge.store.connect import connect as connect_database
@@ -300,7 +302,9 @@ def _go_on(job: Job, run: int) -> None:
 def perform(job: Job) -> Finished:
     """Measure round after round, storing each replication as it comes."""
     store, plan, catalogue = job.request.store, job.loaded.plan, job.loaded.catalogue
-    setting = Setting(catalogue, _namer(job), job.sites, plan.concurrency, plan.control_port)
+    setting = Setting(
+        catalogue, _namer(job), job.sites, plan.concurrency, partial(launch_terms, plan)
+    )
     execution = Execution(store, job.run, job.request.observer, setting)
     totals = Totals()
     if job.rounds:
@@ -366,6 +370,16 @@ def _namer(job: Job) -> Namer:
         return f"{dispatch.test} {case}"
 
     return name
+
+
+def launch_terms(plan: Plan, case: Case) -> Terms:
+    """Return what the plan says of each launch of `case` beside the case itself."""
+    link = plan.links.get(case.link) if case.server is not None else None
+    return Terms(
+        plan.control_port,
+        tuple(dict.fromkeys(host.address for host in plan.hosts.values())),
+        link.rate if link else None,
+    )
 
 
 def _stored(job: Job) -> StoredRun:

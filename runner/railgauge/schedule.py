@@ -91,7 +91,7 @@ def estimate(rounds: Iterable[Round], catalogue: Catalogue) -> Estimate:
     """Return how long `rounds` take: in each as long as its longest launch.
 
     A launch takes its warm-up, the duration of each replication, and a little. Without a duration,
-    or with a count instead of it, only the little is known.
+    or with a count instead of it, or in a mode that has no use for one, only the little is known.
     """
     seconds, unknown = 0.0, 0
     lengths: dict[str, tuple[float, float] | None] = {}
@@ -111,8 +111,7 @@ def estimate(rounds: Iterable[Round], catalogue: Catalogue) -> Estimate:
 
 def _length(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
     """Return the seconds of a launch's warm-up and of each replication; None if unknown."""
-    duration = catalogue.engine(case.engine).parameters.get("duration")
-    if duration is None or duration.type != "time" or case.parameters.get("count"):
+    if not catalogue.engine(case.engine).is_timed(case.parameters):
         return None
     return float(case.parameters.get("warmup", 0)), float(case.parameters["duration"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from dataclasses import replace
@@ -9,10 +10,14 @@ from dataclasses import replace
 import pytest
 
 from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo, MetricDescription
+from railgauge.catalogue import EngineInfo, MetricDescription, ParameterInfo
+from railgauge.engine.command_lines import Terms
+from railgauge.engine.events import Traced
 from railgauge.engine.measure import Site, measure
 from railgauge.engine.running import RunningPrograms
-from railgauge.errors import HostUnreachableError
+from railgauge.engine.trace_parts import MAX_BYTES, TraceParts
+from railgauge.errors import EngineError, HostUnreachableError
+from railgauge.trace import decode
 from railgauge.transport.base import Exit
 from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport
 
@@ -25,6 +30,7 @@ ENGINE = EngineInfo(
     metrics={"speed": MetricDescription("speed", "bit/s", "higher")},
 )
 CASE = Case("key", "toy", "a→b", "a", "b", {"duration": 0.1, "nodelay": True, "message": 64})
+TERMS = Terms()
 SETTINGS = json.dumps(
     {
         "event": "settings",
@@ -68,9 +74,17 @@ def client_saying(*lines, status=0):
     return script
 
 
-def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, programs=None, case=CASE):
-    a = FakeTransport("a", {"rail-toy": client, "rail-exec": client})
-    b = FakeTransport("b", {"rail-toy": server})
+def play(
+    client,
+    server=listening_server,
+    numbers=(1, 2),
+    engine=ENGINE,
+    programs=None,
+    case=CASE,
+    terms=TERMS,
+):
+    a = FakeTransport("a", {f"rail-{engine.name}": client, "rail-exec": client})
+    b = FakeTransport("b", {f"rail-{engine.name}": server})
     outcomes = list(
         measure(
             engine,
@@ -78,7 +92,7 @@ def play(client, server=listening_server, numbers=(1, 2), engine=ENGINE, program
             numbers,
             Site(a, "/engines", "10.0.0.1"),
             Site(b, "/engines", "10.0.0.2"),
-            control_port=0,
+            terms=terms,
             programs=programs or RunningPrograms(),
         )
     )
@@ -208,7 +222,7 @@ def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
             (1,),
             Site(a, "", "x"),
             Site(b, "", "y"),
-            control_port=0,
+            terms=TERMS,
             programs=RunningPrograms(),
         ):
             seen.append(outcome)
@@ -246,7 +260,7 @@ def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host()
             (1, 2),
             Site(a, "", "x"),
             Site(b, "", "y"),
-            control_port=0,
+            terms=TERMS,
             programs=RunningPrograms(),
         ):
             seen.append(outcome)
@@ -267,7 +281,7 @@ def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
                 (1,),
                 Site(a, "", "x"),
                 Site(b, "", "y"),
-                control_port=0,
+                terms=TERMS,
                 programs=RunningPrograms(),
             )
         )
@@ -311,9 +325,180 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
         (1,),
         Site(a, "/engines", "x"),
         None,
-        control_port=0,
+        terms=TERMS,
         programs=RunningPrograms(),
     )
     assert outcome.metrics == {"time": 0.5}
     assert a.started[0].argv[-3:] == ("--", "echo", "hello")
     assert "--timeout=2" in a.started[0].argv
+
+
+DONE = '{"event":"done","replications":1}'
+SOLO = replace(ENGINE, solo_modes=("generator",))
+GENERATOR = replace(CASE, parameters={**CASE.parameters, "mode": "generator"})
+
+
+def test_a_mode_without_a_server_starts_only_the_client_and_names_the_target():
+    script = client_saying(SETTINGS, replication(1), DONE)
+    terms = Terms(control_port=5, addresses=("10.0.0.1", "10.0.0.2"))
+    outcomes, a, b = play(script, numbers=(1,), engine=SOLO, case=GENERATOR, terms=terms)
+    assert [each.status for each, _ in outcomes] == ["ok"]
+    assert b.started == []
+    (client,) = a.started
+    assert client.argv[:3] == ("/engines/rail-toy", "client", "10.0.0.2")
+    assert "--plan-hosts=10.0.0.1,10.0.0.2" in client.argv
+    assert "--mode=generator" in client.argv
+    assert not [each for each in client.argv if each.startswith(("--port", "--secret"))]
+    assert client.sent == []
+    assert client.stdin_closed
+
+
+def test_a_mode_without_a_server_is_bounded_and_fails_as_any_other():
+    script = client_saying(SETTINGS, error("target-refused"), status=1)
+    outcomes, a, _ = play(script, numbers=(1,), engine=SOLO, case=GENERATOR)
+    assert [each.error_code for each, _ in outcomes] == ["target-refused"]
+    assert any(each.startswith("--deadline=") for each in a.started[0].argv)
+
+
+def test_only_a_mode_without_a_server_is_told_the_plans_hosts():
+    script = client_saying(SETTINGS, replication(1), DONE)
+    terms = Terms(control_port=5, addresses=("10.0.0.1", "10.0.0.2"))
+    _, a, b = play(script, numbers=(1,), engine=SOLO, terms=terms)
+    assert "--port=5" in b.started[0].argv
+    assert "plan-hosts" not in " ".join(a.started[0].argv)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "seconds"),
+    [
+        ({"duration": 10.0}, 30 + 2 * 130),
+        ({"duration": 10.0, "warmup": 5.0}, 30 + 2 * 135),
+        ({"duration": 10.0, "count": 7}, 30 + 2 * 86_400),
+        ({"duration": 10.0, "mode": "file"}, 30 + 2 * 86_400),
+    ],
+)
+def test_a_launch_has_as_long_as_its_durations_unless_something_else_ends_it(parameters, seconds):
+    engine = replace(
+        ENGINE, parameters={"duration": ParameterInfo("duration", "time", modes=("stream",))}
+    )
+    case = replace(CASE, parameters={"mode": "stream", **parameters})
+    _, a, b = play(client_saying(SETTINGS), engine=engine, case=case)
+    assert f"--deadline={seconds}" in a.started[0].argv
+    assert f"--deadline={seconds}" in b.started[0].argv
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "told"),
+    [
+        ("udp", 1e9, ["--link-rate=1000000000"]),
+        ("tcp", 2.5e6, ["--link-rate=2500000"]),
+        ("udp", None, []),
+        ("toy", 1e9, []),
+    ],
+)
+def test_a_link_s_known_rate_is_told_to_engines_that_make_something_of_it(name, rate, told):
+    script = client_saying(SETTINGS, replication(1), DONE)
+    engine = replace(ENGINE, name=name)
+    _, a, _ = play(script, numbers=(1,), engine=engine, terms=Terms(link_rate=rate))
+    assert [each for each in a.started[0].argv if each.startswith("--link-rate")] == told
+
+
+TRACING = replace(
+    ENGINE,
+    parameters={
+        "mode": ParameterInfo("mode", "choice", choices=("stream", "latency")),
+        "trace": ParameterInfo("trace", "int", default=0, modes=("stream",)),
+    },
+)
+STREAM = replace(CASE, parameters={**CASE.parameters, "mode": "stream", "trace": 5000})
+# Monotonic clock, 3 sent, 2 arrived, 2 recorded at 7 and 8 ns, sent at 5 and 6: the second is lost.
+TRACE = b"RGT1" + bytes([0, 3, 2, 2, 7, 5, 0, 0, 0, 2, 2, 2])
+
+
+def traced(number, part, data):
+    encoded = base64.b64encode(data).decode()
+    return json.dumps({"event": "trace", "replication": number, "part": part, "data": encoded})
+
+
+def play_traced(*lines, numbers=(4,), case=STREAM):
+    done = json.dumps({"event": "done", "replications": len(numbers)})
+    script = client_saying(SETTINGS, *lines, done)
+    outcomes, _, _ = play(script, numbers=numbers, engine=TRACING, case=case)
+    return [outcome for outcome, _ in outcomes]
+
+
+def test_a_trace_comes_in_pieces_and_goes_on_with_its_replication():
+    first, second = play_traced(
+        traced(1, 0, TRACE[:5]),
+        traced(1, 1, TRACE[5:6]),
+        traced(1, 2, TRACE[6:]),
+        replication(1),
+        traced(2, 0, TRACE),
+        replication(2),
+        numbers=(4, 7),
+    )
+    assert (first.replication, first.trace) == (4, TRACE)
+    assert (second.replication, second.trace) == (7, TRACE)
+    assert decode(first.trace).sequence.tolist() == [0, 2]
+
+
+def test_a_warm_up_may_have_a_trace_that_nobody_keeps():
+    outcomes = play_traced(
+        traced(0, 0, TRACE),
+        replication(0, warmup=True, speed=1.0),
+        traced(1, 0, TRACE),
+        replication(1),
+    )
+    assert [(each.warmup, each.trace) for each in outcomes] == [(True, b""), (False, TRACE)]
+    outcomes = play_traced(
+        replication(0, warmup=True, speed=1.0), traced(1, 0, TRACE), replication(1)
+    )
+    assert [each.status for each in outcomes] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([replication(1)], "sent no trace of replication 1"),
+        (
+            [traced(1, 1, TRACE), replication(1)],
+            "sent part 1 of the trace of replication 1 after 0",
+        ),
+        (
+            [traced(1, 0, TRACE[:9]), traced(1, 2, TRACE[9:]), replication(1)],
+            "sent part 2 of the trace of replication 1 after 1 parts",
+        ),
+        (
+            [traced(1, 0, TRACE[:9]), traced(2, 1, TRACE[9:]), replication(1)],
+            "sent part 1 of the trace of replication 2 after 1 parts of that of 1",
+        ),
+        ([traced(2, 0, TRACE), replication(1)], "sent the trace of 2 with replication 1"),
+        ([traced(0, 0, TRACE), replication(1)], "sent the trace of 0 with replication 1"),
+        ([traced(1, 0, TRACE[:-1]), replication(1)], "it is cut off"),
+        ([traced(1, 0, TRACE), traced(1, 1, b"x"), replication(1)], "1 bytes follow its end"),
+    ],
+)
+def test_what_is_not_the_next_replications_whole_trace_gives_a_failure(lines, says):
+    (failed,) = play_traced(*lines)
+    assert (failed.status, failed.error_code) == ("failed", "contract")
+    assert (failed.metrics, failed.trace) == ({}, b"")
+    assert says in failed.error_message
+
+
+def test_a_trace_that_nobody_asked_for_gives_a_failure():
+    for parameters in ({"trace": 0}, {"mode": "latency"}):
+        case = replace(STREAM, parameters={**STREAM.parameters, **parameters})
+        (failed,) = play_traced(traced(1, 0, TRACE), replication(1), case=case)
+        assert failed.error_code == "contract"
+        assert "sent a trace that nobody asked for" in failed.error_message
+        (measured,) = play_traced(replication(1), case=case)
+        assert (measured.status, measured.trace) == ("ok", b"")
+
+
+def test_an_endless_trace_is_refused_before_it_fills_the_memory():
+    parts = TraceParts(TRACING, STREAM)
+    piece = bytes(MAX_BYTES // 8)
+    with pytest.raises(EngineError, match="more than 400,000,000 bytes"):
+        for number in range(9):
+            parts.add(Traced(1, number, piece))
+    assert number == 8

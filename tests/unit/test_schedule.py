@@ -152,6 +152,17 @@ def test_the_estimate_adds_up_rounds_by_their_longest_launch() -> None:
     assert estimate(arranged(test, concurrency=2), catalogue).seconds == pytest.approx(20.05)
 
 
+def test_a_mode_without_use_for_a_duration_takes_an_unknown_time() -> None:
+    known = load_catalogue()
+    udp = known.engines["udp"]
+    duration = replace(udp.parameters["duration"], modes=("stream",))
+    engine = replace(udp, parameters={**udp.parameters, "duration": duration})
+    catalogue = replace(known, engines={"udp": engine})
+    for mode, unknown in (("stream", 0), ("latency", 1)):
+        rounds = arranged(expanded([("a", "b")], mode=mode, duration=2.0))
+        assert estimate(rounds, catalogue).unknown == unknown
+
+
 def test_launches_of_unknown_length_are_counted() -> None:
     test = expanded([("a", "b")], replications=3, duration=5.0, count=100)
     guess = estimate(arranged(test), load_catalogue())

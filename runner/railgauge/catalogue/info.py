@@ -178,6 +178,17 @@ class EngineInfo:
         """Whether it measures between two hosts (links) rather than on one."""
         return "server" in self.roles
 
+    def has_effect(self, name: str, parameters: Mapping[str, Value]) -> bool:
+        """Return whether there is a parameter `name` and it has an effect in the mode of these."""
+        info = self.parameters.get(name)
+        modes = [parameters["mode"]] if "mode" in parameters else []
+        return info is not None and info.applies(modes)
+
+    def is_timed(self, parameters: Mapping[str, Value]) -> bool:
+        """Return whether a replication with `parameters` takes their duration, and no count."""
+        timed = self.has_effect("duration", parameters)
+        return timed and self.parameters["duration"].type == "time" and not parameters.get("count")
+
     def argv(self, parameters: Mapping[str, Value]) -> list[str]:
         """Return the command line of somebody else's program for `parameters`.
 

@@ -1,6 +1,6 @@
-"""One launch of an engine: start server and client, follow their events, yield each replication.
+"""One launch of an engine: start its programs, follow their events, yield each replication.
 
-Nothing outlives a launch: both programs end when their standard input closes, and are ended here
+Nothing outlives a launch: all programs end when their standard input closes, and are ended here
 when they don't.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from railgauge.cases import Case, Value
 from railgauge.catalogue import EngineInfo
-from railgauge.catalogue.info import plain
+from railgauge.engine.command_lines import Terms, client_argv, executor_argv, server_argv
 from railgauge.engine.events import (
     Done,
     Event,
@@ -22,11 +22,13 @@ from railgauge.engine.events import (
     Listening,
     Replicated,
     Settings,
+    Traced,
     Warned,
     parse,
 )
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
+from railgauge.engine.trace_parts import TraceParts
 from railgauge.errors import EngineError, HostUnreachableError
 from railgauge.transport.base import Process, Transport
 
@@ -35,7 +37,7 @@ _START_SECONDS = 30.0
 # Beyond a replication's own duration: set-up, results, and what lies in the socket buffers, which
 # takes its time over a slow link (10 MiB at 1 Mbit/s: 84 s).
 _GRACE_SECONDS = 120.0
-# A replication bounded by a count may take long; a whole day without a word is a hang.
+# A replication bounded by a count or an amount may take long; a whole day without a word is a hang.
 _COUNTED_SECONDS = 86_400.0
 
 
@@ -54,6 +56,7 @@ class _Progress:
 
     numbers: Sequence[int]
     started_at: float
+    trace: TraceParts
     measured: int = 0
     launch: Launch | None = None
     settings: Settings | None = None
@@ -78,21 +81,20 @@ def measure(
     client: Site,
     server: Site | None,
     *,
-    control_port: int,
+    terms: Terms,
     programs: RunningPrograms,
 ) -> Iterator[tuple[Outcome, Launch]]:
     """Yield the outcome of replications `numbers` of `case`, up to the first that failed.
 
+    In a mode that needs no server nothing is started at `server`, which only has the address.
     Raises HostUnreachableError (with `host`) when a host is lost; the replication that was under
     way is yielded as failed before that. What goes wrong after the last replication changes
     nothing: each has its outcome.
     """
-    progress = _Progress(numbers, time.time())
+    progress = _Progress(numbers, time.time(), TraceParts(engine, case))
     try:
         with contextlib.ExitStack() as stack:
-            events = _start(
-                engine, case, len(numbers), client, server, control_port, programs, stack
-            )
+            events = _start(engine, case, len(numbers), client, server, terms, programs, stack)
             for event in events:
                 outcome = _take(event, engine, case, progress)
                 if outcome is not None:
@@ -114,71 +116,37 @@ def _start(
     count: int,
     client: Site,
     server: Site | None,
-    control_port: int,
+    terms: Terms,
     programs: RunningPrograms,
     stack: contextlib.ExitStack,
 ) -> Iterator[Event]:
     """Start what the engine needs and return the client's events; `stack` ends the programs."""
-    secret = secrets.token_hex(16)
-    patience = _patience(case.parameters)
-    deadline = f"--deadline={_START_SECONDS + count * patience:.0f}"
+    patience = _patience(engine, case.parameters)
+    deadline = _START_SECONDS + count * patience
+    secret: str | None = None
+    port: int | None = None
+    listening: tuple[Site, Process] | None = None
     if server is None:
-        argv = _one_sided(engine, client, case.parameters, count)
-        running = stack.enter_context(programs.hold(_launch(client, argv)))
-        return _events(client, running, None, patience)
-    program = f"rail-{engine.name}"
-    listener = stack.enter_context(
-        programs.hold(
-            _launch(
-                server,
-                [
-                    f"{server.engines}/{program}",
-                    "server",
-                    "--json",
-                    "--once",
-                    "--secret-stdin",
-                    f"--port={control_port}",
-                    deadline,
-                ],
-                secret,
-            )
+        argv = executor_argv(engine, case, client.engines, count)
+    else:
+        if case.parameters.get("mode") not in engine.solo_modes:
+            secret = secrets.token_hex(16)
+            argv = server_argv(engine, server.engines, terms, deadline)
+            listener = stack.enter_context(programs.hold(_launch(server, argv, secret)))
+            port = _listening_port(server, listener, engine.name)
+            listening = server, listener
+        argv = client_argv(
+            engine,
+            case,
+            client.engines,
+            server.address,
+            port=port,
+            count=count,
+            terms=terms,
+            deadline=deadline,
         )
-    )
-    port = _listening_port(server, listener, engine.name)
-    running = stack.enter_context(
-        programs.hold(
-            _launch(
-                client,
-                [
-                    f"{client.engines}/{program}",
-                    "client",
-                    server.address,
-                    "--json",
-                    "--secret-stdin",
-                    f"--port={port}",
-                    f"--replications={count}",
-                    deadline,
-                    *(f"--{name}={plain(value)}" for name, value in case.parameters.items()),
-                ],
-                secret,
-            )
-        )
-    )
-    return _events(client, running, (server, listener), patience)
-
-
-def _one_sided(
-    engine: EngineInfo, site: Site, parameters: Mapping[str, Value], count: int
-) -> list[str]:
-    return [
-        f"{site.engines}/rail-exec",
-        "client",
-        "--json",
-        f"--replications={count}",
-        f"--timeout={plain(parameters['timeout'])}",
-        "--",
-        *engine.argv(parameters),
-    ]
+    running = stack.enter_context(programs.hold(_launch(client, argv, secret)))
+    return _events(client, running, listening, patience)
 
 
 def _launch(site: Site, argv: list[str], secret: str | None = None) -> Process:
@@ -257,6 +225,8 @@ def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> 
             progress.settings = event
         case Warned():
             progress.warnings.append(f"{event.side}: {event.message}")
+        case Traced():
+            progress.trace.add(event)
         case Failed() if not progress.complete:
             return _failed(progress, event.code, event.message)
         case Replicated():
@@ -274,6 +244,7 @@ def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> 
 
 def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Progress) -> Outcome:
     metrics = engine.read_metrics(event.metrics, event.output, case.parameters.get("mode"))
+    trace = progress.trace.take(event.number)
     if event.warmup:
         return Outcome(0, event.started_at, metrics, warmup=True)
     if event.number != progress.measured + 1 or progress.complete:
@@ -281,7 +252,8 @@ def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Pr
             "contract",
             f"{engine.name} reported replication {event.number} after {progress.measured}",
         )
-    outcome = Outcome(progress.numbers[progress.measured], event.started_at, metrics)
+    number = progress.numbers[progress.measured]
+    outcome = Outcome(number, event.started_at, metrics, trace=trace)
     progress.measured += 1
     return outcome
 
@@ -297,12 +269,12 @@ def _failed(progress: _Progress, code: str, message: str) -> Outcome:
     )
 
 
-def _patience(parameters: Mapping[str, Value]) -> float:
+def _patience(engine: EngineInfo, parameters: Mapping[str, Value]) -> float:
     """Return the seconds within which each line must come."""
-    if parameters.get("count", 0) or "duration" not in parameters:
-        limit = float(parameters.get("timeout", 0))
-        return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
-    return float(parameters["duration"]) + float(parameters.get("warmup", 0)) + _GRACE_SECONDS
+    if engine.is_timed(parameters):
+        return float(parameters["duration"]) + float(parameters.get("warmup", 0)) + _GRACE_SECONDS
+    limit = float(parameters.get("timeout", 0))
+    return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
 
 
 @contextlib.contextmanager

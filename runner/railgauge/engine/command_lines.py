@@ -1,0 +1,85 @@
+"""How the engines are called: the argument vectors of a server, a client and somebody else's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from railgauge.cases import Case
+from railgauge.catalogue import EngineInfo
+from railgauge.catalogue.info import plain
+
+# Engines that make something of what their link is known to carry.
+_KNOW_LINK_RATE = ("tcp", "udp")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a plan says of a launch beside its case: nothing that makes it another case.
+
+    `control_port` (0: any), the test `addresses` of the plan's hosts, and the `link_rate` in bit/s
+    where the plan knows it.
+    """
+
+    control_port: int = 0
+    addresses: tuple[str, ...] = ()
+    link_rate: float | None = None
+
+
+def server_argv(engine: EngineInfo, folder: str, terms: Terms, deadline: float) -> list[str]:
+    """Return how the server is started; `folder` has the engines, `deadline` is in seconds."""
+    return [
+        f"{folder}/rail-{engine.name}",
+        "server",
+        "--json",
+        "--once",
+        "--secret-stdin",
+        f"--port={terms.control_port}",
+        f"--deadline={deadline:.0f}",
+    ]
+
+
+def client_argv(
+    engine: EngineInfo,
+    case: Case,
+    folder: str,
+    address: str,
+    *,
+    port: int | None,
+    count: int,
+    terms: Terms,
+    deadline: float,
+) -> list[str]:
+    """Return how the client is started that measures `count` replications with `address`.
+
+    `port` is the server's control channel; None where there is no server, and so no secret. Then
+    the client is told the plan's addresses instead, as it may send to no others.
+    """
+    if port is None:
+        peer = [f"--plan-hosts={','.join(terms.addresses)}"]
+    else:
+        peer = ["--secret-stdin", f"--port={port}"]
+    if terms.link_rate is not None and engine.name in _KNOW_LINK_RATE:
+        peer.append(f"--link-rate={plain(terms.link_rate)}")
+    return [
+        f"{folder}/rail-{engine.name}",
+        "client",
+        address,
+        "--json",
+        *peer,
+        f"--replications={count}",
+        f"--deadline={deadline:.0f}",
+        *(f"--{name}={plain(value)}" for name, value in case.parameters.items()),
+    ]
+
+
+def executor_argv(engine: EngineInfo, case: Case, folder: str, count: int) -> list[str]:
+    """Return how rail-exec is started to run somebody else's program `count` times."""
+    return [
+        f"{folder}/rail-exec",
+        "client",
+        "--json",
+        f"--replications={count}",
+        f"--timeout={plain(case.parameters['timeout'])}",
+        "--",
+        *engine.argv(case.parameters),
+    ]

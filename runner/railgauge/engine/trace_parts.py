@@ -1,0 +1,63 @@
+"""Puts the pieces of per-packet traces together; nothing passes that isn't one whole trace."""
+
+from __future__ import annotations
+
+from railgauge.cases import Case
+from railgauge.catalogue import EngineInfo
+from railgauge.engine.events import Traced
+from railgauge.errors import EngineError
+from railgauge.trace import decode
+
+# 10 million arrivals, 30 bytes each at most, and some to spare.
+MAX_BYTES = 400_000_000
+
+
+class TraceParts:
+    """What has come so far of the next replication's trace, of a launch of `case`.
+
+    Whatever is no trace, or none that was asked for, is an EngineError `contract`.
+    """
+
+    def __init__(self, engine: EngineInfo, case: Case) -> None:
+        asked = float(case.parameters.get("trace", 0)) > 0
+        self._wanted = asked and engine.has_effect("trace", case.parameters)
+        self._engine = engine.name
+        self._number = 0
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add(self, event: Traced) -> None:
+        """Add a piece, which has to be the next one of the same replication."""
+        if not self._wanted:
+            raise self._broken("sent a trace that nobody asked for")
+        if not self._parts:
+            self._number = event.replication
+        if event.replication != self._number or event.part != len(self._parts):
+            raise self._broken(
+                f"sent part {event.part} of the trace of replication {event.replication} after "
+                f"{len(self._parts)} parts of that of {self._number}"
+            )
+        self._size += len(event.data)
+        if self._size > MAX_BYTES:
+            raise self._broken(f"sent a trace of more than {MAX_BYTES:,} bytes")
+        self._parts.append(event.data)
+
+    def take(self, number: int) -> bytes:
+        """Return the trace of replication `number`, which has just ended; none of a warm-up."""
+        data, parts = b"".join(self._parts), len(self._parts)
+        self._parts.clear()
+        self._size = 0
+        if parts and self._number != number:
+            raise self._broken(f"sent the trace of {self._number} with replication {number}")
+        if parts:
+            decode(data)
+        elif self._wanted and number:
+            raise self._broken(f"sent no trace of replication {number}")
+        return data if number else b""
+
+    def _broken(self, what: str) -> EngineError:
+        return EngineError(
+            "contract",
+            f"engine {self._engine} {what}: is the engine on the host older or newer than this "
+            "railgauge?",
+        )

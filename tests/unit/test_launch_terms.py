@@ -1,0 +1,48 @@
+"""What a plan says of a launch beside its case, and that it makes no other case."""
+
+from pathlib import Path
+
+from railgauge.cases import expand
+from railgauge.engine.command_lines import Terms
+from railgauge.pipeline import launch_terms
+from railgauge.plan.load import LoadedPlan, load_plan_text
+
+PLAN = """\
+railgauge: 1
+name: p
+control_port: 4711
+hosts:
+  a: {address: 10.0.0.1, ssh: a}
+  b: {address: 10.0.0.2, ssh: b}
+  c: {address: 10.0.0.2, ssh: c}
+links:
+  ab: {from: a, to: b, rate: 1Gbit/s}
+  a: {from: a, to: c, rate: 2Gbit/s}
+  ba: {from: b, to: a}
+tests:
+  - {name: t, engine: udp}
+  - {name: u, engine: command, hosts: [a], set: {command: 'true'}}
+"""
+
+
+def loaded(text: str = PLAN) -> LoadedPlan:
+    return load_plan_text(text, "p.yaml", Path("nowhere"))
+
+
+def test_a_launch_is_told_the_plans_port_its_hosts_addresses_and_its_links_rate() -> None:
+    plan = loaded()
+    links, hosts = expand(plan)
+    told = {case.link: launch_terms(plan.plan, case) for case in links.cases}
+    addresses = ("10.0.0.1", "10.0.0.2")
+    assert told["ab"] == Terms(4711, addresses, 1e9)
+    assert told["a"] == Terms(4711, addresses, 2e9)
+    assert told["ba"] == Terms(4711, addresses, None)
+    # A host may have the name of a link.
+    assert launch_terms(plan.plan, hosts.cases[0]) == Terms(4711, addresses, None)
+
+
+def test_a_links_rate_makes_no_other_case() -> None:
+    slower = PLAN.replace("1Gbit/s", "10Mbit/s")
+    assert [case.key for case in expand(loaded())[0].cases] == [
+        case.key for case in expand(loaded(slower))[0].cases
+    ]
