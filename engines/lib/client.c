@@ -57,6 +57,8 @@ static void set_up(struct client *client, struct fields *settings)
     control_request(client->control, SETUP, &setup, SETTINGS, settings, ANSWER_SECONDS);
     client->server = peer_address(client->control);
     take_ports(settings, "ports", client->ports);
+    if (client->ports[0] == 0)
+        fail(BAD_PEER, "the server named no port to send to");
     address_set_port(&client->server, client->ports[0]);
 }
 

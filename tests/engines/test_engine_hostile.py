@@ -1,0 +1,179 @@
+"""A control channel that goes wrong in the middle: errors with a code, no hang and no number.
+
+Someone between a real client and a real server damages one message of one kind: to the client
+that is a hostile server, to the server a hostile client.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from between import Between, Change, Fields, fields_of, frame
+from wire import Wire
+
+ENGINES = ["udp", "tcp"]
+TO_CLIENT = ["WELCOME", "SETTINGS", "TIME_IS", "READY", "RESULT"]
+TO_SERVER = ["HELLO", "SETUP", "CLOCK", "START", "END"]
+BRIEF = {
+    "udp": ("--count=20", "--sockbuf=256KiB"),
+    "tcp": ("--count=200", "--message=64", "--congestion=system"),
+}
+
+
+def _garbage(whole: bytes) -> bytes:
+    return bytes(byte ^ 0x5A for byte in whole) + b"and more than that" * 50
+
+
+def _huge(whole: bytes) -> bytes:
+    return whole[:8] + struct.pack(">I", 0xFFFFFFFF) + whole[12:]
+
+
+def _no_fields(whole: bytes) -> bytes:
+    return whole[:8] + struct.pack(">I", 6) + b"\x00\xff\n \n\x7f"
+
+
+def _other_kind(whole: bytes) -> bytes:
+    return frame(Wire.WELCOME if whole[7] != Wire.WELCOME else Wire.RESULT, {})
+
+
+def _half(whole: bytes) -> bytes:
+    return whole[:7]
+
+
+def _silence(whole: bytes) -> bytes:
+    return b""
+
+
+def _death(whole: bytes) -> None:
+    return None
+
+
+def _start(engines, engine: str, port: int, *options: str):
+    given = ("--json", f"--port={port}", "--replications=2", *BRIEF[engine])
+    return engines.start(engine, "client", "127.0.0.1", *given, *options)
+
+
+def _error(running) -> str:
+    """The code of the one error, after which and before which there is no number."""
+    done = running.finish()
+    assert done.status == 1, done.output + done.errors
+    assert done.of("replication") == done.of("done") == []
+    code: str = done.error["code"]
+    return code
+
+
+def _code(engines, server, kind: str, change: Change, *options: str, first: int = 1) -> str:
+    with Between(server.port, getattr(Wire, kind), change, first) as between:
+        return _error(_start(engines, server.listening["engine"], between.port, *options))
+
+
+def _still_honest(engines, server) -> None:
+    engine = server.listening["engine"]
+    assert engines.client(server, *BRIEF[engine], count=1).metrics
+
+
+@pytest.mark.parametrize("kind", TO_CLIENT)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_client_gives_up_on_a_server_that_breaks_the_protocol(engines, engine, kind) -> None:
+    server = engines.server(engine)
+    for change in (_garbage, _huge, _no_fields, _other_kind):
+        assert _code(engines, server, kind, change) == "bad-peer", change
+    assert _code(engines, server, kind, _death) == "peer-lost"
+    _still_honest(engines, server)
+
+
+@pytest.mark.parametrize("kind", TO_SERVER)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_server_gives_up_on_a_client_that_breaks_the_protocol(engines, engine, kind) -> None:
+    """It says why, or hangs up; either way the client, who is innocent, gets to know."""
+    server = engines.server(engine)
+    for change in (_garbage, _huge, _no_fields, _other_kind):
+        assert _code(engines, server, kind, change) in ("bad-peer", "peer-lost"), change
+    assert _code(engines, server, kind, _death) == "peer-lost"
+    _still_honest(engines, server)
+
+
+def test_neither_end_waits_for_ever_for_the_rest_of_a_message(engines) -> None:
+    """All at once, as each takes as long as its limit: 10 s, and 30 s for a result."""
+    betweens, clients = [], []
+    try:
+        for engine in ENGINES:
+            for kind in (*TO_CLIENT, "SETUP", "START", "END"):
+                for change in (_silence, _half):
+                    server = engines.server(engine)
+                    between = Between(server.port, getattr(Wire, kind), change)
+                    betweens.append(between)
+                    client = _start(engines, engine, between.port)
+                    clients.append((client, server, (engine, kind, change)))
+        for client, server, what in clients:
+            assert _error(client) == "no-answer", what
+            _still_honest(engines, server)
+    finally:
+        for between in betweens:
+            between.__exit__(None, None, None)
+
+
+def _listen(seen: list[Fields]) -> Change:
+    def change(whole: bytes) -> bytes:
+        seen.append(fields_of(whole))
+        return whole
+
+    return change
+
+
+def _lie(name: str, value: str | None) -> Change:
+    def change(whole: bytes) -> bytes:
+        fields = fields_of(whole)
+        del fields[name]
+        return frame(whole[7], fields if value is None else {**fields, name: value})
+
+    return change
+
+
+@pytest.mark.parametrize("mode", ["stream", "latency"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_result_that_cannot_be_gives_no_number(engines, engine: str, mode: str) -> None:
+    """Each of its fields missing, no number, infinite, negative, absurd."""
+    server = engines.server(engine)
+    first = 2 if engine == "tcp" else 1  # of tcp, the first only tells what the kernel granted
+    seen: list[Fields] = []
+    with Between(server.port, Wire.RESULT, _listen(seen)) as between:
+        assert _start(engines, engine, between.port, f"--mode={mode}").finish().metrics
+    for name in seen[-1]:
+        for value in (None, "", "nan", "inf", "-1", "1e300", "1e"):
+            lie = _lie(name, value)
+            code = _code(engines, server, "RESULT", lie, f"--mode={mode}", first=first)
+            assert code == "bad-peer", (name, value)
+    _still_honest(engines, server)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("ports", [None, "", "0", "70000", "-1", "x", "1,,2", "1," * 65 + "1"])
+def test_a_client_sends_nothing_to_a_port_that_cannot_be(engines, engine, ports) -> None:
+    server = engines.server(engine)
+    assert _code(engines, server, "SETTINGS", _lie("ports", ports)) == "bad-peer"
+
+
+@pytest.mark.parametrize("now", [None, "", "0x12", "-1", "ffffffffffffffff0"])
+def test_a_time_that_cannot_be_is_refused(engines, now: str | None) -> None:
+    server = engines.server("udp")
+    assert _code(engines, server, "TIME_IS", _lie("now", now)) == "bad-peer"
+
+
+@pytest.mark.parametrize("lie", ["received", "timed"])
+def test_more_than_was_sent_is_no_result(engines, lie: str) -> None:
+    server = engines.server("udp")
+    assert _code(engines, server, "RESULT", _lie(lie, "21")) == "bad-peer"
+
+
+def test_bytes_that_tcp_lost_are_an_error(engines) -> None:
+    server = engines.server("tcp")
+    assert _code(engines, server, "RESULT", _lie("received", "12799"), first=2) == "short-count"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_result_that_took_no_time_has_no_rate(engines, engine: str) -> None:
+    server = engines.server(engine)
+    first = 2 if engine == "tcp" else 1
+    assert _code(engines, server, "RESULT", _lie("elapsed", "0"), first=first) == "too-short"
