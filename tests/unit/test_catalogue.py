@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from railgauge.catalogue import EngineInfo, ParameterInfo, load_catalogue, read_engine
+from railgauge.cli.engines import describe
 from railgauge.errors import EngineError, FileProblems, InputError
 
 GOOD = """\
@@ -194,6 +195,19 @@ def test_an_optional_metric_may_be_missing_and_no_other() -> None:
     assert engine.read_metrics(both, "") == both
     with pytest.raises(EngineError, match="did not report speed"):
         engine.read_metrics({"jitter": 2.0}, "")
+
+
+def test_a_description_tells_what_is_optional_or_required_and_what_modes_stand_for() -> None:
+    lines = list(describe(network_engine()))
+    assert "  rate (rate, default 0bit/s, required in mode generator): " in lines
+    assert "  speed (bit/s, higher is better): " in lines
+    assert "  jitter (s, lower is better, where it can be measured): " in lines
+    assert lines[-3:] == [
+        "\nmodes",
+        "  sweep: in a plan, cases of mode stream whose datagram is 1, 2 … up to what is set for it",
+        "  generator: needs no server; the link's other host is only the target",
+    ]
+    assert "\nmodes" not in describe(network_engine(series=[], solo_modes=[]))
 
 
 @pytest.mark.parametrize(

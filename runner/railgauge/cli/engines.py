@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
@@ -30,29 +31,31 @@ def engines(name: str | None, as_json: bool) -> None:
         for engine in chosen:
             click.echo(f"{engine.name:<10} {engine.summary}")
     else:
-        _describe(chosen[0])
+        click.echo("\n".join(describe(chosen[0])))
 
 
-def _describe(engine: EngineInfo) -> None:
-    click.echo(f"{engine.name} {engine.version}: {engine.summary}\n\nparameters")
+def describe(engine: EngineInfo) -> Iterator[str]:
+    """Yield the lines that tell what an engine takes, what it reports, and what its modes need."""
+    yield f"{engine.name} {engine.version}: {engine.summary}"
+    yield "\nparameters"
     for parameter in engine.parameters.values():
-        click.echo(f"  {parameter.name} ({_about(parameter)}): {parameter.help}")
-    click.echo("\nmetrics")
+        yield f"  {parameter.name} ({_about(parameter)}): {parameter.help}"
+    yield "\nmetrics"
     for metric in engine.metrics.values():
         better = "" if metric.better == "neither" else f", {metric.better} is better"
         optional = ", where it can be measured" if metric.optional else ""
-        click.echo(f"  {metric.name} ({metric.unit}{better}{optional}): {metric.help}")
+        yield f"  {metric.name} ({metric.unit}{better}{optional}): {metric.help}"
     if engine.series or engine.solo_modes:
-        click.echo("\nmodes")
+        yield "\nmodes"
     for series in engine.series:
         info = engine.parameters[series.parameter]
         first, second = info.format(series.first), info.format(2 * series.first)
-        click.echo(
+        yield (
             f"  {series.mode}: in a plan, cases of mode {series.becomes} whose {series.parameter} "
             f"is {first}, {second} … up to what is set for it"
         )
     for mode in engine.solo_modes:
-        click.echo(f"  {mode}: needs no server; the link's other host is only the target")
+        yield f"  {mode}: needs no server; the link's other host is only the target"
 
 
 def _about(parameter: ParameterInfo) -> str:
