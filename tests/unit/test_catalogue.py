@@ -204,7 +204,8 @@ def test_a_description_tells_what_is_optional_or_required_and_what_modes_stand_f
     assert "  jitter (s, lower is better, where it can be measured): " in lines
     assert lines[-3:] == [
         "\nmodes",
-        "  sweep: in a plan, cases of mode stream whose datagram is 1, 2 … up to what is set for it",
+        "  sweep: in a plan, cases of mode stream whose datagram is 1, 2 … "
+        "up to what is set for it",
         "  generator: needs no server; the link's other host is only the target",
     ]
     assert "\nmodes" not in describe(network_engine(series=[], solo_modes=[]))
