@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
-	bench-overhead bench-report bench-check
+	bench-overhead bench-report bench-check bench-network
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -67,6 +67,8 @@ bench-overhead: setup
 	$(BIN)/python benchmarks/overhead.py
 bench-report: setup
 	$(BIN)/python benchmarks/report_million.py
+bench-network: setup
+	$(BIN)/python benchmarks/network.py $(NETWORK)
 bench-check: setup
 	$(BIN)/python benchmarks/check_large.py
 
