@@ -161,10 +161,10 @@ def test_a_time_that_cannot_be_is_refused(engines, now: str | None) -> None:
     assert _code(engines, server, "TIME_IS", _lie("now", now)) == "bad-peer"
 
 
-@pytest.mark.parametrize("lie", ["received", "timed"])
-def test_more_than_was_sent_is_no_result(engines, lie: str) -> None:
+@pytest.mark.parametrize(("name", "value"), [("received", "21"), ("timed", "21"), ("timed", "4.5")])
+def test_counts_that_do_not_fit_what_was_sent_are_no_result(engines, name, value) -> None:
     server = engines.server("udp")
-    assert _code(engines, server, "RESULT", _lie(lie, "21")) == "bad-peer"
+    assert _code(engines, server, "RESULT", _lie(name, value)) == "bad-peer"
 
 
 def test_bytes_that_tcp_lost_are_an_error(engines) -> None:
@@ -177,3 +177,19 @@ def test_a_result_that_took_no_time_has_no_rate(engines, engine: str) -> None:
     server = engines.server(engine)
     first = 2 if engine == "tcp" else 1
     assert _code(engines, server, "RESULT", _lie("elapsed", "0"), first=first) == "too-short"
+
+
+def test_a_servers_warnings_and_settings_reach_the_reader(engines) -> None:
+    def add(whole: bytes) -> bytes:
+        granted = {"sndbuf": "4096", "name": 'a "b"', "on": "true"}
+        return frame(
+            Wire.SETTINGS, {**fields_of(whole), **granted, "warning": "odd-thing Be warned"}
+        )
+
+    with Between(engines.server("udp").port, Wire.SETTINGS, add) as between:
+        done = _start(engines, "udp", between.port).finish()
+    assert done.metrics
+    granted = done.settings["server"]
+    assert (granted["sndbuf"], granted["name"], granted["on"]) == (4096, 'a "b"', True)
+    (warning,) = (warning for warning in done.of("warning") if warning["code"] == "odd-thing")
+    assert (warning["side"], warning["message"]) == ("server", "Be warned")

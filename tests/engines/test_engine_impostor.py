@@ -1,0 +1,124 @@
+"""A client before a server that isn't one, and before one that answers datagrams oddly."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+from collections.abc import Callable
+
+import pytest
+
+
+@pytest.fixture
+def impostor() -> Callable[[Callable[[socket.socket], None]], int]:
+    """Serve one connection by a function; return the port."""
+    listeners: list[tuple[socket.socket, threading.Thread]] = []
+
+    def serve(act: Callable[[socket.socket], None]) -> int:
+        listener = socket.create_server(("127.0.0.1", 0))
+
+        def run() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                act(connection)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        listeners.append((listener, thread))
+        port: int = listener.getsockname()[1]
+        return port
+
+    yield serve
+    for listener, thread in listeners:
+        thread.join(30)
+        listener.close()
+
+
+def _client(engines, port: int, *options: str):
+    return engines.run("udp", "client", "127.0.0.1", "--json", f"--port={port}", *options)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "bad-peer"),
+        (b"", "peer-lost"),
+        (os.urandom(100_000), "bad-peer"),
+        (struct.pack(">IHHI", 0x5241494C, 2, 2, 0)[:7], "peer-lost"),
+        (struct.pack(">IHHI", 0x5241494C, 2, 2, 0xFFFFFFFF), "bad-peer"),
+        (struct.pack(">IHHI", 0x5241494C, 2, 2, 4) + b"\x00\x01\x02\x03", "bad-peer"),
+        (struct.pack(">IHHI", 0x5241494C, 2, 8, 0), "bad-peer"),
+        (struct.pack(">IHHI", 0x5241494C, 9, 2, 0), "version-mismatch"),
+        (struct.pack(">IHHI", 0x5241494C, 9, 9, 10) + b"code busy\n", "busy"),
+        (struct.pack(">IHHI", 0x5241494C, 2, 9, 11) + b'code "\xff{}<\n', "bad-peer"),
+    ],
+)
+def test_a_client_gives_a_code_to_every_bad_answer(engines, impostor, answer, code) -> None:
+    def act(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(answer)
+
+    assert _client(engines, impostor(act)).error["code"] == code
+
+
+def _obliging(wire, connection: socket.socket, udp: socket.socket):
+    """Go along with a client until it sends."""
+    peer = wire(connection)
+    peer.expect(wire.HELLO)
+    peer.send(wire.WELCOME)
+    peer.expect(wire.SETUP)
+    peer.send(wire.SETTINGS, ports=udp.getsockname()[1])
+    while (request := peer.receive())[0] == wire.CLOCK:
+        peer.send(wire.TIME_IS, now="0" * 16)
+    assert request[0] == wire.START
+    peer.send(wire.READY)
+    return peer
+
+
+@pytest.fixture
+def udp_socket() -> socket.socket:
+    with socket.socket(type=socket.SOCK_DGRAM) as udp:
+        udp.bind(("127.0.0.1", 0))
+        udp.settimeout(30)
+        yield udp
+
+
+RESULT = {"elapsed": 0.1, "user_time": 0, "system_time": 0}
+
+
+def test_echoes_that_are_lost_stale_or_strange_do_not_count(
+    engines, wire, impostor, udp_socket
+) -> None:
+    """Of five datagrams: echoed, lost, echoed after a stale one, after a cut one, echoed twice."""
+
+    def act(connection: socket.socket) -> None:
+        peer = _obliging(wire, connection, udp_socket)
+        packets = []
+        for number in range(5):
+            packet, client = udp_socket.recvfrom(65536)
+            packets.append(packet)
+            if number == 2:
+                udp_socket.sendto(packets[0], client)
+            if number == 3:
+                udp_socket.sendto(packet[:-1], client)
+            if number != 1:
+                udp_socket.sendto(packet, client)
+            if number == 4:
+                udp_socket.sendto(packet, client)
+        peer.expect(wire.END)
+        peer.send(wire.RESULT, **RESULT)
+
+    options = ("--mode=latency", "--count=5", "--replications=1")
+    (metrics,) = _client(engines, impostor(act), *options).metrics
+    assert (metrics["round_trips"], metrics["lost_packets"]) == (4, 1)
+
+
+def test_a_server_that_echoes_nothing_gives_no_number(engines, wire, impostor, udp_socket) -> None:
+    def act(connection: socket.socket) -> None:
+        _obliging(wire, connection, udp_socket)
+        connection.recv(1)
+
+    options = ("--mode=latency", "--count=2", "--replications=1")
+    assert _client(engines, impostor(act), *options).error["code"] == "no-data"
