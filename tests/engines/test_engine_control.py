@@ -1,19 +1,31 @@
-"""A server among strangers, and a client before a server that isn't one."""
+"""A server among strangers and hostile clients: each is answered or hung up on, the next served."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import socket
 import struct
 
 import pytest
+from wire import Wire
 
-SHORT = ("--count=20", "--sockbuf=256KiB")
+ENGINES = ["udp", "tcp"]
+SHORT = {
+    "udp": ("--count=20", "--sockbuf=256KiB"),
+    "tcp": ("--count=200", "--message=64", "--congestion=system"),
+}
+
+
+def _frame(kind: int, payload: bytes = b"", length: int | None = None) -> bytes:
+    size = len(payload) if length is None else length
+    return struct.pack(">IHHI", Wire.MAGIC, Wire.PROTOCOL, kind, size) + payload
 
 
 def _still_honest(engines, server) -> None:
-    assert engines.client(server, *SHORT, count=1).metrics
+    engine = server.listening["engine"]
+    assert engines.client(server, *SHORT[engine], count=1).metrics
 
 
 @pytest.mark.parametrize(
@@ -22,16 +34,30 @@ def _still_honest(engines, server) -> None:
         b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
         b"\x00" * 4096,
         os.urandom(100_000),
-        struct.pack(">IHHI", 0x5241494C, 1, 1, 0xFFFFFFFF) + b"x" * 100_000,
-        struct.pack(">IHHI", 0x5241494C, 1, 1, 9) + b"no fields",
-        struct.pack(">IHHI", 0x5241494C, 1, 7, 0),
-        struct.pack(">IHHI", 0x5241494C, 1, 1, 7) + b"secret\n",
-        struct.pack(">IHHI", 0x5241494C, 1, 1, 8) + b"a \x00\x01\xff b\n",
+        _frame(Wire.HELLO, b"x" * 100_000, length=0xFFFFFFFF),
+        _frame(Wire.HELLO, b"x" * 1025),
+        _frame(Wire.HELLO, b"no fields"),
+        _frame(Wire.END),
+        _frame(Wire.HELLO, b"secret\n"),
+        _frame(Wire.HELLO, b"a \x00\x01\xff b\n"),
     ],
-    ids=["http", "zeros", "noise", "huge", "no-fields", "end", "no-value", "control-characters"],
+    ids=[
+        "http",
+        "zeros",
+        "noise",
+        "huge",
+        "too-long",
+        "no-fields",
+        "end",
+        "no-value",
+        "control-characters",
+    ],
 )
-def test_garbage_is_hung_up_on_and_the_next_client_served(engines, wire, garbage: bytes) -> None:
-    server = engines.server("udp")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_garbage_is_hung_up_on_and_the_next_client_served(
+    engines, wire, engine: str, garbage: bytes
+) -> None:
+    server = engines.server(engine)
     peer = wire.to(server.port)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         peer.socket.sendall(garbage)
@@ -39,23 +65,53 @@ def test_garbage_is_hung_up_on_and_the_next_client_served(engines, wire, garbage
     _still_honest(engines, server)
 
 
-def test_half_a_frame_and_silence_keep_nobody_waiting(engines, wire) -> None:
-    server = engines.server("udp")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_half_a_hello_and_silence_keep_nobody_waiting(engines, wire, engine: str) -> None:
+    server = engines.server(engine)
     stalled = [wire.to(server.port) for _ in range(5)]
     for peer in stalled[1:]:
-        peer.socket.sendall(struct.pack(">IHHI", wire.MAGIC, 1, 1, 50) + b"engine u")
+        peer.socket.sendall(_frame(Wire.HELLO, b"engine u", length=50))
     _still_honest(engines, server)
     assert all(peer.hung_up() for peer in stalled)
 
 
-def test_a_thousand_connections_keep_nobody_waiting(engines, wire) -> None:
-    server = engines.server("udp")
-    crowd = [wire.to(server.port) for _ in range(300)]
+def test_half_a_setup_and_silence_end_within_the_time_limit(engines, wire) -> None:
+    """Both engines and both ways to stall at once, as each takes the 10 s of the limit."""
+    stalled = []
+    for engine in ENGINES:
+        for said in (b"", _frame(Wire.SETUP, b"mode str", length=50)):
+            server = engines.server(engine)
+            peer = _greeted(wire, server)
+            peer.socket.sendall(said)
+            stalled.append((server, peer))
+    for server, peer in stalled:
+        assert peer.expect(wire.FAILED)["code"] == "no-answer"
+        assert peer.hung_up()
+        _still_honest(engines, server)
+
+
+@pytest.fixture
+def many_files(require) -> None:
+    """Let this process have a thousand connections open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    require(hard >= 4096, "4096 open files a process")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_thousand_connections_keep_nobody_waiting(engines, wire, engine: str) -> None:
+    """Half of them say nothing, half of them half a hello."""
+    server = engines.server(engine)
+    crowd = []
+    for number in range(1000):
+        crowd.append(wire.to(server.port))
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            crowd[-1].socket.sendall(_frame(Wire.HELLO, b"engine", length=20) * (number % 2))
     _still_honest(engines, server)
-    for peer in crowd:
-        peer.close()
-    crowd = [wire.to(server.port) for _ in range(700)]
-    _still_honest(engines, server)
+    assert all(peer.hung_up() for peer in crowd)
     for peer in crowd:
         peer.close()
 
@@ -69,7 +125,23 @@ def test_a_wrong_secret_is_refused(engines, given: str) -> None:
     assert client.finish().error["code"] == "bad-secret"
 
 
-@pytest.mark.parametrize("engine", ["udp", "tcp"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_whoever_guesses_secrets_is_refused_each_time_and_in_nobodys_way(
+    engines, wire, engine: str
+) -> None:
+    server = engines.server(engine, RAILGAUGE_SECRET="secret")
+    guessing = [wire.to(server.port) for _ in range(50)]
+    for number, peer in enumerate(guessing):
+        peer.hello(engine, secret=f"secret{number}")
+    options = ("--json", f"--port={server.port}", "--replications=1", *SHORT[engine])
+    client = engines.start(engine, "client", "127.0.0.1", *options, RAILGAUGE_SECRET="secret")
+    assert client.finish().metrics
+    for peer in guessing:
+        assert peer.expect(wire.FAILED)["code"] == "bad-secret"
+        assert peer.hung_up()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_the_right_secret_comes_by_standard_input_or_environment(engines, engine: str) -> None:
     server = engines.start(engine, "server", "--json", "--port=0", "--secret-stdin")
     server.write("päss word\n")
@@ -91,10 +163,15 @@ def test_a_secret_that_is_too_long_is_refused(engines) -> None:
     assert server.finish().error["code"] == "bad-secret"
 
 
-def test_a_second_client_is_told_that_the_server_is_busy(engines) -> None:
-    server = engines.server("udp")
-    engines.start_client(server)
-    assert engines.client(server, *SHORT).error["code"] == "busy"
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_second_client_is_told_that_the_server_is_busy_and_the_first_goes_on(
+    engines, engine: str
+) -> None:
+    server = engines.server(engine)
+    options = ("--duration=2s", "--replications=1", *SHORT[engine][1:])
+    first = engines.start_client(server, *options)
+    assert engines.client(server, *SHORT[engine]).error["code"] == "busy"
+    assert first.finish().metrics
 
 
 def test_a_client_for_another_engine_is_refused(engines) -> None:
@@ -103,19 +180,20 @@ def test_a_client_for_another_engine_is_refused(engines) -> None:
     assert done.error["code"] == "wrong-engine"
 
 
-def test_a_client_of_another_version_is_told_so(engines, wire) -> None:
-    server = engines.server("udp")
-    peer = wire.to(server.port)
-    peer.send(wire.HELLO, protocol=2, engine="udp", version="9", secret="")
-    kind, fields = peer.receive()
-    assert (kind, fields["code"]) == (wire.FAILED, "version-mismatch")
-    assert peer.hung_up()
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_client_of_another_version_is_told_so(engines, wire, engine: str) -> None:
+    server = engines.server(engine)
+    for protocol in (0, wire.PROTOCOL - 1, wire.PROTOCOL + 1, 65535):
+        peer = wire.to(server.port)
+        peer.send(wire.HELLO, protocol=protocol, engine=engine, version="9", secret="")
+        assert peer.expect(wire.FAILED)["code"] == "version-mismatch"
+        assert peer.hung_up()
     _still_honest(engines, server)
 
 
-def _greeted(engines, wire, server):
+def _greeted(wire, server):
     peer = wire.to(server.port)
-    peer.hello("udp")
+    peer.hello(server.listening["engine"])
     peer.expect(wire.WELCOME)
     return peer
 
@@ -134,7 +212,7 @@ def _greeted(engines, wire, server):
 )
 def test_a_server_checks_every_parameter_it_is_sent(engines, wire, fields, code) -> None:
     server = engines.server("udp")
-    peer = _greeted(engines, wire, server)
+    peer = _greeted(wire, server)
     peer.send(wire.SETUP, **fields)
     assert peer.expect(wire.FAILED)["code"] == code
     _still_honest(engines, server)
@@ -149,16 +227,19 @@ def test_a_server_checks_every_parameter_it_is_sent(engines, wire, fields, code)
         {"duration": "-1"},
         {"count": "-5"},
         {"count": "0.5"},
-        {"client_port": "65536"},
+        {"client_ports": "65536"},
+        {"client_ports": "0"},
+        {"client_ports": "1,,2"},
+        {"client_ports": "1," * 64 + "1"},
         {"token": "0123"},
         {"token": "g" * 16},
         {"number": "1e30"},
     ],
 )
 def test_a_server_checks_every_number_of_a_start(engines, wire, fields) -> None:
-    good = {"number": 1, "duration": 1, "count": 0, "client_port": 9, "token": "0" * 16}
+    good = {"number": 1, "duration": 1, "count": 0, "client_ports": 9, "token": "0" * 16}
     server = engines.server("udp")
-    peer = _greeted(engines, wire, server)
+    peer = _greeted(wire, server)
     peer.send(wire.SETUP)
     peer.expect(wire.SETTINGS)
     peer.send(wire.START, **({**good, **fields} if fields else {}))
@@ -166,11 +247,51 @@ def test_a_server_checks_every_number_of_a_start(engines, wire, fields) -> None:
     _still_honest(engines, server)
 
 
-def test_a_session_that_breaks_off_in_a_frame_frees_the_server(engines, wire) -> None:
-    server = engines.server("udp")
-    peer = _greeted(engines, wire, server)
-    peer.socket.sendall(struct.pack(">IHHI", wire.MAGIC, 1, wire.SETUP, 1000) + b"mode ")
+START = {"number": 1, "duration": 1, "count": 0, "client_ports": 9, "token": "0" * 16}
+STAGES = ["hello", "welcome", "half-setup", "setup", "settings", "start", "ready", "end"]
+
+
+def _reach(wire, peer, engine: str, stage: str) -> None:
+    """Take the part of a client up to and including the stage."""
+    setup = {"congestion": "system"} if engine == "tcp" else {}
+    steps = {
+        "hello": lambda: peer.hello(engine),
+        "welcome": lambda: peer.expect(wire.WELCOME),
+        "half-setup": lambda: peer.socket.sendall(_frame(wire.SETUP, b"mode ", length=1000)),
+        "setup": lambda: peer.send(wire.SETUP, **setup),
+        "settings": lambda: peer.expect(wire.SETTINGS),
+        "start": lambda: peer.send(wire.START, **START),
+        "ready": lambda: peer.expect(wire.READY),
+        "end": lambda: peer.send(wire.END, sent=1000),
+    }
+    for each in STAGES[: STAGES.index(stage) + 1]:
+        if each != "half-setup" or each == stage:
+            steps[each]()
+
+
+@pytest.mark.parametrize("abruptly", [False, True], ids=["closed", "reset"])
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_client_that_dies_at_any_stage_frees_the_server(
+    engines, wire, engine: str, stage: str, abruptly: bool
+) -> None:
+    server = engines.server(engine)
+    peer = wire.to(server.port)
+    _reach(wire, peer, engine, stage)
+    if abruptly:
+        peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     peer.close()
+    _still_honest(engines, server)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_request_for_more_trace_than_there_is_is_refused(engines, wire, engine: str) -> None:
+    server = engines.server(engine)
+    for at in ("1", "-1", "nan", "1e300"):
+        peer = wire.to(server.port)
+        _reach(wire, peer, engine, "settings")
+        peer.send(wire.TRACE, at=at)
+        assert peer.expect(wire.FAILED)["code"] == "bad-peer"
     _still_honest(engines, server)
 
 
@@ -180,9 +301,9 @@ def test_a_session_that_breaks_off_in_a_frame_frees_the_server(engines, wire) ->
 def _stream(engines, wire, arrivals: list[int], sent: int, strangers: bool = False):
     """Play the client of a stream; return the kind and fields of the server's answer."""
     server = engines.server("udp")
-    peer = _greeted(engines, wire, server)
+    peer = _greeted(wire, server)
     peer.send(wire.SETUP, datagram=100)
-    port = int(peer.expect(wire.SETTINGS)["port"])
+    port = int(peer.expect(wire.SETTINGS)["ports"])
     with socket.socket(type=socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
         udp.connect(("127.0.0.1", port))
@@ -192,7 +313,7 @@ def _stream(engines, wire, arrivals: list[int], sent: int, strangers: bool = Fal
             number=1,
             duration=1,
             count=0,
-            client_port=udp.getsockname()[1],
+            client_ports=udp.getsockname()[1],
             token=f"{token:016x}",
         )
         peer.expect(wire.READY)
@@ -232,19 +353,18 @@ def test_a_datagram_that_was_never_sent_gives_no_number(engines, wire) -> None:
 
 def test_a_stranger_at_the_tcp_test_port_is_not_taken_for_the_client(engines, wire) -> None:
     server = engines.server("tcp")
-    peer = wire.to(server.port)
-    peer.hello("tcp")
-    peer.expect(wire.WELCOME)
+    peer = _greeted(wire, server)
     peer.send(wire.SETUP, congestion="system")
-    port = int(peer.expect(wire.SETTINGS)["port"])
+    port = int(peer.expect(wire.SETTINGS)["ports"])
     token = bytes.fromhex("00112233445566ff")
-    peer.send(wire.START, number=1, duration=1, count=0, client_port=0, token=token.hex())
+    peer.send(wire.START, number=1, duration=1, count=0, client_ports="", token=token.hex())
     peer.expect(wire.READY)
     with socket.create_connection(("127.0.0.1", port)) as stranger:
-        stranger.sendall(b"X" * 8)
+        stranger.sendall(b"X" * 16)
         with socket.create_connection(("127.0.0.1", port)) as honest:
-            honest.sendall(token)
-            assert honest.recv(8, socket.MSG_WAITALL) == token
+            greeting = token + bytes(8)  # and the connection's index
+            honest.sendall(greeting)
+            assert honest.recv(16, socket.MSG_WAITALL) == greeting
             honest.sendall(b"x" * 1000)
             honest.shutdown(socket.SHUT_WR)
             peer.send(wire.END, sent=1000)
