@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from railgauge.cases import Case, Value, case_key
-from railgauge.store.records import Series
+from railgauge.store import Store
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, Series
+from railgauge.trace import Trace, encode
 
 
 def series(
@@ -51,3 +53,46 @@ def series(
         failed=failed,
         asked=len(values) + failed if asked is None else asked,
     )
+
+
+def trace(
+    losses: Mapping[int, int] | None = None,
+    *,
+    sent: int = 5000,
+    gap: int = 13_500,
+    recorded: int | None = None,
+) -> Trace:
+    """A steady stream, a datagram each `gap` ns, that lost so many after each key of `losses`."""
+    kept = np.ones(sent, dtype=np.bool_)
+    for after, lost in (losses or {}).items():
+        kept[after + 1 : after + 1 + lost] = False
+    sequence = np.flatnonzero(kept).astype(np.int64)
+    arrived = len(sequence)
+    sequence = sequence[:recorded]
+    times = (sequence - sequence[:1].sum()) * gap
+    first = 7_000_000_000 if len(sequence) else 0
+    return Trace("monotonic", sent, arrived, sequence, times, times.copy(), first, first)
+
+
+def store_traces(
+    store: Store, traces: Mapping[tuple[str, float], Sequence[Trace]], *, datagram: int = 1000
+) -> int:
+    """Store a run of a case for each (link, wait in s) with a replication for each trace of it."""
+    cases = {}
+    for link, wait in traces:
+        parameters = {"mode": "stream", "datagram": datagram, "wait": wait}
+        client, server = link.split("→")
+        key = case_key("udp", link, client, server, parameters)
+        cases[link, wait] = Case(key, "udp", link, client, server, parameters)
+    run = NewRun("udpmon", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
+    planned = [PlannedCase("arrival", case, len(traces[place])) for place, case in cases.items()]
+    metrics = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    number = store.begin_run(run, planned, metrics)
+    for place, case in cases.items():
+        for i, one in enumerate(traces[place], 1):
+            bits = 8.0 * datagram * len(one.sequence)
+            rate = bits / max(float(one.received.max(initial=0)) * 1e-9, 1e-9)
+            outcome = Outcome(i, 1.0, {"throughput": rate}, trace=encode(one))
+            store.add(number, "arrival", case.key, outcome, Launch(1.0))
+    store.finish_run(number, "complete")
+    return number

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from railgauge.cases import Value
+from railgauge.cases import Case, Value
 from railgauge.errors import InputError
 from railgauge.report.characters import visible
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue, ParameterInfo
-    from railgauge.store.records import Series
 
 # The axes that every measurement has; all others are parameters of its engine.
 FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_host")
@@ -19,16 +18,29 @@ FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_ho
 AxisValue = Value | None  # None: the measurement's engine has no such parameter
 
 
-def axis_value(series: Series, axis: str) -> AxisValue:
-    """Return where `series` stands on `axis`; None where its engine has no such parameter."""
-    case = series.case
+class Placed(Protocol):
+    """What has a place on every axis: the values of a case, or a trace."""
+
+    @property
+    def run(self) -> int: ...  # noqa: D102 - as the store's records say
+    @property
+    def plan(self) -> str: ...  # noqa: D102
+    @property
+    def test(self) -> str: ...  # noqa: D102
+    @property
+    def case(self) -> Case: ...  # noqa: D102
+
+
+def axis_value(one: Placed, axis: str) -> AxisValue:
+    """Return where `one` stands on `axis`; None where its engine has no such parameter."""
+    case = one.case
     match axis:
         case "run":
-            return series.run
+            return one.run
         case "plan":
-            return series.plan
+            return one.plan
         case "test":
-            return series.test
+            return one.test
         case "engine":
             return case.engine
         case "link":
@@ -59,6 +71,8 @@ class Axis:
     def __init__(self, name: str, info: ParameterInfo | None, title: str = "") -> None:
         self.name = name
         self.title = visible(title) or name.replace("_", " ").capitalize()
+        self.titled = bool(title)
+        self.unit = info.unit if info is not None else ""
         self._info = info
         self._labels: dict[AxisValue, str] = {}
         self._order: dict[AxisValue, int] = {}

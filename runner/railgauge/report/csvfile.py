@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable, Sequence
 
 from railgauge.analysis import Summary
 from railgauge.report.table import Table
@@ -45,6 +46,17 @@ def render_csv(table: Table) -> str:
                 + [*(one.summary or _NOTHING), column.metric_unit]
                 + ([_text(getattr(one, name)) for name in cell] if one.case_key else no_case)
             )
+    return out.getvalue()
+
+
+def render_records(
+    header: Sequence[str], records: Iterable[Sequence[int | float | str | bool | None]]
+) -> str:
+    """Return a figure's numbers as CSV, a line for each of `records`, lines ended by CR LF."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(map(_text, header))
+    writer.writerows([*map(_text, record)] for record in records)
     return out.getvalue()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PlainValidator
+from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from railgauge.cases import Value
 from railgauge.validation import StrictModel, describe
@@ -82,10 +82,58 @@ class TableSpec(StrictModel):
     notes: str = ""
 
 
+class XSpec(StrictModel):
+    """A figure's x axis. `axis`: the parameter it shows, in kinds that leave the choice.
+
+    An empty `unit` or `title` is the kind's own; so is `log` where it isn't said.
+    """
+
+    axis: str = ""
+    unit: str = ""
+    title: str = ""
+    log: bool | None = None
+
+
+class YSpec(StrictModel):
+    """A figure's y axis. `metric`, `statistic`: what it shows, in kinds that leave the choice."""
+
+    metric: str = ""
+    statistic: Statistic = "mean"
+    unit: str = ""
+    title: str = ""
+    log: bool | None = None
+
+
+class FigureSpec(StrictModel):
+    """One figure of a kind (report/kinds); `select` as in tables.
+
+    `each` names axes for each of whose values there is a figure of its own. `replication`: the one
+    whose trace is shown (None: the first that has one).
+    """
+
+    name: Stem
+    title: str
+    kind: str
+    select: dict[str, Selection] = Field(default_factory=dict)
+    each: list[str] = Field(default_factory=list)
+    replication: Annotated[int, Field(ge=1)] | None = None
+    x: XSpec = XSpec()
+    y: YSpec = YSpec()
+    axes: dict[str, AxisSpec] = Field(default_factory=dict)
+    notes: str = ""
+
+
 class Spec(StrictModel):
-    """A report definition: a name (the stem of its files), a title and its tables."""
+    """A report definition: a name (the stem of its files), a title, its tables and its figures."""
 
     railgauge_report: Literal[1]
     name: Stem
     title: str
-    tables: Annotated[list[TableSpec], Field(min_length=1)]
+    tables: list[TableSpec] = Field(default_factory=list)
+    figures: list[FigureSpec] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _something(self) -> Spec:
+        if not self.tables and not self.figures:
+            raise ValueError("the report shows nothing: add 'tables' or 'figures'")
+        return self

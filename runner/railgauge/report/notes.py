@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from railgauge.analysis import Summary
+from railgauge.report.axes import Placed
 from railgauge.report.characters import visible
 from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.number import at_most
 from railgauge.report.table import Cell, Column, Footnote, Heading, Row
-from railgauge.store.records import Series
 
-_STATISTIC_WORDS = {
+STATISTIC_WORDS = {
     "stdev": "standard deviation",
     "mean_absolute_deviation": "mean absolute deviation",
     "cv": "coefficient of variation",
@@ -54,7 +54,7 @@ def sentences(
     spec: TableSpec,
     columns: Sequence[Column],
     rows: Sequence[Row],
-    chosen: Sequence[Series],
+    chosen: Sequence[Placed],
     imported: Collection[int],
 ) -> tuple[str, ...]:
     """Return the sentences below the table: its numbers, replications, spread, runs, its notes."""
@@ -65,13 +65,13 @@ def sentences(
     if spread:
         lines[0] += f"; {spread}"
     lines[0] += "."
-    lines.append(_sources(chosen, imported))
+    lines.append(sources(chosen, imported))
     lines += [visible(line) for line in spec.notes.splitlines() if line.strip()]
     return tuple(lines)
 
 
 def _what(cell: CellSpec) -> str:
-    metric = _words(cell.metric)
+    metric = words(cell.metric)
     if cell.statistic != "mean":
         metric = f"{_SHORT.get(cell.statistic, cell.statistic)} of {metric}"
     return metric[:1].upper() + metric[1:]
@@ -91,11 +91,11 @@ def _behind(
     statistics = {column.statistic for column in columns}
     if len(statistics) == 1 and counts not in (set(), {1}):
         (statistic,) = statistics
-        behind = f"{_STATISTIC_WORDS.get(statistic, statistic)} of {behind}"
+        behind = f"{STATISTIC_WORDS.get(statistic, statistic)} of {behind}"
     if spec.columns and len(spec.cells) == 1:
         unit = columns[0].unit
         shown_unit = f" in {unit}" if unit not in ("", "1") else ""
-        behind = f"{_words(spec.cells[0].metric)}{shown_unit}: {behind}"
+        behind = f"{words(spec.cells[0].metric)}{shown_unit}: {behind}"
     return behind[:1].upper() + behind[1:]
 
 
@@ -112,7 +112,7 @@ def _spread(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> 
     for column in {column.metric: column for column in columns}.values():
         said = _largest(found[column.metric], column)
         if said is not None:
-            label = labels.get(column.metric) or _words(column.metric)
+            label = labels.get(column.metric) or words(column.metric)
             name = f" ({label})" if len(found) > 1 else ""
             kinds.setdefault(said[0], []).append(said[1] + name)
     return "; ".join(f"{kind} at most {', '.join(each)}" for kind, each in kinds.items())
@@ -131,7 +131,8 @@ def _largest(found: Sequence[Summary], column: Column) -> tuple[str, str] | None
     return ("coefficient of variation", f"{at_most(max(ratios), 0.01, 1)} %") if ratios else None
 
 
-def _sources(chosen: Sequence[Series], imported: Collection[int]) -> str:
+def sources(chosen: Iterable[Placed], imported: Collection[int]) -> str:
+    """Return which runs of which plans, on which hosts, the `chosen` come from."""
     runs: dict[tuple[str, bool], dict[int, None]] = {}
     hosts: dict[str, None] = {}
     for one in chosen:
@@ -158,9 +159,10 @@ def _listed(names: Iterable[str]) -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
-def _words(metric: str) -> str:
-    words = metric.replace("_", " ").replace("rtt", "RTT").replace("p999", "p99.9")
-    return visible(words)
+def words(metric: str) -> str:
+    """Return a metric's name as words to read."""
+    text = metric.replace("_", " ").replace("rtt", "RTT").replace("p999", "p99.9")
+    return visible(text)
 
 
 def _letters(place: int) -> str:

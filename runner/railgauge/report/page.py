@@ -22,7 +22,10 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A report's frame. `summary` are sentences, `tables` the names of the tables' files."""
+    """A report's frame. `summary` are sentences.
+
+    `tables` and `figures` are the names of their files; a figure's own table follows it there.
+    """
 
     name: str
     title: str
@@ -31,6 +34,7 @@ class Page:
     runs: Details
     machines: tuple[Details, ...]
     failures: tuple[Details, ...]
+    figures: tuple[str, ...] = ()
 
 
 def make_page(
@@ -39,6 +43,7 @@ def make_page(
     tables: Sequence[str],
     runs: Sequence[StoredRun],
     failures: Sequence[Sequence[Failure]],
+    figures: Sequence[str] = (),
 ) -> Page:
     """Return the frame of a report over `runs`, with the failed replications of each."""
     return Page(
@@ -51,6 +56,7 @@ def make_page(
         failures=tuple(
             _failures(run, failed) for run, failed in zip(runs, failures, strict=True) if failed
         ),
+        figures=tuple(figures),
     )
 
 

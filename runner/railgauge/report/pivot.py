@@ -12,10 +12,11 @@ import numpy as np
 from railgauge.analysis import Summary, summarise
 from railgauge.errors import InputError
 from railgauge.report import notes
-from railgauge.report.axes import FIXED_AXES, Axis, AxisValue, axis_value, parameter_info
+from railgauge.report.axes import FIXED_AXES, Axis, AxisValue, axis_value
 from railgauge.report.characters import visible
 from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.number import fitting_units, scale, shown
+from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching, some
 from railgauge.report.table import Cell, Column, Heading, Row, RowLabel, Table
 from railgauge.store.records import Series
 
@@ -41,7 +42,8 @@ def build(
     many replications. InputError when nothing is selected, when a cell would mix cases or runs, or
     when a unit doesn't fit its metric.
     """
-    axes = _axes(spec, _engines(spec, series), catalogue)
+    names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
+    axes = make_axes(names, spec.axes, engines_shown(spec.select, series), catalogue)
     chosen = _select(spec, series, axes)
     grid = _grid(spec, chosen)
     row_keys = _ordered([row for row, _ in grid], [axes[name] for name in spec.rows])
@@ -74,40 +76,9 @@ def build(
     )
 
 
-def _engines(spec: TableSpec, series: Sequence[Series]) -> list[str]:
-    """Return the engines to show: equal names of parameters need not mean the same in others."""
-    wanted = spec.select.get("engine")
-    if wanted is not None:
-        return [str(name) for name in (wanted if isinstance(wanted, list) else [wanted])]
-    return list(dict.fromkeys(one.case.engine for one in series))
-
-
-def _axes(spec: TableSpec, engines: Sequence[str], catalogue: Catalogue | None) -> dict[str, Axis]:
-    names = dict.fromkeys([*spec.rows, *spec.columns, *spec.select, *spec.axes])
-    axes = {}
-    for name in names:
-        said = spec.axes.get(name)
-        axis = Axis(name, parameter_info(name, engines, catalogue), said.title if said else "")
-        if said is not None:
-            for written, text in said.labels.items():
-                axis.label(written, text)
-            axis.arrange(said.order, said.sort or "")
-        axes[name] = axis
-    return axes
-
-
 def _select(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]) -> list[Series]:
-    wanted = {
-        name: axes[name].accepts(value if isinstance(value, list) else [value])
-        for name, value in spec.select.items()
-    }
     metrics = {cell.metric for cell in spec.cells}
-    chosen = [
-        one
-        for one in series
-        if one.metric in metrics
-        and all(axis_value(one, name) in values for name, values in wanted.items())
-    ]
+    chosen = matching((one for one in series if one.metric in metrics), spec.select, axes)
     if not chosen:
         raise InputError(_nothing(spec, series, axes))
     for name in (*spec.rows, *spec.columns):
@@ -121,24 +92,14 @@ def _select(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis])
 
 
 def _nothing(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]) -> str:
-    asked = [f"metric {' or '.join(dict.fromkeys(cell.metric for cell in spec.cells))}"]
-    there = [f"metric {_some({one.metric: None for one in series})}"]
-    for name, value in spec.select.items():
-        values = value if isinstance(value, list) else [value]
-        asked.append(f"{name} {' or '.join(str(each) for each in values)}")
-        found = {axes[name].text(axis_value(one, name)): None for one in series}
-        there.append(f"{name} {_some(found)}")
+    asked, there = asked_and_there(spec.select, series, axes)
+    asked.insert(0, f"metric {' or '.join(dict.fromkeys(cell.metric for cell in spec.cells))}")
+    there.insert(0, f"metric {some({one.metric: None for one in series})}")
     what = "; ".join(there) if series else "no measurements at all"
     return (
         f"table {spec.name!r}: no measurement has {', '.join(asked)}; there is: {what}."
         " Change 'select' or 'cells', or name other runs"
     )
-
-
-def _some(values: Collection[str]) -> str:
-    listed = list(values)
-    more = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
-    return ", ".join(listed[:10]) + more
 
 
 def _grid(spec: TableSpec, chosen: Sequence[Series]) -> Grid:

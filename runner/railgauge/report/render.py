@@ -7,7 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from railgauge.assets import folder
-from railgauge.report import tex
+from railgauge.report import plotfile, svg, tex
+from railgauge.report.figure import Figure
 from railgauge.report.page import Page
 from railgauge.report.plaintext import Layout
 from railgauge.report.table import Table
@@ -16,6 +17,7 @@ from railgauge.report.tooltip import tooltip
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 def render_text(table: Table) -> str:
@@ -28,14 +30,33 @@ def render_latex(table: Table) -> str:
     return _latex().get_template("table.tex.j2").render(part=lay_out(table))
 
 
+def render_figure_text(figure: Figure) -> str:
+    """Return what stands for `figure` in plain text: a sentence for each of its series."""
+    return _plain().get_template("figure.txt.j2").render(figure=figure)
+
+
+def render_figure_latex(figure: Figure) -> str:
+    r"""Return a figure with its caption as a fragment for \input, which inputs its picture."""
+    return _latex().get_template("figure.tex.j2").render(figure=figure)
+
+
+def render_plot(figure: Figure) -> str:
+    """Return the gnuplot script that draws `figure` from its data file."""
+    return (
+        _gnuplot()
+        .get_template("figure.plot.j2")
+        .render(figure=figure, curves=plotfile.curves(figure))
+    )
+
+
 def render_latex_document(page: Page) -> str:
     r"""Return a document that compiles by itself beside the fragments, which it \input's."""
     return _latex().get_template("document.tex.j2").render(page=page)
 
 
-def render_html(page: Page, tables: Sequence[Table]) -> str:
-    """Return one self-contained page with all the tables, the runs and the machines."""
-    return _html().get_template("index.html.j2").render(page=page, tables=tables)
+def render_html(page: Page, tables: Sequence[Table], drawn: Sequence[plotfile.Drawn] = ()) -> str:
+    """Return one self-contained page with all the tables, figures, the runs and the machines."""
+    return _html().get_template("index.html.j2").render(page=page, tables=tables, drawn=drawn)
 
 
 @cache
@@ -77,6 +98,28 @@ def _latex() -> Environment:
 
 
 @cache
+def _gnuplot() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # Braces are gnuplot's own, so the delimiters are LaTeX's.
+    environment = Environment(  # noqa: S701 - the filter `quoted` keeps texts from acting
+        loader=FileSystemLoader(folder("templates") / "gnuplot"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+    )
+    environment.filters["quoted"] = plotfile.quoted
+    environment.filters["tex"] = tex.escape
+    environment.filters["tex_title"] = plotfile.tex_title
+    return environment
+
+
+@cache
 def _html() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -89,4 +132,14 @@ def _html() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals["tooltip"] = tooltip
+    environment.globals["picture"] = _picture
     return environment
+
+
+def _picture(drawn: plotfile.Drawn) -> Markup:
+    from markupsafe import Markup
+
+    figure = drawn.figure
+    told = " ".join(figure.content.summary)
+    # Built by an XML writer, so nothing in it is left to escape.
+    return Markup(svg.inline(drawn.svg, figure.name, figure.title, told))  # noqa: S704

@@ -8,17 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.report.csvfile import render_csv
+from railgauge.report.csvfile import render_csv, render_records
 from railgauge.report.default import default_series, default_spec
+from railgauge.report.figure import Figure
+from railgauge.report.figures import build_figures
 from railgauge.report.model import Spec
-from railgauge.report.page import make_page
+from railgauge.report.page import Page, make_page
 from railgauge.report.pivot import build
+from railgauge.report.plotfile import Drawn, draw
 from railgauge.report.render import (
+    render_figure_latex,
+    render_figure_text,
     render_html,
     render_latex,
     render_latex_document,
     render_text,
 )
+from railgauge.report.table import Table
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
@@ -36,38 +42,79 @@ def write_report(
     """Write the report over these runs into `out_dir` (made if missing) and return its files.
 
     `index.html` holds everything; `NAME.txt` the tables as text; `NAME.tex` compiles by itself and
-    inputs a `TABLE.tex` for each table; `TABLE.csv` has every cell's numbers. Without a `spec` each
-    test has its default table. `catalogue` writes parameters with their units. Each file is
-    complete or not there. InputError when there is nothing to show, EnvironmentFailedError when a
-    file can't be written.
+    inputs a `TABLE.tex` for each table; `TABLE.csv` has every cell's numbers. A figure has a
+    `FIGURE.tex` and a `FIGURE.csv` too, and the gnuplot script, its data and the two pictures it
+    makes: `.plot`, `.dat`, `.svg` and `-picture.tex`. Without a `spec` each test has its default
+    table. `catalogue` writes parameters with their units. Each file is complete or not there.
+    InputError when there is nothing to show, EnvironmentFailedError when a figure can't be drawn
+    or a file can't be written.
     """
     if not run_ids:
         raise InputError("name the run to report: `railgauge list` shows them")
+    runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
+    imported = {run.id for run in runs if run.new.origin == "imported"}
     if spec is None:
         series = default_series(store, run_ids)
         spec = default_spec(series)
     else:
         metrics = {cell.metric for one in spec.tables for cell in one.cells}
-        series = store.series(run_ids, metrics)
-    runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
-    imported = {run.id for run in runs if run.new.origin == "imported"}
+        series = store.series(run_ids, metrics) if spec.tables else []
     tables = [build(one, series, catalogue=catalogue, imported=imported) for one in spec.tables]
+    figures = [
+        figure
+        for one in spec.figures
+        for figure in build_figures(one, store, run_ids, catalogue=catalogue, imported=imported)
+    ]
+    _refuse_one_name_for_two(spec, tables, figures)
     page = make_page(
         spec.name,
         spec.title,
         [table.name for table in tables],
         runs,
         [store.failures(run.id) for run in runs],
+        [name for figure in figures for name in _names(figure)],
     )
+    return _write(_files(page, tables, [draw(figure) for figure in figures]), out_dir)
+
+
+def _files(page: Page, tables: Sequence[Table], drawn: Sequence[Drawn]) -> dict[str, str]:
+    texts = [*map(render_text, tables)]
+    for one in drawn:
+        texts.append(render_figure_text(one.figure))
+        if one.figure.content.table is not None:
+            texts.append(render_text(one.figure.content.table))
     files = {
-        "index.html": render_html(page, tables),
-        f"{spec.name}.txt": "\n".join(map(render_text, tables)),
-        f"{spec.name}.tex": render_latex_document(page),
+        "index.html": render_html(page, tables, drawn),
+        f"{page.name}.txt": "\n".join(texts),
+        f"{page.name}.tex": render_latex_document(page),
     }
     for table in tables:
         files[f"{table.name}.tex"] = render_latex(table)
         files[f"{table.name}.csv"] = render_csv(table)
-    return _write(files, out_dir)
+    for one in drawn:
+        figure, content = one.figure, one.figure.content
+        files[f"{figure.name}.tex"] = render_figure_latex(figure)
+        files[f"{figure.name}.csv"] = render_records(content.header, content.records)
+        if content.table is not None:
+            files[f"{content.table.name}.tex"] = render_latex(content.table)
+        files |= one.files()
+    return files
+
+
+def _names(figure: Figure) -> list[str]:
+    table = figure.content.table
+    return [figure.name] if table is None else [figure.name, table.name]
+
+
+def _refuse_one_name_for_two(
+    spec: Spec, tables: Sequence[Table], figures: Sequence[Figure]
+) -> None:
+    """Refuse a name that `each` or a figure's table makes and that something else has."""
+    taken = {spec.name, "index"}
+    for name in [*(table.name for table in tables), *(n for one in figures for n in _names(one))]:
+        if name in taken:
+            raise InputError(f"two parts of the report would be called {name!r}: rename one")
+        taken.add(name)
 
 
 def _write(files: Mapping[str, str], folder: Path) -> list[Path]:

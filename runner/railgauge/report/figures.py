@@ -1,0 +1,120 @@
+"""From measurements to figures: selects them, tells series apart, lets the kind draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from railgauge.errors import InputError
+from railgauge.report.axes import FIXED_AXES, Axis, axis_value
+from railgauge.report.characters import visible
+from railgauge.report.figure import Figure
+from railgauge.report.kinds import KINDS
+from railgauge.report.kinds.base import Kind
+from railgauge.report.legend import label, tell_apart
+from railgauge.report.model import FigureSpec
+from railgauge.report.notes import sources
+from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching
+
+if TYPE_CHECKING:
+    from railgauge.catalogue import Catalogue
+    from railgauge.store import Store
+
+
+def build_figures(
+    spec: FigureSpec,
+    store: Store,
+    run_ids: Sequence[int],
+    *,
+    catalogue: Catalogue | None = None,
+    imported: Collection[int] = (),
+) -> list[Figure]:
+    """Return the figure that `spec` describes; with `each`, one for each place on those axes.
+
+    InputError when nothing is selected, when there are more series than can be told apart, or when
+    what a definition asks for doesn't fit its measurements.
+    """
+    kind = KINDS[spec.kind]
+    found = kind.members(store, run_ids, spec)
+    maker = _Maker(spec, kind, found, catalogue, imported)
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for one in maker.chosen():
+        groups.setdefault(tuple(axis_value(one, name) for name in spec.each), []).append(one)
+    keys = list(groups)
+    for place in reversed(range(len(spec.each))):
+        order = maker.axis(spec.each[place]).sorted(key[place] for key in keys)
+        keys.sort(key=lambda key, place=place, order=order: order.index(key[place]))  # type: ignore[misc]
+    return [maker.figure(store, key, groups[key], i) for i, key in enumerate(keys, 1)]
+
+
+class _Maker:
+    """Makes the figures of one definition."""
+
+    def __init__(
+        self,
+        spec: FigureSpec,
+        kind: Kind[Any],
+        found: Sequence[Any],
+        catalogue: Catalogue | None,
+        imported: Collection[int],
+    ) -> None:
+        self._spec = spec
+        self._kind = kind
+        self._found = found
+        self._imported = imported
+        parameters = (name for one in found for name in one.case.parameters)
+        names = [*FIXED_AXES, *spec.select, *spec.each, *spec.axes, spec.x.axis, *parameters]
+        engines = engines_shown(spec.select, found)
+        self._axes = make_axes(names, spec.axes, engines, catalogue)
+
+    def axis(self, name: str) -> Axis:
+        """Return the axis `name`."""
+        return self._axes[name]
+
+    def chosen(self) -> list[Any]:
+        """Return what `select` wants; InputError when that is nothing."""
+        chosen = matching(self._found, self._spec.select, self._axes)
+        if chosen:
+            return chosen
+        what = "trace" if self._kind.y is not None else f"value of {self._spec.y.metric}"
+        if not self._found:
+            number = self._spec.replication
+            of = f" of replication {number}" if number else ""
+            raise InputError(
+                f"figure {self._spec.name!r}: these runs have no {what}{of}: {self._kind.absent}"
+            )
+        asked, there = asked_and_there(self._spec.select, self._found, self._axes)
+        raise InputError(
+            f"figure {self._spec.name!r}: no {what} has {', '.join(asked)}; there is:"
+            f" {'; '.join(there)}. Change 'select', or name other runs"
+        )
+
+    def figure(self, store: Store, key: Sequence[Any], group: Sequence[Any], number: int) -> Figure:
+        """Return the figure of the `number`th place `key` on the axes of `each`."""
+        spec = self._spec
+        title = visible(spec.title)
+        if spec.each:
+            title += f": {label(zip(spec.each, key, strict=True), self.axis)}"
+            spec = spec.model_copy(update={"name": f"{spec.name}-{number}"})
+        spec = spec.model_copy(update={"title": title})
+        lines = tell_apart(group, self.axis, spec.x.axis)
+        if len(lines) > self._kind.most:
+            raise InputError(
+                f"figure {spec.name!r} would show {len(lines)} series, more than the"
+                f" {self._kind.most} that can be told apart: narrow 'select', or name axes in"
+                " 'each', such as each: [link]"
+            )
+        along = self._axes[spec.x.axis] if spec.x.axis else None
+        content = self._kind.draw(spec, store, lines, along)
+        notes = [*content.notes, sources(group, self._imported)]
+        if content.style != "lines":
+            notes.insert(0, _replications(group))
+        notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
+        return Figure(spec.name, title, content, tuple(notes))
+
+
+def _replications(traces: Sequence[Any]) -> str:
+    numbers = sorted({one.replication for one in traces})
+    if len(numbers) == 1:
+        return f"Trace of replication {numbers[0]}."
+    return "Each case's first trace."

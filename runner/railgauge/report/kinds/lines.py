@@ -1,0 +1,153 @@
+"""A metric against a parameter: throughput by datagram size, losses by wait between packets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from railgauge.analysis import Summary, summarise
+from railgauge.cases import Value
+from railgauge.errors import InputError
+from railgauge.report.axes import Axis, axis_value
+from railgauge.report.figure import Content, Plotted, Scale
+from railgauge.report.kinds.base import Kind, Line, scale_of
+from railgauge.report.model import FigureSpec
+from railgauge.report.notes import STATISTIC_WORDS, words
+
+if TYPE_CHECKING:
+    from railgauge.store import Store
+    from railgauge.store.records import Series
+
+_COLUMNS = ("run", "test", "link", "case_key", "series")
+# Of these the values behind them say how far off they may be.
+_CENTRES = ("mean", "median")
+
+
+def _members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
+    metric = figure.y.metric
+    return [one for one in store.series(runs, [metric]) if one.metric == metric]
+
+
+def _draw(
+    figure: FigureSpec, store: Store, lines: Sequence[Line[Series]], axis: Axis | None
+) -> Content:
+    assert axis is not None
+    x, per_x = scale_of(figure, figure.x, axis.title, axis.unit, log=False)
+    base = _base(figure, lines)
+    y, per_y = scale_of(figure, figure.y, _what(figure), base, log=False)
+    statistic = figure.y.statistic
+    bars = statistic in _CENTRES
+    plotted, summary, records = [], [], []
+    empty = several = 0
+    for line in lines:
+        points = []
+        for one in _along(figure, line):
+            if not len(one.values):
+                empty += 1
+                continue
+            value, found = _number(figure, one), summarise(one.values)
+            shown = getattr(found, statistic)
+            if shown is None:
+                empty += 1
+                continue
+            low, high = (found.minimum, found.maximum) if bars else (shown, shown)
+            several = max(several, found.n)
+            points.append((value / per_x, shown / per_y, low / per_y, high / per_y))
+            case = (one.run, one.test, one.case.link, one.case.key, line.label)
+            records.append((*case, value, *found))
+        _refuse_unloggable(figure, x, y, points)
+        plotted.append(Plotted(line.label, np.array(points, np.float64).reshape(-1, 4)))
+        summary.append(f"{line.label}: {_told(points, x, y)}.")
+    notes = [f"Bars: the least and the greatest of {several} replications."]
+    notes = notes if bars and several > 1 else []
+    if empty:
+        notes.append(f"{empty} case{'s' if empty > 1 else ''} without a value are not shown.")
+    return Content(
+        style="lines",
+        x=x,
+        y=y,
+        plotted=tuple(plotted),
+        summary=tuple(summary),
+        header=(*_COLUMNS, figure.x.axis, *Summary._fields),
+        records=tuple(records),
+        notes=tuple(notes),
+    )
+
+
+def _base(figure: FigureSpec, lines: Sequence[Line[Series]]) -> str:
+    if figure.y.statistic in ("cv", "n"):
+        return "1" if figure.y.statistic == "cv" else ""
+    units = {one.unit for line in lines for one in line.members}
+    if len(units) > 1:
+        raise InputError(
+            f"figure {figure.name!r}: {figure.y.metric} is in {' and in '.join(sorted(units))}"
+            " for different engines: select one engine"
+        )
+    return units.pop()
+
+
+def _what(figure: FigureSpec) -> str:
+    name = words(figure.y.metric)
+    if figure.y.statistic != "mean":
+        name = f"{STATISTIC_WORDS.get(figure.y.statistic, figure.y.statistic)} of {name}"
+    return name[:1].upper() + name[1:]
+
+
+def _along(figure: FigureSpec, line: Line[Series]) -> list[Series]:
+    """Return the line's series by their place on x; InputError where two share one."""
+    places: dict[float, Series] = {}
+    for one in line.members:
+        place = _number(figure, one)
+        if place in places:
+            raise InputError(
+                f"figure {figure.name!r}: two cases stand at {figure.x.axis}"
+                f" {axis_value(one, figure.x.axis)} of {line.label}: narrow 'select', or report"
+                " one run at a time"
+            )
+        places[place] = one
+    return [places[place] for place in sorted(places)]
+
+
+def _number(figure: FigureSpec, one: Series) -> float:
+    value: Value | None = axis_value(one, figure.x.axis)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(
+            f"figure {figure.name!r}: {figure.x.axis} is {value!r} in test {one.test!r}, which has"
+            " no place on a line: choose a parameter with a number for 'x.axis', or narrow 'select'"
+        )
+    return value
+
+
+def _refuse_unloggable(
+    figure: FigureSpec, x: Scale, y: Scale, points: Sequence[tuple[float, ...]]
+) -> None:
+    for name, column, log in (("x", 0, x.log), ("y", 1, y.log), ("y", 2, y.log)):
+        if log and any(point[column] <= 0 for point in points):
+            raise InputError(
+                f"figure {figure.name!r}: a value of 0 or less has no place on a logarithmic axis:"
+                f" leave out 'log' of {name!r}"
+            )
+
+
+def _told(points: Sequence[tuple[float, ...]], x: Scale, y: Scale) -> str:
+    if not points:
+        return "nothing measured"
+    unit_x, unit_y = (f" {scale.unit}" if scale.unit else "" for scale in (x, y))
+    least, most = min(points, key=lambda p: p[1]), max(points, key=lambda p: p[1])
+    return ", ".join(
+        f"{kind} {point[1]:.4g}{unit_y} at {point[0]:.6g}{unit_x}"
+        for kind, point in (("least", least), ("greatest", most))
+    )
+
+
+KIND: Kind[Series] = Kind(
+    x=None,
+    y=None,
+    log=("x", "y"),
+    most=20,
+    absent="name other runs, or another metric",
+    members=_members,
+    draw=_draw,
+)

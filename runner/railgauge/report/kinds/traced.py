@@ -1,0 +1,30 @@
+"""The traces that the kinds which show traces choose, one of each case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from railgauge.cases import Value
+from railgauge.report.model import FigureSpec
+
+if TYPE_CHECKING:
+    from railgauge.store import Store
+    from railgauge.store.records import StoredTrace
+
+ABSENT = "set the parameter 'trace' in the plan, and name a run of it"
+# What begins each record of such a figure's CSV.
+COLUMNS = ("run", "test", "link", "case_key", "replication", "series")
+
+
+def one_of_each_case(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[StoredTrace]:
+    """Return each case's trace of the replication that `figure` asks for, else its first."""
+    found: dict[tuple[int, str, str], StoredTrace] = {}
+    for one in store.traces(runs, replication=figure.replication):
+        found.setdefault((one.run, one.test, one.case.key), one)
+    return list(found.values())
+
+
+def columns(label: str, one: StoredTrace) -> tuple[Value, ...]:
+    """Return the values of COLUMNS."""
+    return one.run, one.test, one.case.link, one.case.key, one.replication, label

@@ -1,0 +1,99 @@
+"""A figure as a gnuplot script and its data, kept beside what gnuplot makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from railgauge.report import tex
+from railgauge.report.characters import visible
+from railgauge.report.figure import Figure, Scale
+from railgauge.report.gnuplot import find_gnuplot, run_gnuplot
+
+# Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+# What LaTeX draws without further packages: • ∘ + × ∗.
+_SHAPES = (7, 6, 1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure's files: the script, its data, and the SVG and LaTeX picture it makes."""
+
+    figure: Figure
+    plot: str
+    dat: str
+    svg: str
+    picture: str
+
+    def files(self) -> dict[str, str]:
+        """Return each file's name and text."""
+        name = self.figure.name
+        return {
+            f"{name}.plot": self.plot,
+            f"{name}.dat": self.dat,
+            f"{name}.svg": self.svg,
+            f"{name}-picture.tex": self.picture,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How the script draws one series: the block of the data file it stands in, and its looks."""
+
+    index: int
+    label: str
+    colour: str
+    shape: int
+
+
+def draw(figure: Figure) -> Drawn:
+    """Return `figure` drawn by gnuplot; EnvironmentFailedError when that can't be done."""
+    from railgauge.report.render import render_plot
+
+    plot, dat = render_plot(figure), _data(figure)
+    name = figure.name
+    svg, picture = run_gnuplot(
+        find_gnuplot(),
+        {f"{name}.plot": plot, f"{name}.dat": dat},
+        [f"{name}.svg", f"{name}-picture.tex"],
+    )
+    return Drawn(figure, plot, dat, svg, picture)
+
+
+def curves(figure: Figure) -> list[Curve]:
+    """Return the curves to draw, in the order of the data file's blocks; empty series have none."""
+    there = [one for one in figure.content.plotted if len(one.points)]
+    return [
+        Curve(i, visible(one.label), _COLOURS[i % len(_COLOURS)], _SHAPES[i % len(_SHAPES)])
+        for i, one in enumerate(there)
+    ]
+
+
+def quoted(text: str) -> str:
+    """Return `text` as a gnuplot string in which nothing is expanded or executed."""
+    return "'" + visible(text).replace("'", "''") + "'"
+
+
+def tex_title(scale: Scale) -> str:
+    """Return a scale's title and unit as LaTeX."""
+    title = tex.escape(scale.title)
+    return f"{title} ({tex.unit(scale.unit)})" if scale.unit else title
+
+
+def _data(figure: Figure) -> str:
+    """Return a block of columns for each series, which gnuplot counts as index 0, 1, …."""
+    return "".join(_blocks(figure))
+
+
+def _blocks(figure: Figure) -> Iterator[str]:
+    content = figure.content
+    columns = f"{content.x.text}, {content.y.text}"
+    yield f"# {visible(figure.title)}\n# {visible(columns)}"
+    yield ", least, greatest\n" if content.style == "lines" else "\n"
+    there = [one for one in content.plotted if len(one.points)]
+    for i, one in enumerate(there):
+        yield "\n\n" if i else ""
+        yield f"# {visible(one.label)}\n"
+        for row in one.points.tolist():
+            yield " ".join(f"{value:.12g}" for value in row) + "\n"
