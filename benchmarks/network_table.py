@@ -1,0 +1,149 @@
+"""What the network benchmark prints: medians, ratios and targets, as text or as JSON."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from network_job import Contender, Measured
+from network_works import View, Work
+
+_SCALE = {"bit/s": (1e9, "Gbit/s"), "packet/s": (1e3, "k packet/s"), "s": (1e-6, "us")}
+
+
+@dataclass
+class Row:
+    """A contender's measurements of one work."""
+
+    contender: Contender
+    missing: str = ""
+    errors: list[str] = field(default_factory=list)
+    measured: list[Measured] = field(default_factory=list)
+
+    @property
+    def median(self) -> float | None:
+        if not self.measured:
+            return None
+        return statistics.median(each.reading.value for each in self.measured)
+
+    @property
+    def loss(self) -> float | None:
+        known = [each.reading.lost for each in self.measured]
+        lost = [each for each in known if each is not None]
+        return statistics.median(lost) if lost else None
+
+    def cpu(self, side: Literal["client", "server"], divisor: float) -> float | None:
+        """Median CPU seconds a `divisor` of bytes or round trips."""
+        if not self.measured:
+            return None
+        return statistics.median(
+            (each.client_cpu if side == "client" else each.server_cpu)
+            / each.reading.amount
+            * divisor
+            for each in self.measured
+        )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Ours beside the others."""
+
+    ours: float | None
+    best_name: str | None
+    best_ratio: float | None  # ours / the best tool's
+    met: bool | None
+
+
+def judge(work: Work, rows: list[Row]) -> Judged:
+    by_name = {row.contender.name: row.median for row in rows[1:] if row.median is not None}
+    tools = [row for row in rows if row.contender.kind == "tool" and row.median is not None]
+    best = None
+    if tools:
+        best = (max if work.higher else min)(tools, key=lambda row: row.median or 0.0)
+    ours = rows[0].median
+    if ours is None:
+        return Judged(None, best.contender.name if best else None, None, None)
+    middle = best.median if best else None
+    losses = {row.contender.name: row.loss for row in rows[1:]}
+    met = None
+    if work.target:
+        met = work.target.met(View(ours, rows[0].loss, middle, by_name, losses))
+    name = best.contender.name if best else None
+    return Judged(ours, name, ours / middle if middle else None, met)
+
+
+def work_text(work: Work, rows: list[Row]) -> str:
+    scale, unit = _SCALE[work.unit]
+    per = "M trips" if work.unit == "s" else "GB"
+    better = "more" if work.higher else "less"
+    lines = [f"{work.title} ({unit}, {better} is better)"]
+    lines.append(
+        f"  {'':<14} {'median':>9} {'least':>9} {'most':>9} {'ours/it':>8} {'lost %':>8} "
+        f"{'client s/' + per:>16} {'server s/' + per:>16}  n"
+    )
+    ours = rows[0].median
+    for row in rows:
+        lines.extend(_row_lines(row, ours, scale, 1e6 if work.unit == "s" else 1e9))
+    lines.append(_verdict(work, judge(work, rows)))
+    return "\n".join(lines) + "\n"
+
+
+def _row_lines(row: Row, ours: float | None, scale: float, divisor: float) -> list[str]:
+    name = f"  {row.contender.name:<14}"
+    if row.missing:
+        return [f"{name} missing: {row.missing}"]
+    errors = [f"{name} failed: {error}" for error in row.errors]
+    if row.median is None:
+        return errors
+    numbers = [each.reading.value / scale for each in row.measured]
+    ratio = "" if ours is None or row.contender.kind == "ours" else f"{ours / row.median:.3f}"
+    loss = "" if row.loss is None else f"{row.loss * 100:.3f}"
+    client, server = row.cpu("client", divisor), row.cpu("server", divisor)
+    return [
+        f"{name} {row.median / scale:>9.2f} {min(numbers):>9.2f} {max(numbers):>9.2f} {ratio:>8} "
+        f"{loss:>8} {client:>16.3f} {server:>16.3f}  {len(numbers)}",
+        *errors,
+    ]
+
+
+def _verdict(work: Work, judged: Judged) -> str:
+    said = []
+    if judged.best_ratio is not None:
+        said.append(f"ours / the best tool ({judged.best_name}): {judged.best_ratio:.3f}")
+    if work.target:
+        met = {True: "met", False: "NOT MET", None: "cannot be told in this run"}[judged.met]
+        said.append(f"target: {work.target.text}: {met}")
+    return "  " + ("; ".join(said) or "no target")
+
+
+def work_json(work: Work, rows: list[Row]) -> dict[str, Any]:
+    """All measurements in base units (bit/s, packet/s, s; loss 0 to 1; CPU in s)."""
+    divisor = 1e6 if work.unit == "s" else 1e9
+    judged = judge(work, rows)
+    return {
+        "work": work.key,
+        "title": work.title,
+        "unit": work.unit,
+        "better": "higher" if work.higher else "lower",
+        "target": work.target.text if work.target else None,
+        "target_met": judged.met,
+        "best_tool": judged.best_name,
+        "ours_to_best_tool": judged.best_ratio,
+        "cpu_unit": "s/million round trips" if work.unit == "s" else "s/GB",
+        "rows": [
+            {
+                "name": row.contender.name,
+                "kind": row.contender.kind,
+                "missing": row.missing or None,
+                "errors": row.errors,
+                "median": row.median,
+                "ours_to_it": judged.ours / row.median if judged.ours and row.median else None,
+                "lost": row.loss,
+                "client_cpu": row.cpu("client", divisor),
+                "server_cpu": row.cpu("server", divisor),
+                "measured": [asdict(each) for each in row.measured],
+            }
+            for row in rows
+        ],
+    }

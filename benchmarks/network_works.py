@@ -1,0 +1,221 @@
+"""The works of the network benchmark: who does them, and what railgauge should reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import network_round_trips as round_trips
+from network_engines import (
+    BATCH,
+    SEGMENTS,
+    Poll,
+    probe_round_trip,
+    probe_tcp_stream,
+    probe_udp_stream,
+    rail_generator,
+    rail_round_trip,
+    rail_tcp_stream,
+    rail_udp_stream,
+)
+from network_job import Contender
+from network_tools import (
+    iperf3_tcp,
+    iperf3_udp,
+    iperf_tcp,
+    iperf_udp,
+    netperf_tcp,
+    netperf_udp,
+    netpipe_tcp,
+    nuttcp_tcp,
+    nuttcp_udp,
+    qperf_tcp,
+    qperf_udp,
+    sockperf_udp,
+)
+
+GENERATOR_RATE = 3_000_000_000
+KIB, MIB = 1024, 1024**2
+
+
+@dataclass(frozen=True)
+class View:
+    """The medians a target is judged by; None where there is no number."""
+
+    ours: float
+    our_loss: float | None
+    best: float | None  # of the tools, without the probe
+    by_name: dict[str, float]
+    losses: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Target:
+    text: str
+    # None: what it is measured by has no number in this run.
+    met: Callable[[View], bool | None]
+
+
+@dataclass(frozen=True)
+class Work:
+    key: str
+    title: str
+    unit: Literal["bit/s", "packet/s", "s"]
+    contenders: tuple[Contender, ...]
+    target: Target | None = None
+
+    @property
+    def higher(self) -> bool:
+        """Whether more is better."""
+        return self.unit != "s"
+
+
+def _against_best(text: str, factor: float, *, higher: bool) -> Target:
+    def met(view: View) -> bool | None:
+        if view.best is None:
+            return None
+        return view.ours >= factor * view.best if higher else view.ours <= factor * view.best
+
+    return Target(text, met)
+
+
+def _against(text: str, name: str, factor: float, *, higher: bool) -> Target:
+    def met(view: View) -> bool | None:
+        other = view.by_name.get(name)
+        if other is None:
+            return None
+        return view.ours >= factor * other if higher else view.ours <= factor * other
+
+    return Target(text, met)
+
+
+def _udp_met(view: View) -> bool | None:
+    other, their_loss = view.by_name.get("iperf3"), view.losses.get("iperf3")
+    if other is None or their_loss is None or view.our_loss is None:
+        return None
+    return view.ours >= 1.1 * other and view.our_loss <= their_loss
+
+
+def _gso_met(view: View) -> bool | None:
+    return view.ours >= 7e6 and view.our_loss == 0
+
+
+def _round_trip(
+    key: str, protocol: round_trips.Protocol, poll: Poll, target: Target, *tools: Contender
+) -> Work:
+    how = "busy polling" if poll == "busy" else "blocking"
+    ours, probe = rail_round_trip(protocol, poll), probe_round_trip(protocol, poll)
+    title = f"{protocol.upper()} round trip, 64 B, {how}"
+    return Work(key, title, "s", (ours, *tools, probe), target)
+
+
+WORKS = (
+    Work(
+        "tcp-128k",
+        "TCP stream, 128 KiB a call",
+        "bit/s",
+        (
+            rail_tcp_stream(128 * KIB),
+            iperf3_tcp(128 * KIB),
+            iperf_tcp(128 * KIB),
+            nuttcp_tcp(128 * KIB),
+            qperf_tcp(128 * KIB),
+            netpipe_tcp(128 * KIB),
+            netperf_tcp(128 * KIB),
+            probe_tcp_stream(128 * KIB),
+        ),
+        _against_best("at least the best tool", 1.0, higher=True),
+    ),
+    Work(
+        "tcp-1m",
+        "TCP stream, 1 MiB a call",
+        "bit/s",
+        (rail_tcp_stream(MIB), iperf3_tcp(MIB), probe_tcp_stream(MIB)),
+        _against("at least 85 % of the probe", "probe", 0.85, higher=True),
+    ),
+    Work(
+        "udp-single",
+        "UDP stream, 1460 B, one datagram a call",
+        "packet/s",
+        (
+            rail_udp_stream("rail-udp"),
+            iperf3_udp(),
+            iperf_udp(),
+            nuttcp_udp(),
+            qperf_udp(),
+            sockperf_udp(),
+            netperf_udp(),
+            probe_udp_stream("probe"),
+        ),
+        Target("at least 1.1 x iperf3's received rate, and no more lost", _udp_met),
+    ),
+    Work(
+        "udp-batch",
+        f"UDP stream, 1460 B, {BATCH} datagrams a call (sendmmsg)",
+        "packet/s",
+        (
+            rail_udp_stream("rail-udp", "--batch", str(BATCH)),
+            probe_udp_stream("probe", batch=BATCH),
+        ),
+    ),
+    Work(
+        "udp-gso",
+        f"UDP stream, 1460 B, GSO ({SEGMENTS} segments a call) and GRO",
+        "packet/s",
+        (
+            rail_udp_stream("rail-udp", "--gso", str(SEGMENTS), "--gro", "true"),
+            iperf3_udp(gsro=True),
+            probe_udp_stream("probe", segments=SEGMENTS),
+        ),
+        Target("at least 7 M packets/s, and none lost", _gso_met),
+    ),
+    _round_trip(
+        "udp-trip",
+        "udp",
+        "block",
+        _against_best("within 3 % of the best tool", 1.03, higher=False),
+        round_trips.sockperf("udp", "block"),
+        round_trips.qperf("udp"),
+        round_trips.netperf("udp"),
+    ),
+    _round_trip(
+        "udp-trip-poll",
+        "udp",
+        "busy",
+        _against("at most 1.05 x sockperf", "sockperf", 1.05, higher=False),
+        round_trips.sockperf("udp", "busy"),
+    ),
+    _round_trip(
+        "tcp-trip",
+        "tcp",
+        "block",
+        _against_best("within 3 % of the best tool", 1.03, higher=False),
+        round_trips.sockperf("tcp", "block"),
+        round_trips.qperf("tcp"),
+        round_trips.netpipe(),
+        round_trips.netperf("tcp"),
+    ),
+    _round_trip(
+        "tcp-trip-poll",
+        "tcp",
+        "busy",
+        _against_best("at most 1.05 x the best tool", 1.05, higher=False),
+        round_trips.sockperf("tcp", "busy"),
+    ),
+    Work(
+        "generator",
+        "UDP held at 3 Gbit/s of 1460 B, sent by one CPU",
+        "bit/s",
+        (
+            rail_generator(GENERATOR_RATE),
+            iperf3_udp(rate=GENERATOR_RATE),
+            iperf_udp(rate=GENERATOR_RATE),
+            nuttcp_udp(rate=GENERATOR_RATE),
+        ),
+        Target(
+            "at least 99.5 % of the rate asked for",
+            lambda view: view.ours >= 0.995 * GENERATOR_RATE,
+        ),
+    ),
+)

@@ -1,0 +1,80 @@
+"""The network benchmark gives a number and a ratio for every tool that is installed."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "network.py"
+TOOLS = ("iperf3", "iperf", "sockperf", "qperf", "nuttcp", "NPtcp")
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARK), "--rounds", "1", "--duration", "0.2", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    done = bench("--json")
+    assert done.returncode == 0, done.stderr + done.stdout
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_every_contender_that_is_installed_yields_a_number_and_a_ratio(
+    told: dict[str, Any], require: Callable[[object, str], None]
+) -> None:
+    for tool in TOOLS:
+        require(shutil.which(tool), tool)
+    rows = [(work["work"], row) for work in told["works"] for row in work["rows"]]
+    for work, row in rows:
+        if row["missing"]:
+            # Debian 12's iperf3 is too old for --gsro, and netperf isn't in Debian's main.
+            assert row["name"] in ("iperf3 --gsro", "netperf"), (work, row)
+            continue
+        assert not row["errors"], (work, row)
+        assert row["median"] > 0 and math.isfinite(row["median"]), (work, row)
+        assert row["ours_to_it"] > 0 and math.isfinite(row["ours_to_it"]), (work, row)
+        assert row["client_cpu"] > 0 and row["server_cpu"] >= 0, (work, row)
+    measured = {row["name"] for _, row in rows if not row["missing"]}
+    assert {*TOOLS, "rail-udp", "rail-tcp", "probe"} <= measured
+
+
+def test_rates_and_times_are_in_base_units(told: dict[str, Any]) -> None:
+    bounds = {"bit/s": (1e7, 1e13), "packet/s": (1e3, 1e9), "s": (1e-7, 0.1)}
+    for work in told["works"]:
+        least, most = bounds[work["unit"]]
+        for row in work["rows"]:
+            assert row["missing"] or least < row["median"] < most, (work["work"], row)
+            assert row["lost"] is None or 0 <= row["lost"] <= 1, (work["work"], row)
+
+
+def test_table_names_the_machine_and_every_target(told: dict[str, Any]) -> None:
+    done = bench("--works", "tcp-1m", "generator")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "congestion control cubic" in done.stdout
+    assert f"Linux {told['kernel']}" in done.stdout
+    assert done.stdout.count("target: ") == 2
+    assert "rail-tcp" in done.stdout and "rail-udp" in done.stdout
+
+
+def test_contender_that_fails_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    for engine in ("rail-tcp", "rail-udp"):
+        program = tmp_path / engine
+        program.write_text("#!/bin/sh\necho 'cannot be done today' >&2\nexit 3\n")
+        program.chmod(0o755)
+    done = bench("--works", "tcp-1m", "--json", "--engines", str(tmp_path))
+    assert done.returncode == 1
+    rows = {row["name"]: row for row in json.loads(done.stdout)["works"][0]["rows"]}
+    assert "cannot be done today" in rows["rail-tcp"]["errors"][0]
+    assert rows["rail-tcp"]["median"] is None
+    assert rows["probe"]["median"] > 0
