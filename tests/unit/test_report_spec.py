@@ -90,3 +90,67 @@ def test_an_engine_of_the_plans_own_is_left_to_its_measurements(tmp_path: Path) 
     text = _GOOD.replace("engine: udp, mode: stream", "engine: ours")
     path.write_text(text.replace("datagram", "ring").replace("throughput", "laps"), "utf-8")
     assert load_spec(path, load_catalogue()).tables[0].cells[0].metric == "laps"
+
+
+_FIGURE = """\
+railgauge_report: 1
+name: report
+title: A report
+figures:
+  - name: first
+    title: The first
+    kind: arrival
+    select: {engine: udp, mode: stream}
+    each: [link]
+    y: {unit: ms}
+  - name: second
+    title: The second
+    kind: lines
+    x: {axis: datagram, log: true}
+    y: {metric: throughput, unit: Mbit/s}
+    select: {engine: udp}
+"""
+
+
+def test_a_definition_of_figures_needs_no_tables(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text(_FIGURE, encoding="utf-8")
+    spec = load_spec(path, load_catalogue())
+    assert spec.tables == []
+    assert (spec.figures[0].replication, spec.figures[0].y.unit) == (None, "ms")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("kind: arrival", "kind: arival", "7:11: unknown kind 'arival': did you mean 'arrival'?"),
+        ("kind: arrival", "kind: pie", "7:11: unknown kind 'pie': known are arrival, gaps, lines"),
+        ("each: [link]", "each: [lnk]", "9:12: unknown axis 'lnk': did you mean 'link'?"),
+        ("each: [link]", "each: [link, link]", "9:18: axis 'link' is there already"),
+        ("each: [link]", "replicaton: 2", "9:5: unknown key 'replicaton': did you mean"),
+        ("each: [link]", "replication: 0", "9:18: 'replication' is the number 0, but"),
+        ("{unit: ms}", "{unit: Mbit/s}", "10:15: 'Mbit/s' can't show its y axis: use one of"),
+        ("{unit: ms}", "{log: true}", "10:14: 'y' can't be logarithmic in a figure of kind arr"),
+        ("{unit: ms}", "{metric: throughput}", "10:9: a figure of kind arrival chooses its y axis itself"),
+        ("name: second", "name: first", "11:11: 'first' is the name of another figure"),
+        ("axis: datagram, ", "", "14:8: a figure of kind lines needs the key 'axis' in 'x'"),
+        ("axis: datagram", "axis: link", "14:15: 'link' is no parameter"),
+        ("axis: datagram", "axis: datagrm", "14:15: unknown axis 'datagrm': did you mean"),
+        ("metric: throughput", "metric: thruput", "15:17: unknown metric 'thruput': did you mean"),
+        ("Mbit/s", "ms", "15:35: 'ms' can't show the mean of throughput: use one of"),
+        ("{engine: udp}", "{engine: udp, mode: x}", "16:33: axis 'mode': 'x' is not one of"),
+    ],
+)
+def test_each_mistake_in_a_figure_is_told_where_it_stands(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    assert old in _FIGURE
+    problems = _problems(tmp_path, _FIGURE.replace(old, new, 1))
+    assert len(problems) == 1
+    assert problems[0].startswith(problem)
+
+
+def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
+    text = "railgauge_report: 1\nname: report\ntitle: A report\n"
+    (problem,) = _problems(tmp_path, text)
+    assert problem == "1:1: the report shows nothing: add 'tables' or 'figures'"

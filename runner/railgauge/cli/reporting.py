@@ -1,4 +1,4 @@
-"""`railgauge report`: runs to tables in files."""
+"""`railgauge report`: runs to tables and figures in files."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from railgauge.store import Store
     default=Path("report"),
     show_default=True,
     metavar="DIR",
-    help="The folder for index.html and the .tex, .csv and .txt files.",
+    help="The folder for index.html, the .tex, .csv and .txt files and the figures.",
 )
 @database
 def report(runs: tuple[int, ...], spec: Path | None, out: Path, where: str) -> None:
-    """Render RUNs (default: the latest) to HTML, LaTeX, CSV and text."""
+    """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
     with contextlib.closing(Store.open(where, create=False)) as store:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from railgauge.cases import Value
@@ -195,7 +195,9 @@ class FigureChecker(_Checker):
             )
         else:
             yield from self._axis_name(("x", "axis"), axis, key=False)
-            yield from self._unit(("x", "unit"), axis, self._figure.x.unit, self._axis(axis).unit)
+            info = parameter_info(axis, [one.name for one in self._engines], self._catalogue)
+            if info is not None:
+                yield from self._unit(("x", "unit"), axis, self._figure.x.unit, info.unit)
 
     def _y(self, kind: Kind[Any]) -> Iterator[Problem]:
         y = self._figure.y
@@ -211,7 +213,7 @@ class FigureChecker(_Checker):
         yield from self._unit(("y", "unit"), "its y axis", y.unit, kind.y)
 
     def _fixed(self, name: str, key: str) -> Problem:
-        message = f"{self._of_kind} has an {name} axis of its own: drop {key!r}"
+        message = f"{self._of_kind} chooses its {name} axis itself: drop {key!r}"
         return self._problem((name, key), message, key=True)
 
     def _wanting(self, name: str, key: str, what: str) -> Problem:
