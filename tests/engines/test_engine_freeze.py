@@ -1,0 +1,70 @@
+"""Ends that stay connected and do nothing more in the middle of a replication."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from between import Between
+from wire import PATIENCE, Wire
+
+OPTIONS = {
+    ("udp", "stream"): (),
+    ("udp", "latency"): ("--mode=latency",),
+    ("tcp", "stream"): ("--congestion=system",),
+    ("tcp", "latency"): ("--congestion=system", "--mode=latency", "--message=64"),
+}
+
+
+def _freeze(pid: int) -> None:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    for each in (pid, *map(int, children)):
+        os.kill(each, signal.SIGSTOP)
+
+
+@pytest.fixture
+def frozen(engines, request: pytest.FixtureRequest) -> Iterator[list[tuple]]:
+    """A server and a client of each engine and mode, one of them frozen as soon as it is ready."""
+    pairs = []
+    with ExitStack() as stack:
+        for (engine, _), options in OPTIONS.items():
+            server, ready = engines.server(engine), threading.Event()
+
+            def go(whole: bytes, ready: threading.Event = ready) -> bytes:
+                ready.set()
+                return whole
+
+            # Of tcp, the first only tells what the kernel granted.
+            first = 2 if engine == "tcp" else 1
+            between = stack.enter_context(Between(server.port, Wire.READY, go, first))
+            given = ("127.0.0.1", "--json", f"--port={between.port}", "--duration=5s")
+            client = engines.start(engine, "client", *given, *options)
+            assert ready.wait(PATIENCE)
+            _freeze(server.pid if request.param == "server" else client.pid)
+            pairs.append((server, client, options))
+        yield pairs
+
+
+@pytest.mark.parametrize("frozen", ["server"], indirect=True)
+def test_a_client_gives_up_on_a_server_that_freezes(frozen) -> None:
+    for _, client, _ in frozen:
+        done = client.finish()
+        # Frozen before it took up the connection for data, a server is taken for a lost one.
+        assert done.error["code"] in ("no-answer", "peer-lost")
+        assert done.of("replication") == []
+
+
+@pytest.mark.parametrize("frozen", ["client"], indirect=True)
+def test_a_server_gives_up_on_a_client_that_freezes_and_serves_the_next(engines, frozen) -> None:
+    for server, _, options in frozen:
+        for _ in range(600):  # each a fraction of a second, until the server's limit has passed
+            done = engines.client(server, *options, "--count=500", count=1)
+            if done.status == 0:
+                break
+            assert done.error["code"] == "busy"
+        assert done.metrics
