@@ -5,16 +5,19 @@
 #include "../lib/failure.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #define STALL_NS (30 * NANOSECONDS) /* no progress for so long is a failure */
 
 void stalled(int control, int error, uint64_t since, const char *what)
 {
+    static pthread_mutex_t listening = PTHREAD_MUTEX_INITIALIZER;
     static struct fields last_words;
     if (error == EINTR)
         return;
     if (error != EAGAIN) { /* the connection broke: the control channel may know why */
+        pthread_mutex_lock(&listening); /* for good: the first thread here ends the process */
         control_receive_any(control, &last_words, 1);
         fail(PEER_LOST, "cannot %s test data: %s", what, strerror(error));
     }

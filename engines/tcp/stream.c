@@ -1,120 +1,58 @@
 /* TCP in one direction: the client sends as fast as it can, the server reads to the end. */
+#include "flow.h"
 #include "tcp.h"
 
+#include "connections.h"
+
 #include "../lib/failure.h"
-#include "../lib/memory.h"
 #include "../lib/parameters.h"
+#include "../lib/team.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
-#define DRAIN_SECONDS 600.0 /* beyond its duration, for what lies in the sender's buffer */
-#define STREAM_READ 131072 /* the receiver asks for so much unless told */
-
-/* Waits until the other end's kernel has everything: over a slow link a full socket buffer takes
- * its time, and only standing still is a failure. */
-static void wait_until_sent(struct client *client)
-{
-    uint64_t since = now_ns();
-    int left = 0, before = INT_MAX;
-    while (ioctl(client->fds[0], SIOCOUTQ, &left) == 0 && left > 0) {
-        if (left < before)
-            since = now_ns();
-        before = left;
-        stalled(client->control, EAGAIN, since, "send");
-        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-    }
-}
+static struct sending senders[MAX_THREADS];
+static struct receiving receivers[MAX_THREADS];
 
 void send_tcp_stream(struct client *client, const struct trial *trial, struct fields *end,
                      struct result *result)
 {
-    static unsigned char *data;
-    size_t message = size_of(client->launch, "message"), chunk = size_of(client->launch, "write");
-    struct usage usage;
-    if (chunk == 0 || chunk > message)
-        chunk = message;
-    if (data == NULL)
-        data = test_buffer(chunk);
-    size_t left = message; /* of the message under way */
-    uint64_t bytes = 0, messages = 0, now = now_ns(), progress = now;
-    uint64_t stop = now + seconds_ns(trial->duration);
-    usage_begin(&usage);
-    while (trial->count ? messages < trial->count : now < stop) {
-        ssize_t step = send(client->fds[0], data, chunk < left ? chunk : left, MSG_NOSIGNAL);
-        now = now_ns();
-        if (step <= 0) {
-            stalled(client->control, errno, progress, "send");
-            continue;
-        }
-        progress = now;
-        bytes += (uint64_t)step;
-        left -= (size_t)step;
-        if (left == 0) {
-            messages++;
-            left = message;
-        }
-    }
-    usage_end(&usage);
-    shutdown(client->fds[0], SHUT_WR);
-    wait_until_sent(client);
+    size_t count = connections_of(client->launch);
+    struct task tasks[MAX_THREADS];
+    prepare_senders(senders, client->launch, count);
+    set_senders(senders, client->fds, client->control, trial, count);
+    for (size_t i = 0; i < count; i++)
+        tasks[i] = (struct task){send_flow, &senders[i], (int)i};
+    struct usage usage = team_run(client->launch, false, tasks, count);
+    wait_until_sent(senders, count);
+    double bytes = (double)sent_bytes(senders, count);
     result_set_usage(result, "client", &usage);
-    result_set(result, "local_throughput", (double)bytes * 8 / usage.elapsed);
-    result_set(result, "sent_bytes", (double)bytes);
-    result_set(result, "sent_messages", (double)messages);
-    fields_add_number(end, "sent", (double)bytes);
+    result_set(result, "local_throughput", bytes * 8 / usage.elapsed);
+    result_set(result, "sent_bytes", bytes);
+    result_set(result, "sent_messages", (double)sent_messages(senders, count));
+    fields_add_number(end, "sent", bytes);
 }
-
-static size_t stream_read_size(const struct launch *launch)
-{
-    size_t asked = size_of(launch, "read");
-    return asked ? asked : STREAM_READ;
-}
-
-/* One for each session, which is a process. */
-static unsigned char *incoming;
 
 void prepare_tcp_receiver(const struct session *session)
 {
-    if (incoming == NULL)
-        incoming = test_buffer(stream_read_size(&session->launch));
+    prepare_receivers(receivers, &session->launch, connections_of(&session->launch));
 }
 
-void receive_tcp_stream(struct session *session, const struct trial *trial, int fd,
+void receive_tcp_stream(struct session *session, const struct trial *trial, const int fds[],
                         struct fields *reply)
 {
-    size_t chunk = stream_read_size(&session->launch);
-    uint64_t first_at = 0, last_at = 0, first = 0, bytes = 0, begin = now_ns();
-    uint64_t limit = trial_limit(trial, DRAIN_SECONDS);
-    struct usage usage;
-    usage_begin(&usage);
-    for (;;) {
-        ssize_t step = recv(fd, incoming, chunk, 0);
-        uint64_t now = now_ns();
-        if (step == 0)
-            break;
-        if (now > limit)
-            fail(NO_ANSWER, "the client did not end in time");
-        if (step < 0) {
-            stalled(session->control, errno, last_at ? last_at : begin, "receive");
-            continue;
-        }
-        if (first_at == 0) {
-            first_at = now;
-            first = (uint64_t)step;
-        }
-        last_at = now;
-        bytes += (uint64_t)step;
-    }
-    usage_end(&usage);
-    usage.elapsed = ns_seconds(last_at - first_at);
+    size_t count = connections_of(&session->launch);
+    struct task tasks[MAX_THREADS];
+    set_receivers(receivers, fds, session->control, trial, count);
+    for (size_t i = 0; i < count; i++)
+        tasks[i] = (struct task){receive_flow, &receivers[i], (int)i};
+    struct usage usage = team_run(&session->launch, true, tasks, count);
+    struct received sum = sum_received(receivers, count);
+    usage.elapsed = sum.elapsed;
     add_usage(reply, &usage);
-    fields_add_number(reply, "received", (double)bytes);
-    fields_add_number(reply, "timed", (double)(bytes - first));
+    fields_add_number(reply, "received", (double)sum.bytes);
+    fields_add_number(reply, "timed", (double)sum.timed);
 }
 
 void finish_tcp_stream(struct client *client, const struct fields *reply, struct result *result)

@@ -12,7 +12,7 @@
 void send_tcp_stream(struct client *client, const struct trial *trial, struct fields *end,
                      struct result *result);
 void prepare_tcp_receiver(const struct session *session);
-void receive_tcp_stream(struct session *session, const struct trial *trial, int fd,
+void receive_tcp_stream(struct session *session, const struct trial *trial, const int fds[],
                         struct fields *reply);
 void finish_tcp_stream(struct client *client, const struct fields *reply, struct result *result);
 

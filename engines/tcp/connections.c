@@ -1,0 +1,145 @@
+#include "connections.h"
+
+#include "../lib/congestion.h"
+#include "../lib/control.h"
+#include "../lib/failure.h"
+#include "../lib/packet.h"
+#include "../lib/parameters.h"
+#include "../lib/sockopts.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GREETING 16 /* what a data connection begins with, both ways: token and index */
+#define BACKLOG 128
+
+size_t connections_of(const struct launch *launch)
+{
+    return is_mode(launch, "latency") ? 1 : size_of(launch, "threads");
+}
+
+void prepare_connection(int fd, int family, const struct launch *launch, bool server)
+{
+    struct fields ignored; /* read back from the connection itself, by tell_granted */
+    fields_clear(&ignored);
+    set_buffers(fd, buffer_of(launch, server), &ignored);
+    set_tos(fd, family, int_of(launch, "tos"), &ignored);
+    set_congestion(fd, text_of(launch, "congestion"));
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, int_of(launch, "nodelay"), "nodelay");
+    if (int_of(launch, "mss") > 0)
+        set_option(fd, IPPROTO_TCP, TCP_MAXSEG, int_of(launch, "mss"), "mss");
+}
+
+void tell_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
+{
+    struct address own = local_address(fd);
+    set_buffers(fd, buffer_of(launch, server), settings);
+    set_tos(fd, own.any.sa_family, int_of(launch, "tos"), settings);
+    add_congestion(fd, settings);
+    fields_add(settings, "nodelay", get_option(fd, IPPROTO_TCP, TCP_NODELAY) ? "true" : "false");
+    fields_add_number(settings, "mss", get_option(fd, IPPROTO_TCP, TCP_MAXSEG));
+    add_place(fd, settings);
+}
+
+int listen_for_data(const struct session *session, struct fields *settings)
+{
+    struct address address = session->local;
+    int on = 1, fd = open_socket(address.any.sa_family, SOCK_STREAM);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    prepare_connection(fd, address.any.sa_family, &session->launch, true);
+    address_set_port(&address, int_of(&session->launch, "data_port"));
+    bind_socket(fd, &address);
+    if (listen(fd, BACKLOG) != 0)
+        fail(errno == EADDRINUSE ? PORT_IN_USE : SYSTEM_ERROR, "cannot listen on port %d: %s",
+             address_port(&address), strerror(errno));
+    address = local_address(fd);
+    add_ports(settings, "ports", (int[MAX_THREADS]){address_port(&address)});
+    return fd;
+}
+
+int connect_data(struct client *client, const struct trial *trial, size_t index)
+{
+    unsigned char greeting[GREETING], answer[GREETING];
+    int family = client->server.any.sa_family;
+    int fd = open_socket(family, SOCK_STREAM);
+    prepare_connection(fd, family, client->launch, false);
+    int error = connect_socket(fd, &client->server);
+    if (error && !control_alive(client->control))
+        fail(PEER_LOST, "the server died or hung up");
+    if (error)
+        connect_failed(error, &client->server, TEST_PORT_ADVICE);
+    set_timeouts(fd, ANSWER_SECONDS);
+    put_be64(greeting, trial->token);
+    put_be64(greeting + 8, index);
+    if (send(fd, greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting ||
+        recv(fd, answer, sizeof answer, MSG_WAITALL) != sizeof answer ||
+        memcmp(greeting, answer, sizeof greeting) != 0)
+        fail(PEER_LOST, "the server did not take up the test connection");
+    set_timeouts(fd, 1);
+    return fd;
+}
+
+void connect_all(struct client *client, const struct trial *trial, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        client->fds[i] = connect_data(client, trial, i);
+}
+
+void close_all(int fds[MAX_THREADS])
+{
+    for (size_t i = 0; i < MAX_THREADS; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+        fds[i] = -1;
+    }
+}
+
+/* The index of a connection that comes from the client and begins with the token, MAX_THREADS for
+ * anything else. */
+static size_t read_greeting(int fd, const struct address *from, const struct session *session,
+                            const struct trial *trial, unsigned char greeting[GREETING])
+{
+    set_timeouts(fd, 1);
+    if (!same_host(from, &session->peer) ||
+        recv(fd, greeting, GREETING, MSG_WAITALL) != GREETING ||
+        get_be64(greeting) != trial->token || get_be64(greeting + 8) >= MAX_THREADS)
+        return MAX_THREADS;
+    return (size_t)get_be64(greeting + 8);
+}
+
+/* Takes one connection if it is one of those that are still missing; false if it is not. */
+static bool accept_one(const struct session *session, const struct trial *trial,
+                       int fds[MAX_THREADS], size_t count)
+{
+    unsigned char greeting[GREETING];
+    struct address from = {.length = sizeof from.space};
+    int fd = accept4(session->fds[0], &from.any, &from.length, SOCK_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t index = read_greeting(fd, &from, session, trial, greeting);
+    if (index < count && fds[index] < 0 &&
+        send(fd, greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting) {
+        fds[index] = fd;
+        return true;
+    }
+    close(fd);
+    return false;
+}
+
+void accept_all(struct session *session, const struct trial *trial, int fds[MAX_THREADS],
+                size_t count)
+{
+    uint64_t limit = now_ns() + seconds_ns(ANSWER_SECONDS);
+    for (size_t i = 0; i < MAX_THREADS; i++)
+        fds[i] = -1;
+    for (size_t taken = 0; taken < count;) {
+        if (now_ns() >= limit)
+            fail(NO_ANSWER, "the client did not connect to the test port");
+        if (wait_readable(session->fds[0], now_ns() + NANOSECONDS / 10))
+            taken += accept_one(session, trial, fds, count);
+        else if (session_end_arrived(session))
+            fail(BAD_PEER, "the client ended a test it had not begun");
+    }
+}

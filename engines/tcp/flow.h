@@ -1,0 +1,56 @@
+/* One direction of one data connection: what sends into it, what receives from it. Each is the
+ * work of one thread. */
+#ifndef RAIL_TCP_FLOW_H
+#define RAIL_TCP_FLOW_H
+
+#include "../lib/network.h"
+
+/* A sender's task and, afterwards, what it did. */
+struct sending {
+    int fd, control;
+    const struct launch *launch;
+    unsigned char *data;
+    bool by_count;
+    uint64_t share;    /* messages to send, by count */
+    uint64_t duration; /* ns, else */
+    uint64_t bytes, messages;
+};
+
+/* A receiver's task and, afterwards, what it saw. */
+struct receiving {
+    int fd, control;
+    const struct launch *launch;
+    unsigned char *data;
+    uint64_t limit; /* the moment when it must be over */
+    uint64_t bytes, first, first_at, last_at;
+};
+
+/* What several receivers saw together: the bytes after each one's first read, over the time from
+ * the first of these reads to the last read of all. */
+struct received {
+    uint64_t bytes, timed;
+    double elapsed;
+};
+
+/* Memory is made before the test begins, for the connections that the mode has. */
+void prepare_senders(struct sending *senders, const struct launch *launch, size_t count);
+void prepare_receivers(struct receiving *receivers, const struct launch *launch, size_t count);
+
+/* The connections and the work of this replication. */
+void set_senders(struct sending *senders, const int fds[], int control, const struct trial *trial,
+                 size_t count);
+void set_receivers(struct receiving *receivers, const int fds[], int control,
+                   const struct trial *trial, size_t count);
+
+/* A thread's work: sends its share and shuts its direction down; receives until that has come. */
+void send_flow(void *sending);
+void receive_flow(void *receiving);
+
+/* Waits until the other ends' kernels have everything. */
+void wait_until_sent(const struct sending *senders, size_t count);
+
+uint64_t sent_bytes(const struct sending *senders, size_t count);
+uint64_t sent_messages(const struct sending *senders, size_t count);
+struct received sum_received(const struct receiving *receivers, size_t count);
+
+#endif
