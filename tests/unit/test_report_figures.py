@@ -333,3 +333,19 @@ def test_a_gnuplot_that_fails_is_said_with_its_words() -> None:
         run_gnuplot(find_gnuplot(), {"x.plot": "nonsense here\n"}, ["out"])
     with pytest.raises(EnvironmentFailedError, match=r"can't be run: .*gnuplot-nox"):
         run_gnuplot("/nowhere/gnuplot", {"x.plot": ""}, ["out"])
+
+
+def test_a_document_of_many_figures_compiles(
+    store: Store, tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    require(shutil.which("pdflatex"), "pdflatex")
+    run = store_traces(store, {("a→b", wait * 1e-6): [trace({3: 2}, sent=9)] for wait in range(55)})
+    _write(store, run, tmp_path / "out", "kind: arrival, each: [wait]")
+    compiled = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "night.tex"],
+        cwd=tmp_path / "out",
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert compiled.returncode == 0, compiled.stdout.decode(errors="replace")[-2000:]
