@@ -33,6 +33,10 @@ def frame(kind: int, protocol: int = PROTOCOL, **fields: object) -> bytes:
     return struct.pack(">IHHI", MAGIC, protocol, kind, len(payload)) + payload
 
 
+def part(data: bytes) -> bytes:
+    return struct.pack(">IHHI", MAGIC, PROTOCOL, PART, len(data)) + data
+
+
 def hello(secret: str, protocol: int = PROTOCOL, engine: str = "udp") -> bytes:
     return frame(HELLO, protocol, engine=engine, version="0.1.0", secret=secret)
 
@@ -49,7 +53,7 @@ CONTROL = {
     "failed": frame(FAILED, code="busy", message="the server is serving another client"),
     "two": frame(WELCOME) + frame(BYE),
     "newer": frame(SETTINGS, protocol=9),
-    "part": frame(WELCOME) + struct.pack(">IHHI", MAGIC, PROTOCOL, PART, 5) + b"RGT1\x80",
+    "part": frame(WELCOME) + part(b"RGT1\x80"),
     "half": frame(SETUP, mode="stream")[:-3],
     "huge": struct.pack(">IHHI", MAGIC, PROTOCOL, SETUP, 0xFFFFFFFF),
     "longest-value": frame(SETUP, name="v" * 2047),
@@ -119,9 +123,22 @@ TRACES = {
     "over": trace(0, 1, 1, 1, 0, 0, 0, 0, 0, 0),
 }
 
+GREETING = frame(WELCOME) + frame(SETTINGS, ports="5210,5211") + 16 * frame(TIME_IS, now="0" * 16)
+
+
+def servers() -> dict[str, bytes]:
+    """What a server says; a first byte of 1 leaves out the greeting."""
+    said = {"short": b"\x01" + frame(RESULT, trace_bytes=9) + part(b"RGT1")}
+    for name, data in TRACES.items():
+        result = frame(RESULT, trace_bytes=len(data))
+        said[name] = b"\x01" + result + part(data)
+        said[f"{name}-greeted"] = b"\x00" + GREETING + result + part(data[:5]) + part(data[5:])
+    return said
+
 
 def seeds() -> dict[str, dict[str, bytes]]:
     return {
+        "client": servers(),
         "control": CONTROL,
         "hello": {
             f"{name}-{way}": bytes([length]) + guest
