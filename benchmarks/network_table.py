@@ -9,6 +9,7 @@ from typing import Any, Literal
 from network_job import Contender, Measured
 from network_works import View, Work
 
+STEADY = 1.25  # what the probe may vary by before the table says so
 _SCALE = {"bit/s": (1e9, "Gbit/s"), "packet/s": (1e3, "k packet/s"), "s": (1e-6, "us")}
 
 
@@ -73,6 +74,15 @@ def judge(work: Work, rows: list[Row]) -> Judged:
     return Judged(ours, name, ours / middle if middle else None, met)
 
 
+def unsteadiness(rows: list[Row]) -> float:
+    """Most over least of the probe, which does the same each time; 1 where there is no probe."""
+    for row in rows:
+        if row.contender.kind == "probe" and row.measured:
+            numbers = [each.reading.value for each in row.measured]
+            return max(numbers) / min(numbers)
+    return 1.0
+
+
 def work_text(work: Work, rows: list[Row]) -> str:
     scale, unit = _SCALE[work.unit]
     per = "M trips" if work.unit == "s" else "GB"
@@ -86,6 +96,12 @@ def work_text(work: Work, rows: list[Row]) -> str:
     for row in rows:
         lines.extend(_row_lines(row, ours, scale, 1e6 if work.unit == "s" else 1e9))
     lines.append(_verdict(work, judge(work, rows)))
+    unsteady = unsteadiness(rows)
+    if unsteady > STEADY:
+        lines.append(
+            f"  the probe itself varied by a factor of {unsteady:.2f}: the machine wasn't quiet, "
+            "and this shows little"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -130,6 +146,7 @@ def work_json(work: Work, rows: list[Row]) -> dict[str, Any]:
         "target_met": judged.met,
         "best_tool": judged.best_name,
         "ours_to_best_tool": judged.best_ratio,
+        "probe_most_to_least": unsteadiness(rows),
         "cpu_unit": "s/million round trips" if work.unit == "s" else "s/GB",
         "rows": [
             {
