@@ -4,10 +4,8 @@
 #include "lib/engine.h"
 #include "lib/parameters.h"
 #include "lib/place.h"
+#include "lib/round_trips.h"
 #include "lib/sides.h"
-#include "lib/sockopts.h"
-
-#define POLL_SECONDS 0.01 /* the server looks at the control channel so often */
 
 static const struct parameter parameters[] = {
     {"mode", CHOICE, "stream", 0, 0, "stream|latency", NULL, "udptest -a: latency",
@@ -21,6 +19,8 @@ static const struct parameter parameters[] = {
      "datagrams of -d bytes, so both are this"},
     {"batch", INT, "1", 1, 1024, NULL, "stream", NULL,
      "datagrams handed to the kernel in one call (sendmmsg); 1: one send for each"},
+    {"threads", INT, "1", 1, MAX_THREADS, NULL, NULL, NULL,
+     "streams side by side, each with a thread and a socket of its own on both ends"},
     {"sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "udptest -b, -B",
      "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends; 0: leave its "
      "own; Linux grants twice what is asked, and Hpcbench asked for half of its -b"},
@@ -29,7 +29,9 @@ static const struct parameter parameters[] = {
     {"tos", INT, "0", 0, 255, NULL, NULL, "udptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
     {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
-     "the server's port for test data; 0: the system picks"},
+     "the server's port for test data, the first of as many as there are threads; 0: the system "
+     "picks"},
+    ROUND_TRIP_PARAMETERS,
     PLACE_PARAMETERS(NULL),
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
      "length of one replication done first and reported as number 0; 0: none"},
@@ -67,35 +69,15 @@ static const struct metric metrics[] = {
      NULL, 1, 0},
     {"round_trips", "", "neither", "latency", "datagrams that came back", "trips", 1, 0},
     ROUND_TRIP_METRICS,
+    LATE_METRIC,
     SIDE_METRICS(NULL),
     {0},
 };
 
-/* Options that both ends set. */
-static void prepare(int fd, int family, const struct launch *launch, bool server,
-                    struct fields *settings)
-{
-    set_buffers(fd, buffer_of(launch, server), settings);
-    set_tos(fd, family, int_of(launch, "tos"), settings);
-}
-
-/* From now on the kernel takes datagrams from nobody else. */
-static void connect_peer(int fd, const struct address *peer)
-{
-    int error = connect_socket(fd, peer);
-    if (error)
-        connect_failed(error, peer, TEST_PORT_ADVICE);
-}
-
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
 {
     (void)server;
-    int family = client->server.any.sa_family;
-    client->fds[0] = open_socket(family, SOCK_DGRAM);
-    prepare(client->fds[0], family, client->launch, false, settings);
-    set_timeouts(client->fds[0], 1);
-    connect_peer(client->fds[0], &client->server);
-    add_place(client->fds[0], settings);
+    open_udp_client(client, settings);
 }
 
 static void client_measure(struct client *client, const struct trial *trial, struct fields *end,
@@ -116,32 +98,16 @@ static void client_finish(struct client *client, const struct fields *reply,
 
 static void session_open(struct session *session, struct fields *settings)
 {
-    struct address address = session->local;
-    int family = address.any.sa_family;
-    session->fds[0] = open_socket(family, SOCK_DGRAM);
-    prepare(session->fds[0], family, &session->launch, true, settings);
-    address_set_port(&address, int_of(&session->launch, "data_port"));
-    bind_socket(session->fds[0], &address);
-    set_timeouts(session->fds[0], POLL_SECONDS);
-    add_place(session->fds[0], settings);
-    address = local_address(session->fds[0]);
-    add_ports(settings, "ports", (int[MAX_THREADS]){address_port(&address)});
+    open_udp_session(session, settings);
 }
 
-/* Talks to the client's test socket only, and forgets what an earlier replication left. */
 static void session_ready(struct session *session, const struct trial *trial)
 {
-    struct address peer = session->peer;
-    unsigned char scrap[1];
-    address_set_port(&peer, trial->ports[0]);
-    connect_peer(session->fds[0], &peer);
-    uint64_t limit = now_ns() + DRAIN_NS;
-    while (recv(session->fds[0], scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
-        ;
+    ready_udp_session(session, trial);
     if (is_mode(&session->launch, "stream"))
         prepare_udp_receiver(session, trial);
     else
-        prepare_udp_echo(session);
+        prepare_udp_echo(session, trial);
 }
 
 static void session_measure(struct session *session, const struct trial *trial,
@@ -178,6 +144,7 @@ static const struct engine udp = {
     .parameters = parameters,
     .metrics = metrics,
     .port = 5678,
+    .optional = "late_sends",
     .client = client,
     .server = server,
 };

@@ -10,6 +10,14 @@
 
 /* What is named prepare_... is done before the client is told to send. */
 
+/* Test sockets, as many as threads. */
+void open_udp_client(struct client *client, struct fields *settings);
+void open_udp_session(struct session *session, struct fields *settings);
+/* Other sockets with other ports: what is still on its way to the old ones goes nowhere. */
+void renew_udp_client(struct client *client);
+/* The session talks to the client's sockets only, and forgets what came earlier. */
+void ready_udp_session(const struct session *session, const struct trial *trial);
+
 /* Mode stream. */
 void send_udp_stream(struct client *client, const struct trial *trial, struct fields *end,
                      struct result *result);
@@ -20,7 +28,7 @@ void finish_udp_stream(struct client *client, const struct fields *reply, struct
 /* Mode latency. */
 void measure_udp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
                              struct result *result);
-void prepare_udp_echo(const struct session *session);
+void prepare_udp_echo(struct session *session, const struct trial *trial);
 void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply);
 
 /* A send or receive call on the client's test socket failed: ends in fail(). */

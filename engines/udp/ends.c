@@ -1,0 +1,102 @@
+/* The test sockets of both ends: one for each thread, each connected to its opposite number. */
+#include "udp.h"
+
+#include "../lib/failure.h"
+#include "../lib/parameters.h"
+#include "../lib/sockopts.h"
+
+#include <unistd.h>
+
+#define POLL_SECONDS 0.01 /* the server looks at the control channel so often */
+
+/* Options that both ends set; only the first socket tells what was granted, the others are like
+ * it. */
+static int open_end(const struct launch *launch, bool server, int family, int number,
+                    struct fields *settings)
+{
+    static struct fields again;
+    if (number > 0)
+        fields_clear(settings = &again);
+    int fd = open_socket(family, SOCK_DGRAM);
+    set_buffers(fd, buffer_of(launch, server), settings);
+    set_tos(fd, family, int_of(launch, "tos"), settings);
+    set_timeouts(fd, server ? POLL_SECONDS : 1);
+    return fd;
+}
+
+/* From now on the kernel takes datagrams from nobody else. */
+static void connect_peer(int fd, const struct address *host, int port)
+{
+    struct address peer = *host;
+    address_set_port(&peer, port);
+    int error = connect_socket(fd, &peer);
+    if (error)
+        connect_failed(error, &peer, TEST_PORT_ADVICE);
+}
+
+static void check_ports(const struct launch *launch, const int ports[MAX_THREADS])
+{
+    for (int i = 0; i < int_of(launch, "threads"); i++)
+        if (ports[i] == 0)
+            fail(BAD_PEER, "the other end named %d test ports, not %d", i,
+                 int_of(launch, "threads"));
+}
+
+static void open_client_ends(struct client *client, struct fields *settings)
+{
+    check_ports(client->launch, client->ports);
+    for (int i = 0; i < int_of(client->launch, "threads"); i++) {
+        int fd = open_end(client->launch, false, client->server.any.sa_family, i, settings);
+        connect_peer(fd, &client->server, client->ports[i]);
+        client->fds[i] = fd;
+    }
+}
+
+void open_udp_client(struct client *client, struct fields *settings)
+{
+    open_client_ends(client, settings);
+    add_place(client->fds[0], settings);
+}
+
+void renew_udp_client(struct client *client)
+{
+    struct fields settings;
+    struct client before = *client;
+    fields_clear(&settings);
+    open_client_ends(client, &settings); /* before the old ones are closed: other ports for sure */
+    for (int i = 0; i < int_of(client->launch, "threads"); i++)
+        close(before.fds[i]);
+}
+
+void open_udp_session(struct session *session, struct fields *settings)
+{
+    int ports[MAX_THREADS] = {0};
+    int threads = int_of(&session->launch, "threads");
+    int first = int_of(&session->launch, "data_port");
+    if (first + threads - 1 > 65535)
+        fail(BAD_PARAMETER, "data_port %d leaves no ports for %d threads: at most %d", first,
+             threads, 65536 - threads);
+    for (int i = 0; i < threads; i++) {
+        struct address address = session->local;
+        int fd = open_end(&session->launch, true, address.any.sa_family, i, settings);
+        address_set_port(&address, first ? first + i : 0);
+        bind_socket(fd, &address);
+        address = local_address(fd);
+        ports[i] = address_port(&address);
+        session->fds[i] = fd;
+    }
+    add_place(session->fds[0], settings);
+    add_ports(settings, "ports", ports);
+}
+
+void ready_udp_session(const struct session *session, const struct trial *trial)
+{
+    unsigned char scrap[1];
+    uint64_t limit = now_ns() + DRAIN_NS;
+    check_ports(&session->launch, trial->ports);
+    for (int i = 0; i < int_of(&session->launch, "threads"); i++) {
+        connect_peer(session->fds[i], &session->peer, trial->ports[i]);
+        while (recv(session->fds[i], scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
+            ;
+    }
+}
