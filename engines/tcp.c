@@ -8,22 +8,25 @@
 #include "lib/failure.h"
 #include "lib/parameters.h"
 #include "lib/place.h"
+#include "lib/round_trips.h"
 #include "lib/sides.h"
 
 #include <unistd.h>
 
 static const struct parameter parameters[] = {
-    {"mode", CHOICE, "stream", 0, 0, "stream|latency", NULL, "tcptest -a, -i: latency",
-     "stream: the client sends as fast as it can; latency: one message back and forth"},
+    {"mode", CHOICE, "stream", 0, 0, "stream|latency|connect", NULL, "tcptest -a, -i: latency",
+     "stream: the client sends as fast as it can; latency: one message back and forth; "
+     "connect: connections made and closed by the server, with nothing in them"},
     {"ip", CHOICE, "any", 0, 0, "any|4|6", NULL, NULL, "IP version; any: what the name gives"},
     {"duration", TIME, "5", 0.01, 86400, NULL, NULL, "tcptest -t", "length of a replication"},
     {"count", INT, "0", 0, 1e12, NULL, NULL, "tcptest -I",
-     "messages (stream) or round trips (latency) to do instead of duration; 0: by duration"},
-    {"message", SIZE, "65536", 1, 1 << 30, NULL, NULL, "tcptest -m, -A; zcc's file size",
+     "messages (stream), round trips (latency) or connections (connect) to do instead of "
+     "duration; 0: by duration"},
+    {"message", SIZE, "65536", 1, 1 << 30, NULL, "stream|latency", "tcptest -m, -A; zcc's file size",
      "size of each message; for latency something small, such as 64"},
-    {"write", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -d; zcc -b",
+    {"write", SIZE, "0", 0, 1 << 30, NULL, "stream|latency", "tcptest -d; zcc -b",
      "bytes given to each send call; 0: the whole message"},
-    {"read", SIZE, "0", 0, 1 << 30, NULL, NULL, "tcptest -d",
+    {"read", SIZE, "0", 0, 1 << 30, NULL, "stream|latency", "tcptest -d",
      "bytes asked of each recv call; 0: 128 KiB for stream, the whole message for latency"},
     {"sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "tcptest -b, -B; zcc -i, -o",
      "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends, which turns its "
@@ -41,12 +44,13 @@ static const struct parameter parameters[] = {
      "largest segment (TCP_MAXSEG), in bytes, on both ends; 0: the kernel's"},
     {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
      "the server's port for test data; 0: the system picks"},
+    ROUND_TRIP_PARAMETERS,
     PLACE_PARAMETERS(NULL),
-    {"threads", INT, "1", 1, MAX_THREADS, NULL, "stream", NULL,
+    {"threads", INT, "1", 1, MAX_THREADS, NULL, NULL, NULL,
      "connections side by side, each with a thread of its own on both ends"},
-    {"scaling", CHOICE, "weak", 0, 0, "strong|weak", "stream", NULL,
-     "with count: strong shares the messages among the threads as evenly as whole numbers allow, "
-     "weak has each thread send as many"},
+    {"scaling", CHOICE, "weak", 0, 0, "strong|weak", NULL, NULL,
+     "with count: strong shares it among the threads as evenly as whole numbers allow, weak has "
+     "each thread do as many"},
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
      "length of one replication done first and reported as number 0; 0: none"},
     {0},
@@ -68,9 +72,22 @@ static const struct metric metrics[] = {
      "retrans", 1, 0},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},
     ROUND_TRIP_METRICS,
+    LATE_METRIC,
+    {"connections", "", "neither", "connect",
+     "connections that the client made and the server, which counted as many, closed", "conns", 1,
+     0},
+    {"connection_rate", "1/s", "higher", "connect",
+     "those over the client's time, in all threads together", "conns/s", 1, 1},
+    TIME_METRICS("connect", "connect", "connect call"),
     SIDE_METRICS(NULL),
     {0},
 };
+
+/* The client's first connection, which is only there to be looked at. */
+static bool is_probe(const struct trial *trial)
+{
+    return trial->duration <= 0 && trial->count == 0;
+}
 
 /* What only a connection shows, the segment size for one, is read from one that carries nothing.
  * It is also the proof that the test port can be reached. */
@@ -93,6 +110,8 @@ static void client_measure(struct client *client, const struct trial *trial, str
     connect_all(client, trial, connections_of(client->launch));
     if (is_mode(client->launch, "stream"))
         send_tcp_stream(client, trial, end, result);
+    else if (is_mode(client->launch, "connect"))
+        measure_connects(client, trial, end, result);
     else
         measure_tcp_round_trips(client, trial, end, result);
 }
@@ -102,8 +121,10 @@ static void client_finish(struct client *client, const struct fields *reply,
 {
     if (is_mode(client->launch, "stream"))
         finish_tcp_stream(client, reply, result);
-    else if (fields_count(reply, "echoed", BYTES_LIMIT) != (uint64_t)result_get(result, "round_trips"))
-        fail(SHORT_COUNT, "the server echoed another number of messages than came back");
+    else if (is_mode(client->launch, "connect"))
+        finish_connects(reply, result);
+    else
+        finish_tcp_round_trips(client, reply, result);
     close_all(client->fds);
 }
 
@@ -114,25 +135,27 @@ static void session_open(struct session *session, struct fields *settings)
 
 static void session_ready(struct session *session, const struct trial *trial)
 {
-    (void)trial;
     if (is_mode(&session->launch, "stream"))
         prepare_tcp_receiver(session);
-    else
+    else if (is_mode(&session->launch, "latency"))
         prepare_tcp_echo(session);
+    else if (!is_probe(trial))
+        prepare_accepting(session, trial);
 }
 
 static void session_measure(struct session *session, const struct trial *trial,
                             struct fields *reply)
 {
     int fds[MAX_THREADS];
-    bool probe = trial->duration <= 0 && trial->count == 0; /* the client's first, to look at */
-    accept_all(session, trial, fds, probe ? 1 : connections_of(&session->launch));
-    if (probe)
+    accept_all(session, trial, fds, is_probe(trial) ? 1 : connections_of(&session->launch));
+    if (is_probe(trial))
         tell_granted(fds[0], &session->launch, true, reply);
     else if (is_mode(&session->launch, "stream"))
         receive_tcp_stream(session, trial, fds, reply);
+    else if (is_mode(&session->launch, "connect"))
+        finish_accepting(session, trial, reply);
     else
-        echo_messages(session, trial, fds[0], reply);
+        echo_messages(session, trial, fds, reply);
     if (!session->ended)
         control_receive(session->control, END, &session->end, ANSWER_SECONDS);
     close_all(fds);
@@ -163,6 +186,7 @@ static const struct engine tcp = {
     .parameters = parameters,
     .metrics = metrics,
     .port = 5677,
+    .optional = "late_sends",
     .client = client,
     .server = server,
 };

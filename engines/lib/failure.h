@@ -19,11 +19,15 @@
     X(CONNECT_TIMEOUT,    "connect-timeout")    /* nothing answered a connection */        \
     X(CONNECTION_REFUSED, "connection-refused") /* nothing listens there */                \
     X(DEADLINE,           "deadline")           /* the process outlived --deadline */      \
+    X(FILE_CHANGED,       "file-changed")       /* rail-tcp: cut while it was sent */      \
+    X(FILE_UNUSABLE,      "file-unusable")      /* unreadable, empty, or none there */     \
     X(NO_ANSWER,          "no-answer")          /* the other end went silent */            \
     X(NO_BUFFERS,         "no-buffers")         /* the kernel kept refusing to send */     \
     X(NO_DATA,            "no-data")            /* not one packet arrived */               \
+    X(NO_PORTS,           "no-ports")           /* all local ports are taken */            \
     X(NOT_PERMITTED,      "not-permitted")      /* the kernel forbids it to this user */   \
     X(OUT_OF_MEMORY,      "out-of-memory")                                                 \
+    X(OVERLOADED,         "overloaded")         /* the asked pace cannot be held */        \
     X(PEER_LOST,          "peer-lost")          /* the other end died or hung up */        \
     X(PORT_IN_USE,        "port-in-use")                                                   \
     X(SHORT_COUNT,        "short-count")        /* TCP: received is not what was sent */   \

@@ -1,6 +1,7 @@
 #include "histogram.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void histogram_clear(struct histogram *histogram)
@@ -31,11 +32,25 @@ void histogram_add(struct histogram *histogram, uint64_t value)
 {
     histogram->count++;
     histogram->sum += value;
+    histogram->squares += (double)value * (double)value;
     if (value < histogram->lowest)
         histogram->lowest = value;
     if (value > histogram->highest)
         histogram->highest = value;
     histogram->buckets[bucket_of(value)]++;
+}
+
+void histogram_merge(struct histogram *into, const struct histogram *from)
+{
+    into->count += from->count;
+    into->sum += from->sum;
+    into->squares += from->squares;
+    if (from->lowest < into->lowest)
+        into->lowest = from->lowest;
+    if (from->highest > into->highest)
+        into->highest = from->highest;
+    for (size_t i = 0; i < BUCKETS; i++)
+        into->buckets[i] += from->buckets[i];
 }
 
 double histogram_quantile(const struct histogram *histogram, double q)
@@ -52,14 +67,38 @@ double histogram_quantile(const struct histogram *histogram, double q)
     return fmin(fmax(value, (double)histogram->lowest), (double)histogram->highest);
 }
 
-void result_set_round_trips(struct result *result, const struct histogram *histogram)
+static double mean_of(const struct histogram *histogram)
 {
-    result_set(result, "round_trips", (double)histogram->count);
-    result_set(result, "rtt_min", (double)histogram->lowest / 1e9);
-    result_set(result, "rtt_mean", (double)histogram->sum / (double)histogram->count / 1e9);
-    result_set(result, "rtt_max", (double)histogram->highest / 1e9);
-    result_set(result, "rtt_p50", histogram_quantile(histogram, 0.5) / 1e9);
-    result_set(result, "rtt_p90", histogram_quantile(histogram, 0.9) / 1e9);
-    result_set(result, "rtt_p99", histogram_quantile(histogram, 0.99) / 1e9);
-    result_set(result, "rtt_p999", histogram_quantile(histogram, 0.999) / 1e9);
+    return (double)histogram->sum / (double)histogram->count;
+}
+
+double histogram_deviation(const struct histogram *histogram)
+{
+    if (histogram->count < 2)
+        return 0;
+    double above = histogram->squares - (double)histogram->sum * mean_of(histogram);
+    return sqrt(fmax(above, 0) / (double)(histogram->count - 1));
+}
+
+void result_set_times(struct result *result, const char *name, const struct histogram *histogram)
+{
+    const struct {
+        const char *suffix;
+        double ns;
+    } parts[] = {
+        {"min", (double)histogram->lowest},
+        {"mean", mean_of(histogram)},
+        {"max", (double)histogram->highest},
+        {"stdev", histogram_deviation(histogram)},
+        {"p50", histogram_quantile(histogram, 0.5)},
+        {"p90", histogram_quantile(histogram, 0.9)},
+        {"p99", histogram_quantile(histogram, 0.99)},
+        {"p999", histogram_quantile(histogram, 0.999)},
+        {"p9999", histogram_quantile(histogram, 0.9999)},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char metric[64];
+        snprintf(metric, sizeof metric, "%s_%s", name, parts[i].suffix);
+        result_set(result, metric, parts[i].ns / 1e9);
+    }
 }

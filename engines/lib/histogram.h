@@ -13,17 +13,25 @@
 
 struct histogram {
     uint64_t count, sum, lowest, highest;
+    double squares; /* sum of the values' squares */
     uint64_t buckets[BUCKETS];
 };
 
 void histogram_clear(struct histogram *histogram);
 void histogram_add(struct histogram *histogram, uint64_t value);
 
+/* Adds another histogram's values. */
+void histogram_merge(struct histogram *into, const struct histogram *from);
+
 /* The smallest value that at least the fraction q (0 to 1) of all values do not exceed, to the
  * bucket's middle and never outside the extremes; there must be at least one value. */
 double histogram_quantile(const struct histogram *histogram, double q);
 
-/* Sets rtt_min ... rtt_p999, in seconds, from nanoseconds. */
-void result_set_round_trips(struct result *result, const struct histogram *histogram);
+/* The values' standard deviation as a sample (n - 1); 0 for a single one. */
+double histogram_deviation(const struct histogram *histogram);
+
+/* Sets NAME_min, _mean, _max, _stdev, _p50 ... _p9999, in seconds, from nanoseconds; there must be
+ * at least one value. name: such as "rtt". */
+void result_set_times(struct result *result, const char *name, const struct histogram *histogram);
 
 #endif

@@ -111,6 +111,13 @@ void place_thread(const struct launch *launch, bool server, int number)
     set_class(launch, server);
 }
 
+void place_above(const struct launch *launch)
+{
+    struct sched_param priority = {.sched_priority = 2};
+    if (strcmp(text_of(launch, "scheduler"), "other") != 0)
+        sched_setscheduler(0, SCHED_FIFO, &priority);
+}
+
 void add_cpus(const struct launch *launch, bool server, struct fields *settings)
 {
     char text[512] = "";

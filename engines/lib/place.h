@@ -20,6 +20,10 @@
  * with BAD_PARAMETER or NOT_PERMITTED. */
 void place_thread(const struct launch *launch, bool server, int number);
 
+/* For a thread that only waits beside test threads of a real-time class: it gets the CPU when it
+ * has something to do, even if they never sleep. */
+void place_above(const struct launch *launch);
+
 /* The CPUs that this process's test threads are pinned to, or that it is confined to. */
 void add_cpus(const struct launch *launch, bool server, struct fields *settings);
 

@@ -150,6 +150,12 @@ void connect_failed(int error, const struct address *address, const char *advice
              port, text, CONNECT_SECONDS);
     if (error == EHOSTUNREACH || error == ENETUNREACH)
         fail(UNREACHABLE, "there is no way to %s: %s", text, strerror(error));
+    if (error == EADDRNOTAVAIL)
+        fail(NO_PORTS,
+             "all local ports from which port %d of %s could be connected to are taken: widen "
+             "them with 'sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"', use fewer "
+             "threads, or wait a minute until those of closed connections (TIME_WAIT) are free",
+             port, text);
     fail(SYSTEM_ERROR, "cannot connect to port %d of %s: %s", port, text, strerror(error));
 }
 

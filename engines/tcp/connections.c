@@ -17,7 +17,7 @@
 
 size_t connections_of(const struct launch *launch)
 {
-    return is_mode(launch, "latency") ? 1 : size_of(launch, "threads");
+    return is_mode(launch, "connect") ? 0 : size_of(launch, "threads");
 }
 
 void prepare_connection(int fd, int family, const struct launch *launch, bool server)

@@ -1,122 +1,208 @@
 /* TCP back and forth: one message at a time, each timed by the client. */
 #include "tcp.h"
 
+#include "../lib/answering.h"
 #include "../lib/failure.h"
-#include "../lib/histogram.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
+#include "../lib/round_trips.h"
+#include "../lib/team.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
 
-static void send_all(int fd, int control, const unsigned char *data, size_t size, size_t chunk)
+#define LOOK_AROUND 1024   /* polls in vain until anything else is looked at */
+#define WAIT_MS 100        /* for a socket that doesn't block */
+
+/* A connection, its message and how that is cut. */
+struct exchange {
+    int fd, flags;
+    bool nonblocking;
+    size_t size, write, read;
+    unsigned char *data;
+    int control;                       /* the client's, which fails when nothing moves */
+    const struct answering *answering; /* the server's, which ends when it is told; or NULL */
+    unsigned int polls;
+    uint64_t stuck_since; /* 0: it isn't */
+    bool broken;          /* the connection, or the server was told to end */
+};
+
+/* Nothing could be sent or received just now: true if it is to be tried again. */
+static bool try_again(struct exchange *x, int error, short events)
 {
-    uint64_t since = 0;
-    for (size_t sent = 0; sent < size;) {
-        size_t left = size - sent;
-        ssize_t step = send(fd, data + sent, chunk < left ? chunk : left, MSG_NOSIGNAL);
+    bool nothing_yet = error == EAGAIN || error == EINTR;
+    if (nothing_yet && x->flags && ++x->polls % LOOK_AROUND != 0)
+        return true;
+    if (nothing_yet && x->nonblocking && !x->flags) {
+        struct pollfd wanted = {.fd = x->fd, .events = events};
+        if (poll(&wanted, 1, WAIT_MS) > 0)
+            return true;
+    }
+    if (x->answering) {
+        x->broken = !nothing_yet || answering_over(x->answering);
+        return !x->broken;
+    }
+    if (x->stuck_since == 0)
+        x->stuck_since = now_ns();
+    stalled(x->control, error, x->stuck_since, events == POLLIN ? "receive" : "send");
+    return true;
+}
+
+static void send_all(struct exchange *x)
+{
+    for (size_t sent = 0; sent < x->size;) {
+        size_t left = x->size - sent;
+        ssize_t step =
+            send(x->fd, x->data + sent, x->write < left ? x->write : left, MSG_NOSIGNAL);
         if (step > 0) {
             sent += (size_t)step;
-            since = 0;
-            continue;
+            x->stuck_since = 0;
+        } else if (!try_again(x, errno, POLLOUT)) {
+            break;
         }
-        int error = errno;
-        since = since ? since : now_ns();
-        stalled(control, error, since, "send");
     }
 }
 
 /* Returns what arrived: all, or less if the other end closed. */
-static size_t receive_all(int fd, int control, unsigned char *data, size_t size, size_t chunk)
+static size_t receive_all(struct exchange *x)
 {
-    uint64_t since = 0;
     size_t got = 0;
-    while (got < size) {
-        size_t left = size - got;
-        ssize_t step = recv(fd, data + got, chunk < left ? chunk : left, 0);
-        if (step == 0)
-            break;
+    while (got < x->size) {
+        size_t left = x->size - got;
+        ssize_t step = recv(x->fd, x->data + got, x->read < left ? x->read : left, x->flags);
         if (step > 0) {
             got += (size_t)step;
-            since = 0;
-            continue;
+            x->stuck_since = 0;
+        } else if (step == 0 || !try_again(x, errno, POLLIN)) {
+            break;
         }
-        int error = errno;
-        since = since ? since : now_ns();
-        stalled(control, error, since, "receive");
     }
     return got;
 }
 
-/* A latency test's message and how it is cut. */
-struct exchange {
-    size_t size, write, read;
-    unsigned char *data;
+static void set_exchange(struct exchange *x, const struct launch *launch, int fd)
+{
+    x->size = size_of(launch, "message");
+    x->write = size_of(launch, "write") ? size_of(launch, "write") : x->size;
+    x->read = size_of(launch, "read") ? size_of(launch, "read") : x->size;
+    if (x->data == NULL)
+        x->data = test_buffer(x->size); /* kept: a launch has one size */
+    x->fd = fd;
+    x->flags = strcmp(text_of(launch, "poll"), "busy") == 0 ? MSG_DONTWAIT : 0;
+    x->nonblocking = fd >= 0 && fcntl(fd, F_GETFL) & O_NONBLOCK;
+    x->stuck_since = 0;
+    x->broken = false;
+}
+
+/* The client's part of one thread. */
+struct asking {
+    struct exchange exchange;
+    struct client *client;
+    const struct trial *trial;
+    size_t number;
+    struct round_trips trips;
 };
 
-static struct exchange exchange_of(const struct launch *launch)
+static void receive_answer(struct exchange *x)
 {
-    static unsigned char *data; /* kept: a launch has one size */
-    struct exchange exchange = {.size = size_of(launch, "message"),
-                                .write = size_of(launch, "write"),
-                                .read = size_of(launch, "read")};
-    if (exchange.write == 0)
-        exchange.write = exchange.size;
-    if (exchange.read == 0)
-        exchange.read = exchange.size;
-    if (data == NULL)
-        data = test_buffer(exchange.size);
-    exchange.data = data;
-    return exchange;
+    if (receive_all(x) < x->size)
+        stalled(x->control, EPIPE, now_ns(), "receive");
+}
+
+static void ask(void *share)
+{
+    struct asking *a = share;
+    struct exchange *x = &a->exchange;
+    struct round_trips *trips = &a->trips;
+    /* The first message finds the server's thread still starting: it is not timed. */
+    send_all(x);
+    receive_answer(x);
+    uint64_t now = round_trips_begin(trips, a->client->launch, a->trial, a->number);
+    while (round_trips_next(trips, now)) {
+        send_all(x);
+        round_trips_sent(trips);
+        receive_answer(x);
+        now = now_ns();
+        round_trips_back(trips, now);
+    }
+    round_trips_sent(trips);
+    shutdown(x->fd, SHUT_WR);
+}
+
+static struct asking *make_asking(struct client *client, const struct trial *trial, size_t number)
+{
+    static struct asking *made[MAX_THREADS];
+    struct asking *a = made[number];
+    if (a == NULL) {
+        a = made[number] = (struct asking *)test_buffer(sizeof *a);
+        memset(a, 0, sizeof *a);
+    }
+    set_exchange(&a->exchange, client->launch, client->fds[number]);
+    a->exchange.control = client->control;
+    a->client = client;
+    a->trial = trial;
+    a->number = number;
+    return a;
 }
 
 void measure_tcp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
                              struct result *result)
 {
-    static struct histogram times;
-    struct exchange x = exchange_of(client->launch);
-    struct usage usage;
-    histogram_clear(&times);
-    usage_begin(&usage);
-    uint64_t now = now_ns(), stop = now + seconds_ns(trial->duration);
-    while (trial->count ? times.count < trial->count : now < stop) {
-        uint64_t sent_at = now_ns();
-        send_all(client->fds[0], client->control, x.data, x.size, x.write);
-        size_t got = receive_all(client->fds[0], client->control, x.data, x.size, x.read);
-        now = now_ns();
-        if (got < x.size)
-            stalled(client->control, EPIPE, now, "receive");
-        histogram_add(&times, now - sent_at);
+    struct task tasks[MAX_THREADS];
+    const struct round_trips *trips[MAX_THREADS];
+    size_t threads = size_of(client->launch, "threads");
+    for (size_t i = 0; i < threads; i++) {
+        struct asking *asking = make_asking(client, trial, i);
+        trips[i] = &asking->trips;
+        tasks[i] = (struct task){ask, asking, (int)i};
     }
-    usage_end(&usage);
-    shutdown(client->fds[0], SHUT_WR);
+    struct usage usage = team_run(client->launch, false, tasks, threads);
     result_set_usage(result, "client", &usage);
-    result_set_round_trips(result, &times);
-    fields_add_number(end, "sent", (double)times.count);
+    result_set_round_trips(result, client->launch, trips, threads);
+    fields_add_number(end, "sent", result_get(result, "round_trips") + (double)threads);
 }
+
+void finish_tcp_round_trips(struct client *client, const struct fields *reply,
+                            struct result *result)
+{
+    double untimed = number_of(client->launch, "threads");
+    uint64_t back = (uint64_t)(result_get(result, "round_trips") + untimed);
+    if (fields_count(reply, "echoed", BYTES_LIMIT) != back)
+        fail(SHORT_COUNT, "the server echoed another number of messages than came back");
+}
+
+/* One for each thread of a session, which is a process. */
+static struct exchange echoes[MAX_THREADS];
 
 void prepare_tcp_echo(const struct session *session)
 {
-    exchange_of(&session->launch);
+    for (size_t i = 0; i < size_of(&session->launch, "threads"); i++)
+        set_exchange(&echoes[i], &session->launch, -1);
 }
 
-void echo_messages(struct session *session, const struct trial *trial, int fd, struct fields *reply)
+static void echo(void *share)
 {
-    struct exchange x = exchange_of(&session->launch);
-    uint64_t limit = trial_limit(trial, GRACE_SECONDS), echoed = 0;
-    struct usage usage;
-    usage_begin(&usage);
+    struct answering *a = share;
+    struct exchange *x = &echoes[a->number];
+    set_exchange(x, &a->session->launch, a->fd);
+    x->answering = a;
     for (;;) {
-        size_t got = receive_all(fd, session->control, x.data, x.size, x.read);
-        if (got == 0)
-            break;
-        if (got < x.size)
+        size_t got = receive_all(x);
+        if (got < x->size && got > 0 && !x->broken)
             fail(SHORT_COUNT, "the client closed in the middle of a message");
-        send_all(fd, session->control, x.data, x.size, x.write);
-        echoed++;
-        if (now_ns() > limit)
-            fail(NO_ANSWER, "the client did not end in time");
+        if (got < x->size)
+            break;
+        answering_count(a);
+        send_all(x);
     }
-    usage_end(&usage);
-    add_usage(reply, &usage);
-    fields_add_number(reply, "echoed", (double)echoed);
+}
+
+void echo_messages(struct session *session, const struct trial *trial, const int fds[],
+                   struct fields *reply)
+{
+    size_t threads = size_of(&session->launch, "threads");
+    answering_start(session, trial, echo, fds, threads, threads);
+    fields_add_number(reply, "echoed", (double)answering_finish(session, trial, reply));
 }

@@ -20,8 +20,17 @@ void finish_tcp_stream(struct client *client, const struct fields *reply, struct
 void measure_tcp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
                              struct result *result);
 void prepare_tcp_echo(const struct session *session);
-void echo_messages(struct session *session, const struct trial *trial, int fd,
+void echo_messages(struct session *session, const struct trial *trial, const int fds[],
                    struct fields *reply);
+void finish_tcp_round_trips(struct client *client, const struct fields *reply,
+                            struct result *result);
+
+/* Mode connect. */
+void measure_connects(struct client *client, const struct trial *trial, struct fields *end,
+                      struct result *result);
+void finish_connects(const struct fields *reply, struct result *result);
+void prepare_accepting(struct session *session, const struct trial *trial);
+void finish_accepting(struct session *session, const struct trial *trial, struct fields *reply);
 
 /* A call on the data connection made no progress, since then. Returns if the peer is only slow,
  * for at most half a minute; every other reason fails. what: "send" or "receive". */

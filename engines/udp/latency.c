@@ -1,109 +1,188 @@
 /* UDP back and forth: one datagram at a time, each timed by the client. */
 #include "udp.h"
 
+#include "../lib/answering.h"
 #include "../lib/control.h"
 #include "../lib/failure.h"
-#include "../lib/histogram.h"
 #include "../lib/memory.h"
 #include "../lib/packet.h"
 #include "../lib/parameters.h"
+#include "../lib/round_trips.h"
+#include "../lib/team.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define ANSWER_LIMIT_NS NANOSECONDS /* a round trip longer than this is lost */
+#define LOOK_AT_CLOCK 1024          /* polls without an answer until the clock is read */
+#define NAME_SIZE 16                /* token and number, by which an answer is known */
 
-/* Waits for the echo of that number; returns its arrival, 0 if it did not come in time. */
-static uint64_t wait_for_echo(struct client *client, const unsigned char *packet,
-                              unsigned char *answer, size_t size, uint64_t sent_at)
+static int receive_flags(const struct launch *launch)
 {
-    for (;;) {
-        ssize_t got = recv(client->fds[0], answer, size + 1, 0);
-        uint64_t now = now_ns();
-        if (got == (ssize_t)size && memcmp(answer, packet, 16) == 0)
-            return now;
-        if (got < 0 && errno != EAGAIN && errno != EINTR)
-            datagrams_failed(client->control, errno);
-        if (now - sent_at >= ANSWER_LIMIT_NS)
-            return 0;
+    return strcmp(text_of(launch, "poll"), "busy") == 0 ? MSG_DONTWAIT : 0;
+}
+
+/* What tells a datagram from every other: the token and its number. If it has no room for both,
+ * as many bytes as it has room for, up to 8, of a number that begins anywhere, the lowest byte
+ * first: so an answer that comes too late is never taken for that of the next ones. */
+static void name_datagram(unsigned char *packet, size_t size, uint64_t token, uint64_t number)
+{
+    uint64_t name = htole64(token + number);
+    if (size >= PACKET_HEADER) {
+        put_be64(packet, token);
+        packet_stamp(packet, number, 0);
+    } else {
+        memcpy(packet, &name, size < sizeof name ? size : sizeof name);
     }
+}
+
+/* The client's part of one thread. */
+struct asking {
+    struct client *client;
+    const struct trial *trial;
+    size_t number, size, named;
+    int fd, flags;
+    unsigned char *packet, *answer;
+    uint64_t lost;
+    struct round_trips trips;
+};
+
+/* Waits for the present datagram's echo; returns its arrival, 0 if it did not come in time. */
+static uint64_t wait_for_echo(struct asking *a)
+{
+    for (unsigned int polls = 1;; polls++) {
+        ssize_t got = recv(a->fd, a->answer, a->size + 1, a->flags);
+        if (got == (ssize_t)a->size && memcmp(a->answer, a->packet, a->named) == 0)
+            return now_ns();
+        if (got < 0 && errno != EAGAIN && errno != EINTR)
+            datagrams_failed(a->client->control, errno);
+        if (a->flags == 0 || polls % LOOK_AT_CLOCK == 0)
+            if (now_ns() - a->trips.left >= ANSWER_LIMIT_NS)
+                return 0;
+    }
+}
+
+static void forget_earlier_answers(const struct asking *a)
+{
+    uint64_t limit = now_ns() + DRAIN_NS;
+    while (recv(a->fd, a->answer, 1, MSG_DONTWAIT) >= 0 && now_ns() < limit)
+        ;
+}
+
+static void note_loss(struct asking *a, uint64_t silent_since)
+{
+    a->lost++;
+    if (!control_alive(a->client->control))
+        fail(PEER_LOST, "the server died or hung up");
+    if (now_ns() - silent_since <= STALL_NS)
+        return;
+    if (a->trips.times.count > 0)
+        fail(NO_ANSWER, "no datagram came back for 10 s, after %llu that did",
+             (unsigned long long)a->trips.times.count);
+    fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)a->lost);
+}
+
+static void ask(void *share)
+{
+    struct asking *a = share;
+    struct round_trips *trips = &a->trips;
+    forget_earlier_answers(a);
+    uint64_t now = round_trips_begin(trips, a->client->launch, a->trial, a->number);
+    uint64_t silent_since = now;
+    while (round_trips_next(trips, now)) {
+        name_datagram(a->packet, a->size, a->trial->token, trips->begun);
+        if (send(a->fd, a->packet, a->size, 0) < 0 && errno != ENOBUFS && errno != EAGAIN &&
+            errno != EINTR)
+            datagrams_failed(a->client->control, errno);
+        round_trips_sent(trips);
+        uint64_t arrived = wait_for_echo(a);
+        if (arrived) {
+            round_trips_back(trips, arrived);
+            now = silent_since = arrived;
+        } else {
+            note_loss(a, silent_since);
+            now = now_ns();
+        }
+    }
+    round_trips_sent(trips);
+    if (trips->begun > 0 && trips->times.count == 0)
+        fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)a->lost);
+}
+
+static struct asking *make_asking(struct client *client, const struct trial *trial, size_t number)
+{
+    static struct asking *made[MAX_THREADS]; /* kept: a launch has one size */
+    size_t size = size_of(client->launch, "datagram");
+    struct asking *a = made[number];
+    if (a == NULL) {
+        a = made[number] = (struct asking *)test_buffer(sizeof *a);
+        *a = (struct asking){.packet = test_buffer(size), .answer = test_buffer(size + 1)};
+    }
+    a->client = client;
+    a->trial = trial;
+    a->number = number;
+    a->size = size;
+    a->named = size < NAME_SIZE ? size : NAME_SIZE;
+    a->fd = client->fds[number];
+    a->flags = receive_flags(client->launch);
+    a->lost = 0;
+    return a;
 }
 
 void measure_udp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
                              struct result *result)
 {
-    static struct histogram times;
-    static unsigned char *packet, *answer;
-    size_t size = size_of(client->launch, "datagram");
-    uint64_t lost = 0, silent_since, number = 0;
-    struct usage usage;
-    if (packet == NULL) {
-        packet = test_buffer(size);
-        answer = test_buffer(size + 1);
+    struct task tasks[MAX_THREADS];
+    const struct round_trips *trips[MAX_THREADS];
+    struct asking *asking[MAX_THREADS];
+    size_t threads = size_of(client->launch, "threads");
+    uint64_t lost = 0, sent = 0;
+    for (size_t i = 0; i < threads; i++) {
+        asking[i] = make_asking(client, trial, i);
+        trips[i] = &asking[i]->trips;
+        tasks[i] = (struct task){ask, asking[i], (int)i};
     }
-    put_be64(packet, trial->token);
-    histogram_clear(&times);
-    usage_begin(&usage);
-    uint64_t now = now_ns(), stop = now + seconds_ns(trial->duration);
-    silent_since = now;
-    for (; trial->count ? number < trial->count : now < stop; number++) {
-        uint64_t sent_at = now_ns();
-        packet_stamp(packet, number, sent_at);
-        if (send(client->fds[0], packet, size, 0) < 0 && errno != ENOBUFS && errno != EAGAIN &&
-            errno != EINTR)
-            datagrams_failed(client->control, errno);
-        uint64_t arrived = wait_for_echo(client, packet, answer, size, sent_at);
-        now = arrived ? arrived : now_ns();
-        if (arrived) {
-            histogram_add(&times, arrived - sent_at);
-            silent_since = now;
-            continue;
-        }
-        lost++;
-        if (!control_alive(client->control))
-            fail(PEER_LOST, "the server died or hung up");
-        if (now - silent_since > STALL_NS)
-            break;
+    struct usage usage = team_run(client->launch, false, tasks, threads);
+    for (size_t i = 0; i < threads; i++) {
+        lost += asking[i]->lost;
+        sent += trips[i]->begun;
     }
-    usage_end(&usage);
-    if (times.count == 0)
-        fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)lost);
-    if (now - silent_since > STALL_NS)
-        fail(NO_ANSWER, "no datagram came back for 10 s, after %llu that did",
-             (unsigned long long)times.count);
     result_set_usage(result, "client", &usage);
     result_set(result, "lost_packets", (double)lost);
-    result_set_round_trips(result, &times);
-    fields_add_number(end, "sent", (double)number);
+    result_set_round_trips(result, client->launch, trips, threads);
+    fields_add_number(end, "sent", (double)sent);
 }
 
-/* One for each session, which is a process. */
-static unsigned char *echoed;
+/* One each, for a session, which is a process. */
+static unsigned char *echoed[MAX_THREADS];
 
-void prepare_udp_echo(const struct session *session)
+static void echo(void *share)
 {
-    if (echoed == NULL)
-        echoed = test_buffer(size_of(&session->launch, "datagram") + 1);
+    struct answering *a = share;
+    size_t size = size_of(&a->session->launch, "datagram");
+    int flags = receive_flags(&a->session->launch);
+    unsigned char *data = echoed[a->number];
+    for (;;) {
+        ssize_t got = recv(a->fd, data, size + 1, flags);
+        if (got == (ssize_t)size && (size < PACKET_HEADER || get_be64(data) == a->trial->token)) {
+            send(a->fd, data, size, 0); /* one that fails is lost, as the client sees */
+            answering_count(a);
+        } else if (answering_over(a)) {
+            break;
+        }
+    }
+}
+
+void prepare_udp_echo(struct session *session, const struct trial *trial)
+{
+    size_t threads = size_of(&session->launch, "threads");
+    for (size_t i = 0; i < threads; i++)
+        if (echoed[i] == NULL)
+            echoed[i] = test_buffer(size_of(&session->launch, "datagram") + 1);
+    answering_start(session, trial, echo, session->fds, threads, threads);
 }
 
 void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply)
 {
-    struct usage usage;
-    size_t size = size_of(&session->launch, "datagram");
-    uint64_t limit = trial_limit(trial, GRACE_SECONDS), quiet_since = now_ns();
-    usage_begin(&usage);
-    for (;;) {
-        ssize_t got = recv(session->fds[0], echoed, size + 1, 0);
-        uint64_t now = now_ns();
-        if (got == (ssize_t)size && get_be64(echoed) == trial->token) {
-            send(session->fds[0], echoed, size, 0); /* one that fails is lost, as the client sees */
-            quiet_since = now;
-        } else if (got < 0 && session_end_arrived(session)) {
-            break;
-        }
-        if (now > limit || now - quiet_since > seconds_ns(GRACE_SECONDS))
-            fail(NO_ANSWER, "the client did not end in time");
-    }
-    usage_end(&usage);
-    add_usage(reply, &usage);
+    answering_finish(session, trial, reply);
 }

@@ -1,0 +1,85 @@
+/* The round trips of one stream: when each is due, and what it took. One clock reading a round
+ * trip: the end of one is the beginning of the next, unless a pace is asked for. */
+#ifndef RAIL_ROUND_TRIPS_H
+#define RAIL_ROUND_TRIPS_H
+
+#include "histogram.h"
+#include "network.h"
+
+#define TOO_LATE_SECONDS 10 /* a paced stream that is so far behind has failed */
+#define INTERVAL_LIMIT 10   /* seconds; an echo takes a longer silence for a lost client */
+
+/* What both engines' mode latency can be asked. */
+#define ROUND_TRIP_PARAMETERS                                                                     \
+    {"poll", CHOICE, "block", 0, 0, "block|busy", "latency", "sockperf --nonblocked",             \
+     "how both ends wait for data: block: in the kernel, which wakes the thread up; busy: asking " \
+     "again and again without sleeping, which takes a CPU on each end"},                          \
+    {"busy_poll", TIME, "0", 0, 1, NULL, "latency", NULL,                                         \
+     "how long the kernel itself polls the network device in a blocking call (SO_BUSY_POLL), to " \
+     "the microsecond, on both ends; 0: as the host is set; loopback has no device to poll"},     \
+    {"interval", TIME, "0", 0, INTERVAL_LIMIT, NULL, "latency", NULL,                             \
+     "time from the moment one round trip is due to the moment the next one is, in each thread; " \
+     "each is timed from when it was due, even if it left late because the one before was still " \
+     "out; 0: the next leaves when the one before is back"}
+
+#define LATE_METRIC                                                                               \
+    {"late_sends", "", "lower", "latency",                                                        \
+     "with interval: round trips that left later than due, the one before being still out",       \
+     "late", 1, 0}
+
+struct round_trips {
+    uint64_t interval, begin, stop; /* ns; interval 0: none */
+    uint64_t count;                 /* to do; 0: until stop */
+    uint64_t begun;
+    uint64_t due;  /* when the present one was to leave: what it is timed from */
+    uint64_t left; /* when it left */
+    uint64_t took; /* the one before; not yet in times */
+    bool has_took;
+    uint64_t late; /* left later than due */
+    struct histogram times;
+};
+
+/* How many each of the launch's threads has to do; 0: by duration. */
+uint64_t round_trips_share(const struct launch *launch, const struct trial *trial, size_t thread);
+
+/* The first is due now; returns now. */
+uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
+                           const struct trial *trial, size_t thread);
+
+/* Waits until the next one is due; false: there is none. now: when the one before ended. */
+bool round_trips_paced(struct round_trips *trips, uint64_t now);
+
+static inline bool round_trips_next(struct round_trips *trips, uint64_t now)
+{
+    if (trips->interval)
+        return round_trips_paced(trips, now);
+    if (trips->count ? trips->begun >= trips->count : now >= trips->stop)
+        return false;
+    trips->begun++;
+    trips->due = trips->left = now;
+    return true;
+}
+
+/* The present one is on its way: time to write down the one before, which costs it nothing. */
+static inline void round_trips_sent(struct round_trips *trips)
+{
+    if (trips->has_took)
+        histogram_add(&trips->times, trips->took);
+    trips->has_took = false;
+}
+
+/* The present one's answer came at that time. */
+static inline void round_trips_back(struct round_trips *trips, uint64_t now)
+{
+    trips->took = now - trips->due;
+    trips->has_took = true;
+}
+
+/* Sums up what the streams measured. late_sends is set only if they were paced. */
+void result_set_round_trips(struct result *result, const struct launch *launch,
+                            const struct round_trips *const streams[], size_t count);
+
+/* SO_BUSY_POLL, and what the kernel granted. */
+void set_busy_poll(int fd, const struct launch *launch, struct fields *settings);
+
+#endif

@@ -1,0 +1,153 @@
+/* TCP connections made and ended, one after the other, with nothing in them. The server closes
+ * first, so that it is the server's ports that stay in TIME_WAIT and not the client's. */
+#include "tcp.h"
+
+#include "connections.h"
+
+#include "../lib/answering.h"
+#include "../lib/control.h"
+#include "../lib/failure.h"
+#include "../lib/histogram.h"
+#include "../lib/memory.h"
+#include "../lib/parameters.h"
+#include "../lib/round_trips.h"
+#include "../lib/sockopts.h"
+#include "../lib/team.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ACCEPT_SECONDS 0.01 /* without a connection, until a thread looks whether it is over */
+
+/* The client's part of one thread. */
+struct knocking {
+    struct client *client;
+    const struct trial *trial;
+    size_t number;
+    struct histogram times;
+};
+
+static _Noreturn void knock_failed(const struct client *client, int error)
+{
+    if (error == EADDRNOTAVAIL)
+        connect_failed(error, &client->server, TEST_PORT_ADVICE);
+    /* The server's end may be on its way over the control channel. */
+    if (wait_readable(client->control, now_ns() + NANOSECONDS / 5))
+        stalled(client->control, error, now_ns(), "connect for");
+    connect_failed(error == EINPROGRESS || error == EAGAIN ? ETIMEDOUT : error, &client->server,
+                   TEST_PORT_ADVICE);
+}
+
+/* Waits until the server has closed the connection. */
+static void wait_for_close(const struct client *client, int fd)
+{
+    char byte;
+    ssize_t got;
+    uint64_t since = now_ns();
+    while ((got = recv(fd, &byte, 1, 0)) != 0) {
+        if (got > 0)
+            fail(BAD_PEER, "data came on a connection that was to carry none");
+        stalled(client->control, errno, since, "receive");
+    }
+}
+
+/* Only what makes a connection another one: each option costs a call, and what concerns data has
+ * nothing to do here. */
+static void set_options(int fd, const struct launch *launch, int family)
+{
+    if (buffer_of(launch, false) > 0 || int_of(launch, "mss") > 0 || int_of(launch, "tos") > 0)
+        prepare_connection(fd, family, launch, false);
+    set_timeouts(fd, ANSWER_SECONDS);
+}
+
+/* One connection; returns when it was made. */
+static uint64_t knock(struct knocking *k)
+{
+    const struct address *server = &k->client->server;
+    int fd = open_socket(server->any.sa_family, SOCK_STREAM);
+    set_options(fd, k->client->launch, server->any.sa_family);
+    uint64_t began = now_ns();
+    if (connect(fd, &server->any, server->length) != 0)
+        knock_failed(k->client, errno);
+    uint64_t now = now_ns();
+    wait_for_close(k->client, fd);
+    close(fd);
+    histogram_add(&k->times, now - began);
+    return now;
+}
+
+static void knock_on(void *share)
+{
+    struct knocking *k = share;
+    bool by_count = k->trial->count > 0;
+    uint64_t to_do = round_trips_share(k->client->launch, k->trial, k->number);
+    uint64_t now = now_ns(), stop = now + seconds_ns(k->trial->duration);
+    histogram_clear(&k->times);
+    while (by_count ? k->times.count < to_do : now < stop)
+        now = knock(k);
+}
+
+void measure_connects(struct client *client, const struct trial *trial, struct fields *end,
+                      struct result *result)
+{
+    static struct knocking *knocking[MAX_THREADS];
+    static struct histogram times;
+    struct task tasks[MAX_THREADS];
+    size_t threads = size_of(client->launch, "threads");
+    for (size_t i = 0; i < threads; i++) {
+        if (knocking[i] == NULL)
+            knocking[i] = (struct knocking *)test_buffer(sizeof **knocking);
+        knocking[i]->client = client;
+        knocking[i]->trial = trial;
+        knocking[i]->number = i;
+        tasks[i] = (struct task){knock_on, knocking[i], (int)i};
+    }
+    struct usage usage = team_run(client->launch, false, tasks, threads);
+    histogram_clear(&times);
+    for (size_t i = 0; i < threads; i++)
+        histogram_merge(&times, &knocking[i]->times);
+    result_set_usage(result, "client", &usage);
+    result_set(result, "connections", (double)times.count);
+    result_set(result, "connection_rate", (double)times.count / usage.elapsed);
+    result_set_times(result, "connect", &times);
+    fields_add_number(end, "connections", (double)times.count);
+}
+
+void finish_connects(const struct fields *reply, struct result *result)
+{
+    uint64_t accepted = fields_count(reply, "accepted", BYTES_LIMIT);
+    if ((double)accepted != result_get(result, "connections"))
+        fail(SHORT_COUNT, "the server accepted %llu connections, this end made %.0f",
+             (unsigned long long)accepted, result_get(result, "connections"));
+}
+
+static void accept_and_close(void *share)
+{
+    struct answering *a = share;
+    for (;;) {
+        struct address from = {.length = sizeof from.space};
+        int fd = accept4(a->fd, &from.any, &from.length, SOCK_CLOEXEC);
+        if (fd >= 0) {
+            close(fd);
+            if (same_host(&from, &a->session->peer))
+                answering_count(a);
+        } else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+            fail(SYSTEM_ERROR, "cannot accept a connection: %s", strerror(errno));
+        } else if (answering_over(a)) {
+            break;
+        }
+    }
+}
+
+void prepare_accepting(struct session *session, const struct trial *trial)
+{
+    set_timeouts(session->fds[0], ACCEPT_SECONDS);
+    answering_start(session, trial, accept_and_close, session->fds, 1,
+                    size_of(&session->launch, "threads"));
+}
+
+void finish_accepting(struct session *session, const struct trial *trial, struct fields *reply)
+{
+    fields_add_number(reply, "accepted", (double)answering_finish(session, trial, reply));
+}
