@@ -3,6 +3,7 @@
 
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
+#include "../lib/round_trips.h"
 #include "../lib/sockopts.h"
 
 #include <unistd.h>
@@ -20,6 +21,8 @@ static int open_end(const struct launch *launch, bool server, int family, int nu
     int fd = open_socket(family, SOCK_DGRAM);
     set_buffers(fd, buffer_of(launch, server), settings);
     set_tos(fd, family, int_of(launch, "tos"), settings);
+    if (is_mode(launch, "latency"))
+        set_busy_poll(fd, launch, settings);
     set_timeouts(fd, server ? POLL_SECONDS : 1);
     return fd;
 }

@@ -11,7 +11,11 @@ HOSTS = ["127.0.0.1", "::1"]
 
 def _declared(engines, mode: str) -> set[str]:
     metrics = json.loads(engines.run("udp", "--describe").output)["metrics"]
-    return {m["name"] for m in metrics if mode in m.get("modes", [mode])}
+    return {
+        m["name"]
+        for m in metrics
+        if mode in m.get("modes", [mode]) and not m.get("optional", False)
+    }
 
 
 @pytest.mark.parametrize("host", HOSTS)
