@@ -13,20 +13,25 @@
 
 #include <unistd.h>
 
+#define FLOWS "stream|bidirectional" /* the modes that send as fast as they can */
+
 static const struct parameter parameters[] = {
-    {"mode", CHOICE, "stream", 0, 0, "stream|latency|connect", NULL, "tcptest -a, -i: latency",
+    {"mode", CHOICE, "stream", 0, 0, "stream|bidirectional|exponential|latency|connect", NULL,
+     "tcptest -a, -i: latency; -e: exponential",
      "stream: the client sends as fast as it can; latency: one message back and forth; "
-     "connect: connections made and closed by the server, with nothing in them"},
+     "connect: connections made and closed by the server, with nothing in them; "
+     "bidirectional: both send at once on each connection; exponential: a stream for each message "
+     "size 1, 2, 4 ... up to the one given"},
     {"ip", CHOICE, "any", 0, 0, "any|4|6", NULL, NULL, "IP version; any: what the name gives"},
     {"duration", TIME, "5", 0.01, 86400, NULL, NULL, "tcptest -t", "length of a replication"},
     {"count", INT, "0", 0, 1e12, NULL, NULL, "tcptest -I",
-     "messages (stream), round trips (latency) or connections (connect) to do instead of "
+     "messages (stream, bidirectional), round trips (latency) or connections (connect) to do instead of "
      "duration; 0: by duration"},
-    {"message", SIZE, "65536", 1, 1 << 30, NULL, "stream|latency", "tcptest -m, -A; zcc's file size",
+    {"message", SIZE, "65536", 1, 1 << 30, NULL, FLOWS "|latency", "tcptest -m, -A; zcc's file size",
      "size of each message; for latency something small, such as 64"},
-    {"write", SIZE, "0", 0, 1 << 30, NULL, "stream|latency", "tcptest -d; zcc -b",
+    {"write", SIZE, "0", 0, 1 << 30, NULL, FLOWS "|latency", "tcptest -d; zcc -b",
      "bytes given to each send call; 0: the whole message"},
-    {"read", SIZE, "0", 0, 1 << 30, NULL, "stream|latency", "tcptest -d",
+    {"read", SIZE, "0", 0, 1 << 30, NULL, FLOWS "|latency", "tcptest -d",
      "bytes asked of each recv call; 0: 128 KiB for stream, the whole message for latency"},
     {"sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "tcptest -b, -B; zcc -i, -o",
      "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends, which turns its "
@@ -45,9 +50,30 @@ static const struct parameter parameters[] = {
     {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
      "the server's port for test data; 0: the system picks"},
     ROUND_TRIP_PARAMETERS,
+    {"blocking", BOOL, "true", 0, 0, NULL, FLOWS "|latency", "tcptest -n: false",
+     "false: non-blocking data connections on both ends, waited for with poll"},
+    {"send", CHOICE, "send", 0, 0, "send|write|sendfile|zerocopy|splice", FLOWS,
+     "tcptest -f: sendfile; zcc: sendfile; -S: send; -S -w: write",
+     "how data is sent: sendfile and splice send files; zerocopy is send with MSG_ZEROCOPY; files "
+     "are read first for send and write, and mapped for zerocopy"},
+    {"source", CHOICE, "memory", 0, 0, "memory|file", FLOWS, "zcc: file",
+     "what is sent: the same memory again and again, or files, each of which is a message"},
+    {"file", TEXT, "", 0, 0, NULL, FLOWS, "zcc's files",
+     "a file on the client's host, or a folder whose regular files are sent in the order of their "
+     "names, over and over (zcc -n: count, loops times files); implies source file; empty: files "
+     "are made in memory, as the server's always are"},
+    {"files", INT, "1", 1, 4096, NULL, FLOWS, "zcc's files",
+     "files made in memory, each of the message's size"},
+    {"receive", CHOICE, "recv", 0, 0, "recv|read|truncate|splice", FLOWS, NULL,
+     "how data is received: truncate has the kernel drop it uncopied (MSG_TRUNC), splice moves it "
+     "to /dev/null through a pipe"},
+    {"cork", BOOL, "false", 0, 0, NULL, FLOWS, "tcptest -C; zcc -k",
+     "hold each message or file back until it is whole or fills segments (TCP_CORK set before it, "
+     "cleared after)"},
     PLACE_PARAMETERS(NULL),
     {"threads", INT, "1", 1, MAX_THREADS, NULL, NULL, NULL,
-     "connections side by side, each with a thread of its own on both ends"},
+     "connections side by side, each with a thread of its own on both ends; bidirectional: "
+     "with two"},
     {"scaling", CHOICE, "weak", 0, 0, "strong|weak", NULL, NULL,
      "with count: strong shares it among the threads as evenly as whole numbers allow, weak has "
      "each thread do as many"},
@@ -57,19 +83,63 @@ static const struct parameter parameters[] = {
 };
 
 static const struct metric metrics[] = {
-    {"throughput", "bit/s", "higher", "stream",
-     "payload bits that reached the receiver after its first read, over its time from the first "
-     "read to the last",
+    {"throughput", "bit/s", "higher", FLOWS,
+     "payload bits that reached the server after each connection's first read, over its time from "
+     "the first of these reads to the last of all",
      "Mbit/s", 1e6, 3},
-    {"local_throughput", "bit/s", "neither", "stream",
-     "payload bits the sender handed to its kernel, over the sender's time", "local Mbit/s", 1e6,
-     3},
-    {"sent_bytes", "B", "neither", "stream", "payload bytes sent", "sent bytes", 1, 0},
-    {"received_bytes", "B", "neither", "stream", "payload bytes received", NULL, 1, 0},
-    {"sent_messages", "", "neither", "stream",
-     "whole messages sent; when the time is up, one may be cut short", "messages", 1, 0},
-    {"retransmits", "", "lower", "stream", "segments the sender sent again (TCP_INFO)",
-     "retrans", 1, 0},
+    {"reverse_throughput", "bit/s", "higher", "bidirectional", "likewise, from server to client",
+     "reverse Mbit/s", 1e6, 3},
+    {"total_throughput", "bit/s", "higher", "bidirectional", "the sum of both", "total Mbit/s",
+     1e6, 3},
+    {"local_throughput", "bit/s", "neither", FLOWS,
+     "payload bits the client handed to its kernel, over its time", "local Mbit/s", 1e6, 3},
+    {"sent_bytes", "B", "neither", FLOWS, "payload bytes the client sent", "sent bytes", 1, 0},
+    {"received_bytes", "B", "neither", FLOWS, "payload bytes the server received", NULL, 1, 0},
+    {"sent_messages", "", "neither", FLOWS,
+     "whole messages (files) the client sent; when the time is up, one may be cut short",
+     "messages", 1, 0},
+    {"reverse_sent_bytes", "B", "neither", "bidirectional", "payload bytes the server sent",
+     "reverse bytes", 1, 0},
+    {"reverse_received_bytes", "B", "neither", "bidirectional",
+     "payload bytes the client received", NULL, 1, 0},
+    {"reverse_sent_messages", "", "neither", "bidirectional", "whole messages the server sent",
+     NULL, 1, 0},
+    {"retransmits", "", "lower", FLOWS, "segments the client sent again (TCP_INFO)", "retrans", 1,
+     0},
+    {"reverse_retransmits", "", "lower", "bidirectional", "segments the server sent again",
+     "reverse retrans", 1, 0},
+    {"sent_segments", "", "neither", FLOWS,
+     "data segments the client's TCP sent, those sent again included, and one a connection that "
+     "opened it (TCP_INFO)",
+     NULL, 1, 0},
+    {"rtt", "s", "lower", FLOWS,
+     "round trip that the client's TCP had smoothed out when it was given the last byte (TCP_INFO), "
+     "mean over the connections",
+     NULL, 1, 0},
+    {"rtt_variance", "s", "lower", FLOWS,
+     "its smoothed mean deviation, the kernel's rttvar (RFC 6298), mean over the connections",
+     NULL, 1, 0},
+    {"min_rtt", "s", "lower", FLOWS,
+     "smallest round trip that the client's TCP measured on any connection (TCP_INFO)", NULL, 1,
+     0},
+    {"congestion_window", "B", "neither", FLOWS,
+     "the client's congestion window at that time, segments times their size (TCP_INFO), summed over "
+     "the connections",
+     NULL, 1, 0},
+    {"delivery_rate", "bit/s", "higher", FLOWS,
+     "the client's TCP's own estimate of what arrives, at that time (TCP_INFO), summed over the "
+     "connections",
+     NULL, 1, 0},
+    {"window", "B", "neither", FLOWS,
+     "socket buffer really usable: the smaller of the largest window that the server offers and "
+     "the send buffer that the client was granted, summed over the connections",
+     NULL, 1, 0},
+    {"window_bound", "bit/s", "neither", FLOWS,
+     "most that these windows let through: window over the smallest round trip, a connection, "
+     "summed up; the link's rate if that is known and lower",
+     "bound Mbit/s", 1e6, 3},
+    {"zerocopy_copied", "", "lower", FLOWS,
+     "share of the MSG_ZEROCOPY calls whose data the kernel copied all the same", NULL, 1, 0},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},
     ROUND_TRIP_METRICS,
     LATE_METRIC,
@@ -89,6 +159,8 @@ static bool is_probe(const struct trial *trial)
     return trial->duration <= 0 && trial->count == 0;
 }
 
+static const struct source *source; /* what this launch's client sends */
+
 /* What only a connection shows, the segment size for one, is read from one that carries nothing.
  * It is also the proof that the test port can be reached. */
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
@@ -96,9 +168,11 @@ static void client_open(struct client *client, struct fields *settings, struct f
     struct trial probe = {.token = random_token()};
     struct fields nothing, reply;
     fields_clear(&nothing);
+    source = open_source(client->launch, true);
     start_trial(client, &probe);
     int fd = connect_data(client, &probe, 0);
     tell_granted(fd, client->launch, false, settings);
+    add_source(source, settings);
     close(fd);
     control_request(client->control, END, &nothing, RESULT, &reply, ANSWER_SECONDS);
     *server = reply;
@@ -109,7 +183,9 @@ static void client_measure(struct client *client, const struct trial *trial, str
 {
     connect_all(client, trial, connections_of(client->launch));
     if (is_mode(client->launch, "stream"))
-        send_tcp_stream(client, trial, end, result);
+        send_tcp_stream(client, source, trial, end, result);
+    else if (is_mode(client->launch, "bidirectional"))
+        run_tcp_bidirectional(client, source, trial, end, result);
     else if (is_mode(client->launch, "connect"))
         measure_connects(client, trial, end, result);
     else
@@ -121,6 +197,8 @@ static void client_finish(struct client *client, const struct fields *reply,
 {
     if (is_mode(client->launch, "stream"))
         finish_tcp_stream(client, reply, result);
+    else if (is_mode(client->launch, "bidirectional"))
+        finish_tcp_bidirectional(client, reply, result);
     else if (is_mode(client->launch, "connect"))
         finish_connects(reply, result);
     else
@@ -137,6 +215,8 @@ static void session_ready(struct session *session, const struct trial *trial)
 {
     if (is_mode(&session->launch, "stream"))
         prepare_tcp_receiver(session);
+    else if (is_mode(&session->launch, "bidirectional"))
+        prepare_tcp_bidirectional(session);
     else if (is_mode(&session->launch, "latency"))
         prepare_tcp_echo(session);
     else if (!is_probe(trial))
@@ -152,6 +232,8 @@ static void session_measure(struct session *session, const struct trial *trial,
         tell_granted(fds[0], &session->launch, true, reply);
     else if (is_mode(&session->launch, "stream"))
         receive_tcp_stream(session, trial, fds, reply);
+    else if (is_mode(&session->launch, "bidirectional"))
+        serve_tcp_bidirectional(session, trial, fds, reply);
     else if (is_mode(&session->launch, "connect"))
         finish_accepting(session, trial, reply);
     else
@@ -186,7 +268,8 @@ static const struct engine tcp = {
     .parameters = parameters,
     .metrics = metrics,
     .port = 5677,
-    .optional = "late_sends",
+    .optional = "late_sends|min_rtt|delivery_rate|sent_segments|window|window_bound|zerocopy_copied",
+    .series = (const struct series[]){{"exponential", "stream", "message", 1}, {0}},
     .client = client,
     .server = server,
 };

@@ -11,6 +11,6 @@ unsigned char *test_buffer(size_t size)
     if (buffer == NULL)
         fail(OUT_OF_MEMORY, "no memory for a buffer of %zu bytes: use smaller ones", size);
     /* Not zero, so that no page can be shared with the kernel's page of zeros. */
-    memset(buffer, 0xA5, size);
+    memset(buffer, TEST_BYTE, size);
     return buffer;
 }

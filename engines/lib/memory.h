@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-/* Filled, so that every page is there before the test; or fail(OUT_OF_MEMORY). */
+#define TEST_BYTE 0xA5
+
+/* Filled, so that every page is there before the test; or fail(OUT_OF_MEMORY).
+ * For free(). */
 unsigned char *test_buffer(size_t size);
 
 #endif

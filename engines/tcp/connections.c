@@ -8,6 +8,7 @@
 #include "../lib/sockopts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,24 @@ void prepare_connection(int fd, int family, const struct launch *launch, bool se
         set_option(fd, IPPROTO_TCP, TCP_MAXSEG, int_of(launch, "mss"), "mss");
 }
 
+/* Corked and uncorked again for the reader of the settings. */
+static bool takes_cork(int fd, const struct launch *launch)
+{
+    if (!int_of(launch, "cork"))
+        return false;
+    set_option(fd, IPPROTO_TCP, TCP_CORK, 1, "cork");
+    bool corked = get_option(fd, IPPROTO_TCP, TCP_CORK) != 0;
+    set_option(fd, IPPROTO_TCP, TCP_CORK, 0, "cork");
+    return corked;
+}
+
+/* After the greeting, whose waits are ordinary ones. */
+static void choose_waiting(int fd, const struct launch *launch)
+{
+    if (!int_of(launch, "blocking") && fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) != 0)
+        fail(SYSTEM_ERROR, "cannot make a connection non-blocking: %s", strerror(errno));
+}
+
 void tell_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
 {
     struct address own = local_address(fd);
@@ -39,6 +58,8 @@ void tell_granted(int fd, const struct launch *launch, bool server, struct field
     set_tos(fd, own.any.sa_family, int_of(launch, "tos"), settings);
     add_congestion(fd, settings);
     fields_add(settings, "nodelay", get_option(fd, IPPROTO_TCP, TCP_NODELAY) ? "true" : "false");
+    fields_add(settings, "cork", takes_cork(fd, launch) ? "true" : "false");
+    fields_add(settings, "blocking", fcntl(fd, F_GETFL) & O_NONBLOCK ? "false" : "true");
     fields_add_number(settings, "mss", get_option(fd, IPPROTO_TCP, TCP_MAXSEG));
     add_place(fd, settings);
 }
@@ -78,6 +99,7 @@ int connect_data(struct client *client, const struct trial *trial, size_t index)
         memcmp(greeting, answer, sizeof greeting) != 0)
         fail(PEER_LOST, "the server did not take up the test connection");
     set_timeouts(fd, 1);
+    choose_waiting(fd, client->launch);
     return fd;
 }
 
@@ -122,6 +144,7 @@ static bool accept_one(const struct session *session, const struct trial *trial,
     if (index < count && fds[index] < 0 &&
         send(fd, greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting) {
         fds[index] = fd;
+        choose_waiting(fd, &session->launch);
         return true;
     }
     close(fd);

@@ -3,25 +3,32 @@
 #ifndef RAIL_TCP_FLOW_H
 #define RAIL_TCP_FLOW_H
 
+#include "info.h"
+#include "outlet.h"
+
 #include "../lib/network.h"
 
 /* A sender's task and, afterwards, what it did. */
 struct sending {
-    int fd, control;
-    const struct launch *launch;
-    unsigned char *data;
-    bool by_count;
+    struct outlet outlet;
+    int control;
+    const struct source *source;
+    size_t message, chunk; /* of memory; of what one call is given */
+    bool cork, by_count;
     uint64_t share;    /* messages to send, by count */
     uint64_t duration; /* ns, else */
     uint64_t bytes, messages;
+    struct mood mood; /* of the connection, when its last byte was handed over */
 };
 
 /* A receiver's task and, afterwards, what it saw. */
 struct receiving {
     int fd, control;
-    const struct launch *launch;
+    ssize_t (*take)(struct receiving *); /* 0 at the end, -1 with errno */
+    size_t chunk;
     unsigned char *data;
-    uint64_t limit; /* the moment when it must be over */
+    int pipe[2], sink; /* for splice; 0: none */
+    uint64_t limit;    /* the moment when it must be over */
     uint64_t bytes, first, first_at, last_at;
 };
 
@@ -32,13 +39,14 @@ struct received {
     double elapsed;
 };
 
-/* Memory is made before the test begins, for the connections that the mode has. */
-void prepare_senders(struct sending *senders, const struct launch *launch, size_t count);
+/* Whatever takes memory is made before the test begins, for the connections that the mode has. */
+void prepare_senders(struct sending *senders, const struct launch *launch,
+                     const struct source *source, size_t count);
 void prepare_receivers(struct receiving *receivers, const struct launch *launch, size_t count);
 
 /* The connections and the work of this replication. */
-void set_senders(struct sending *senders, const int fds[], int control, const struct trial *trial,
-                 size_t count);
+void set_senders(struct sending *senders, const struct launch *launch, const int fds[],
+                 int control, const struct trial *trial, size_t count);
 void set_receivers(struct receiving *receivers, const int fds[], int control,
                    const struct trial *trial, size_t count);
 
@@ -47,10 +55,18 @@ void send_flow(void *sending);
 void receive_flow(void *receiving);
 
 /* Waits until the other ends' kernels have everything. */
-void wait_until_sent(const struct sending *senders, size_t count);
+void wait_until_sent(struct sending *senders, size_t count);
+
+/* How the senders' kernel saw their connections; once all was sent. windows as in read_path. */
+struct path path_of(const struct sending *senders, const uint64_t windows[], size_t count);
 
 uint64_t sent_bytes(const struct sending *senders, size_t count);
 uint64_t sent_messages(const struct sending *senders, size_t count);
 struct received sum_received(const struct receiving *receivers, size_t count);
+
+void add_received(struct fields *fields, const struct received *sum);
+
+/* bit/s; fails with SHORT_COUNT if that is not what was sent, with TOO_SHORT if it has no rate. */
+double rate_of(const struct received *sum, double sent);
 
 #endif

@@ -7,23 +7,70 @@
 #include "../lib/parameters.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
 
 #define DRAIN_SECONDS 600.0 /* beyond its duration, for what lies in the sender's buffer */
-#define STREAM_READ 131072 /* the receiver asks for so much unless told */
+#define STREAM_READ 131072  /* the receiver asks for so much unless told */
 
-static size_t chunk_of(const struct launch *launch)
+static ssize_t take_recv(struct receiving *r)
 {
+    return recv(r->fd, r->data, r->chunk, 0);
+}
+
+static ssize_t take_read(struct receiving *r)
+{
+    return read(r->fd, r->data, r->chunk);
+}
+
+/* The kernel drops it without copying. */
+static ssize_t take_truncate(struct receiving *r)
+{
+    return recv(r->fd, r->data, r->chunk, MSG_TRUNC);
+}
+
+static ssize_t take_splice(struct receiving *r)
+{
+    ssize_t got = splice(r->fd, NULL, r->pipe[1], NULL, r->chunk, SPLICE_F_MOVE);
+    for (ssize_t left = got; left > 0;) {
+        ssize_t step = splice(r->pipe[0], NULL, r->sink, NULL, (size_t)left, SPLICE_F_MOVE);
+        if (step <= 0 && errno != EINTR)
+            fail(SYSTEM_ERROR, "cannot splice into /dev/null: %s", strerror(errno));
+        left -= step > 0 ? step : 0;
+    }
+    return got;
+}
+
+static void prepare_receiver(struct receiving *r, const struct launch *launch)
+{
+    const struct {
+        const char *name;
+        ssize_t (*take)(struct receiving *);
+    } ways[] = {{"recv", take_recv},
+                {"read", take_read},
+                {"truncate", take_truncate},
+                {"splice", take_splice}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(text_of(launch, "receive"), ways[i].name) == 0)
+            r->take = ways[i].take;
     size_t asked = size_of(launch, "read");
-    return asked ? asked : STREAM_READ;
+    r->chunk = asked ? asked : STREAM_READ;
+    if (r->data == NULL) /* a size for each process: no series runs over it */
+        r->data = test_buffer(r->chunk);
+    if (r->take == take_splice && r->sink == 0) {
+        make_pipe(r->pipe);
+        r->sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (r->sink < 0)
+            fail(SYSTEM_ERROR, "cannot open /dev/null: %s", strerror(errno));
+    }
 }
 
 void prepare_receivers(struct receiving *receivers, const struct launch *launch, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        receivers[i].launch = launch;
-        if (receivers[i].data == NULL)
-            receivers[i].data = test_buffer(chunk_of(launch));
-    }
+    for (size_t i = 0; i < count; i++)
+        prepare_receiver(&receivers[i], launch);
 }
 
 void set_receivers(struct receiving *receivers, const int fds[], int control,
@@ -41,17 +88,18 @@ void set_receivers(struct receiving *receivers, const int fds[], int control,
 void receive_flow(void *share)
 {
     struct receiving *r = share;
-    size_t chunk = chunk_of(r->launch);
     uint64_t progress = now_ns();
     for (;;) {
-        ssize_t step = recv(r->fd, r->data, chunk, 0);
+        ssize_t step = r->take(r);
+        int error = errno;
         uint64_t now = now_ns();
         if (step == 0)
             break;
         if (now > r->limit)
             fail(NO_ANSWER, "the other end did not end in time");
         if (step < 0) {
-            stalled(r->control, errno, progress, "receive");
+            if (error != EAGAIN || !wait_ready(r->fd, POLLIN))
+                stalled(r->control, error, progress, "receive");
             continue;
         }
         if (r->first_at == 0) {
@@ -78,4 +126,20 @@ struct received sum_received(const struct receiving *receivers, size_t count)
     }
     sum.elapsed = last_at ? ns_seconds(last_at - first_at) : 0;
     return sum;
+}
+
+void add_received(struct fields *fields, const struct received *sum)
+{
+    fields_add_number(fields, "received", (double)sum->bytes);
+    fields_add_number(fields, "timed", (double)sum->timed);
+}
+
+double rate_of(const struct received *sum, double sent)
+{
+    if ((double)sum->bytes != sent)
+        fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, (double)sum->bytes);
+    if (sum->elapsed <= 0 || sum->timed == 0)
+        fail(TOO_SHORT, "all %.0f bytes arrived in one read a connection, which has no rate: send "
+             "more", sent);
+    return (double)sum->timed * 8 / sum->elapsed;
 }

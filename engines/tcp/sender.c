@@ -2,27 +2,40 @@
 #include "flow.h"
 #include "tcp.h"
 
-#include "../lib/memory.h"
+#include "../lib/failure.h"
 #include "../lib/parameters.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-static size_t chunk_of(const struct launch *launch)
+#define FILE_CHUNK 131072 /* files are read in such pieces unless told */
+
+/* What one call is given at most. */
+static size_t chunk_of(const struct launch *launch, const struct source *source)
 {
-    size_t message = size_of(launch, "message"), chunk = size_of(launch, "write");
+    size_t chunk = size_of(launch, "write"), message = size_of(launch, "message");
+    bool whole = strcmp(text_of(launch, "send"), "send") != 0 &&
+                 strcmp(text_of(launch, "send"), "write") != 0;
+    if (source->items)
+        return chunk ? chunk : whole ? SSIZE_MAX : FILE_CHUNK;
     return chunk == 0 || chunk > message ? message : chunk;
 }
 
-void prepare_senders(struct sending *senders, const struct launch *launch, size_t count)
+void prepare_senders(struct sending *senders, const struct launch *launch,
+                     const struct source *source, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        senders[i].launch = launch;
-        if (senders[i].data == NULL)
-            senders[i].data = test_buffer(chunk_of(launch));
+        struct sending *s = &senders[i];
+        s->source = source;
+        s->message = size_of(launch, "message");
+        s->chunk = chunk_of(launch, source);
+        s->cork = int_of(launch, "cork") != 0;
+        outlet_prepare(&s->outlet, launch, source->items != NULL, s->chunk);
     }
 }
 
@@ -35,41 +48,79 @@ static uint64_t share_of(const struct launch *launch, uint64_t total, size_t ind
     return total / count + (index < total % count);
 }
 
-void set_senders(struct sending *senders, const int fds[], int control, const struct trial *trial,
-                 size_t count)
+void set_senders(struct sending *senders, const struct launch *launch, const int fds[],
+                 int control, const struct trial *trial, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        senders[i].fd = fds[i];
+        outlet_begin(&senders[i].outlet, fds[i]);
         senders[i].control = control;
         senders[i].by_count = trial->count > 0;
-        senders[i].share = share_of(senders[i].launch, trial->count, i, count);
+        senders[i].share = share_of(launch, trial->count, i, count);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].bytes = senders[i].messages = 0;
     }
 }
 
+/* A call took nothing. */
+static void wait_for_room(struct sending *s, int error, uint64_t since)
+{
+    if (error == ENOBUFS) { /* too many zero-copy calls under way */
+        uint64_t before = s->outlet.completed;
+        poll(&(struct pollfd){.fd = s->outlet.fd}, 1, 1000);
+        outlet_reap(&s->outlet);
+        if (s->outlet.completed == before && s->outlet.completed == s->outlet.handed)
+            fail(NO_BUFFERS, "the kernel takes no zero-copy data: smaller messages may pass, or a "
+                 "higher 'ulimit -l' or net.core.optmem_max");
+        error = EAGAIN;
+    }
+    if (error == EAGAIN && wait_ready(s->outlet.fd, POLLOUT))
+        return;
+    stalled(s->control, error, since, "send");
+}
+
+static void set_cork(int fd, int on)
+{
+    setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+}
+
+static const struct item *item_of(const struct sending *s)
+{
+    return s->source->items ? &s->source->items[s->messages % s->source->count] : NULL;
+}
+
 void send_flow(void *share)
 {
     struct sending *s = share;
-    size_t message = size_of(s->launch, "message"), chunk = chunk_of(s->launch);
-    size_t left = message; /* of the message under way */
+    const struct item *item = item_of(s);
+    size_t size = item ? item->size : s->message, at = 0; /* of the message under way */
     uint64_t now = now_ns(), progress = now, stop = now + s->duration;
     while (s->by_count ? s->messages < s->share : now < stop) {
-        ssize_t step = send(s->fd, s->data, chunk < left ? chunk : left, MSG_NOSIGNAL);
+        size_t left = size - at;
+        if (s->cork && at == 0)
+            set_cork(s->outlet.fd, 1);
+        ssize_t step = s->outlet.put(&s->outlet, item, at, s->chunk < left ? s->chunk : left);
+        int error = errno;
         now = now_ns();
         if (step <= 0) {
-            stalled(s->control, errno, progress, "send");
+            wait_for_room(s, error, progress);
             continue;
         }
         progress = now;
         s->bytes += (uint64_t)step;
-        left -= (size_t)step;
-        if (left == 0) {
-            s->messages++;
-            left = message;
-        }
+        at += (size_t)step;
+        if (at < size)
+            continue;
+        if (s->cork)
+            set_cork(s->outlet.fd, 0);
+        s->messages++;
+        item = item_of(s);
+        size = item ? item->size : s->message;
+        at = 0;
     }
-    shutdown(s->fd, SHUT_WR);
+    if (s->cork)
+        set_cork(s->outlet.fd, 0);
+    s->mood = read_mood(s->outlet.fd);
+    shutdown(s->outlet.fd, SHUT_WR);
 }
 
 /* Over a slow link a full socket buffer takes its time, and only standing still is a failure. */
@@ -77,7 +128,7 @@ static void wait_for_last_byte(const struct sending *s)
 {
     uint64_t since = now_ns();
     int left = 0, before = INT_MAX;
-    while (ioctl(s->fd, SIOCOUTQ, &left) == 0 && left > 0) {
+    while (ioctl(s->outlet.fd, SIOCOUTQ, &left) == 0 && left > 0) {
         if (left < before)
             since = now_ns();
         before = left;
@@ -86,10 +137,24 @@ static void wait_for_last_byte(const struct sending *s)
     }
 }
 
-void wait_until_sent(const struct sending *senders, size_t count)
+void wait_until_sent(struct sending *senders, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         wait_for_last_byte(&senders[i]);
+        if (senders[i].outlet.handed && !outlet_finish(&senders[i].outlet))
+            fail(SYSTEM_ERROR, "the kernel does not say what became of zero-copy data");
+    }
+}
+
+struct path path_of(const struct sending *senders, const uint64_t windows[], size_t count)
+{
+    int fds[MAX_THREADS];
+    struct mood moods[MAX_THREADS];
+    for (size_t i = 0; i < count; i++) {
+        fds[i] = senders[i].outlet.fd;
+        moods[i] = senders[i].mood;
+    }
+    return read_path(fds, moods, windows, count);
 }
 
 uint64_t sent_bytes(const struct sending *senders, size_t count)

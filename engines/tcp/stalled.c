@@ -5,6 +5,7 @@
 #include "../lib/failure.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -25,4 +26,10 @@ void stalled(int control, int error, uint64_t since, const char *what)
         fail(PEER_LOST, "the other end died or hung up");
     if (now_ns() - since > STALL_NS)
         fail(NO_ANSWER, "the other end is connected but took or sent nothing for 30 s");
+}
+
+bool wait_ready(int fd, short events)
+{
+    struct pollfd wanted = {.fd = fd, .events = events};
+    return poll(&wanted, 1, 1000) > 0 && (wanted.revents & (events | POLLHUP));
 }

@@ -1,0 +1,80 @@
+/* TCP in both directions at once on each connection: a sender and a receiver at each end. */
+#include "connections.h"
+#include "directions.h"
+#include "info.h"
+#include "tcp.h"
+
+#include "../lib/failure.h"
+#include "../lib/parameters.h"
+
+static struct sending senders[MAX_THREADS];
+static struct receiving receivers[MAX_THREADS];
+
+static struct usage run_both(const struct launch *launch, bool server, const int fds[],
+                             int control, const struct trial *trial)
+{
+    size_t count = connections_of(launch);
+    static struct task tasks[2 * MAX_THREADS];
+    set_senders(senders, launch, fds, control, trial, count);
+    set_receivers(receivers, fds, control, trial, count);
+    sender_tasks(senders, tasks, count);
+    receiver_tasks(receivers, tasks + count, count);
+    for (size_t i = 0; i < 2 * count; i++)
+        tasks[i].number = (int)i;
+    struct usage usage = team_run(launch, server, tasks, 2 * count);
+    wait_until_sent(senders, count);
+    return usage;
+}
+
+void run_tcp_bidirectional(struct client *client, const struct source *source,
+                           const struct trial *trial, struct fields *end, struct result *result)
+{
+    size_t count = connections_of(client->launch);
+    prepare_senders(senders, client->launch, source, count);
+    prepare_receivers(receivers, client->launch, count);
+    struct usage usage = run_both(client->launch, false, client->fds, client->control, trial);
+    take_sent(senders, count, &usage, end, result);
+}
+
+void prepare_tcp_bidirectional(const struct session *session)
+{
+    size_t count = connections_of(&session->launch);
+    static const struct source *source; /* a session has one */
+    if (source == NULL)
+        source = open_source(&session->launch, false);
+    prepare_senders(senders, &session->launch, source, count);
+    prepare_receivers(receivers, &session->launch, count);
+}
+
+void serve_tcp_bidirectional(struct session *session, const struct trial *trial, const int fds[],
+                             struct fields *reply)
+{
+    size_t count = connections_of(&session->launch);
+    struct usage usage = run_both(&session->launch, true, fds, session->control, trial);
+    struct received sum = sum_received(receivers, count);
+    struct path path = path_of(senders, NULL, count);
+    usage.elapsed = sum.elapsed;
+    add_usage(reply, &usage);
+    add_received(reply, &sum);
+    add_windows(reply, fds, count);
+    fields_add_number(reply, "reverse_sent", (double)sent_bytes(senders, count));
+    fields_add_number(reply, "reverse_messages", (double)sent_messages(senders, count));
+    fields_add_number(reply, "reverse_retransmits", (double)path.retransmits);
+}
+
+void finish_tcp_bidirectional(struct client *client, const struct fields *reply,
+                              struct result *result)
+{
+    struct received back = sum_received(receivers, connections_of(client->launch));
+    double sent = (double)fields_count(reply, "reverse_sent", BYTES_LIMIT);
+    take_received(client, senders, reply, result);
+    double rate = rate_of(&back, sent);
+    result_set(result, "reverse_throughput", rate);
+    result_set(result, "total_throughput", rate + result_get(result, "throughput"));
+    result_set(result, "reverse_sent_bytes", sent);
+    result_set(result, "reverse_received_bytes", (double)back.bytes);
+    result_set(result, "reverse_sent_messages",
+               (double)fields_count(reply, "reverse_messages", BYTES_LIMIT));
+    result_set(result, "reverse_retransmits",
+               (double)fields_count(reply, "reverse_retransmits", BYTES_LIMIT));
+}

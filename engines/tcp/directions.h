@@ -1,0 +1,21 @@
+/* What modes stream and bidirectional share. */
+#ifndef RAIL_TCP_DIRECTIONS_H
+#define RAIL_TCP_DIRECTIONS_H
+
+#include "flow.h"
+
+#include "../lib/team.h"
+
+/* A task for each connection, placed by its index; returns how many. */
+size_t sender_tasks(struct sending *senders, struct task *tasks, size_t count);
+size_t receiver_tasks(struct receiving *receivers, struct task *tasks, size_t count);
+
+/* The client's sending as metrics, and in what it tells the server. */
+void take_sent(const struct sending *senders, size_t count, const struct usage *usage,
+               struct fields *end, struct result *result);
+
+/* What the server saw of it, and what the client's kernel did. */
+void take_received(const struct client *client, const struct sending *senders,
+                   const struct fields *reply, struct result *result);
+
+#endif

@@ -1,0 +1,39 @@
+/* How bytes get into a connection: one function for each way of sending. */
+#ifndef RAIL_TCP_OUTLET_H
+#define RAIL_TCP_OUTLET_H
+
+#include "source.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One sender's hold of its connection. */
+struct outlet {
+    int fd;
+    /* Hands over some of the message's next bytes, `size` at most, which begin at offset `at`:
+     * how many the kernel took; or -1 with errno. */
+    ssize_t (*put)(struct outlet *, const struct item *, size_t at, size_t size);
+    unsigned char *data; /* memory to send, or to read files into */
+    size_t room;         /* its size */
+    size_t from, held;   /* of what was read from the file and not yet sent */
+    int pipe[2];         /* for splice, which needs one between file and socket; 0: none */
+    size_t piped;        /* bytes in it */
+    uint64_t handed, completed, copied; /* calls with MSG_ZEROCOPY: all, told of, copied after all */
+};
+
+/* Chooses the way that the parameters ask for; makes buffer and pipe, the first time. */
+void outlet_prepare(struct outlet *outlet, const struct launch *launch, bool files, size_t chunk);
+
+/* Sets it upon a new connection. */
+void outlet_begin(struct outlet *outlet, int fd);
+
+/* Takes the kernel's news of MSG_ZEROCOPY buffers that are free again. */
+void outlet_reap(struct outlet *outlet);
+
+/* Waits until all of them are: false if they are not within ten seconds. */
+bool outlet_finish(struct outlet *outlet);
+
+/* A pipe as large as the kernel allows, up to 1 MiB. */
+void make_pipe(int ends[2]);
+
+#endif
