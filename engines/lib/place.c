@@ -89,17 +89,25 @@ static void pin(const struct launch *launch, bool server, int number)
          errno == EPERM ? ", and this user may not choose" : "");
 }
 
+static int class_of(const struct launch *launch)
+{
+    const char *wanted = text_of(launch, "scheduler");
+    return strcmp(wanted, "other") == 0 ? SCHED_OTHER
+           : strcmp(wanted, "rr") == 0  ? SCHED_RR
+                                        : SCHED_FIFO;
+}
+
 static void set_class(const struct launch *launch, bool server)
 {
     const char *wanted = text_of(launch, "scheduler");
-    if (strcmp(wanted, "other") == 0)
+    if (class_of(launch) == SCHED_OTHER)
         return;
     if (!launch->deadline_given)
         fail(BAD_PARAMETER, "scheduler %s could take a CPU for ever: give the %s a --deadline",
              wanted, server ? "server" : "client");
     guard_real_time();
     struct sched_param priority = {.sched_priority = 1};
-    if (sched_setscheduler(0, strcmp(wanted, "rr") == 0 ? SCHED_RR : SCHED_FIFO, &priority) != 0)
+    if (sched_setscheduler(0, class_of(launch), &priority) != 0)
         fail(NOT_PERMITTED,
              "scheduler %s: %s; run as root, or allow it with 'ulimit -r 2' or CAP_SYS_NICE",
              wanted, strerror(errno));
@@ -114,8 +122,8 @@ void place_thread(const struct launch *launch, bool server, int number)
 void place_above(const struct launch *launch)
 {
     struct sched_param priority = {.sched_priority = 2};
-    if (strcmp(text_of(launch, "scheduler"), "other") != 0)
-        sched_setscheduler(0, SCHED_FIFO, &priority);
+    if (class_of(launch) != SCHED_OTHER)
+        sched_setscheduler(0, class_of(launch), &priority);
 }
 
 void add_cpus(const struct launch *launch, bool server, struct fields *settings)
