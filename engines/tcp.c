@@ -132,7 +132,8 @@ static const struct metric metrics[] = {
      NULL, 1, 0},
     {"window", "B", "neither", FLOWS,
      "socket buffer really usable: the smaller of the largest window that the server offers and "
-     "the send buffer that the client was granted, summed over the connections",
+     "the send buffer that the client was granted, with the 64 KiB by which Linux lets a last packet "
+     "exceed it; summed over the connections",
      NULL, 1, 0},
     {"window_bound", "bit/s", "neither", FLOWS,
      "most that these windows let through: window over the smallest round trip, a connection, "

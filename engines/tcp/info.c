@@ -1,9 +1,10 @@
-/* The bound: a sender can have no more under way than the receiver offers to take and its own
- * socket buffer holds, and each byte of that takes a round trip at least until its place is free
- * again. So no connection carries more than window / round trip. To be a bound, it takes the
+/* The bound: a sender can have no more under way than the receiver offers to take and than its own
+ * socket buffer holds, and each byte's place is free again after a round trip at the earliest. So
+ * no connection carries more than window / round trip. To be a bound in truth, it takes the
  * largest window that the receiver may offer (its window clamp, at the end of the replication,
- * when autotuning has done all it did), and the smallest round trip that the kernel measured on
- * that connection, its handshake's included. */
+ * when autotuning has done all it did); the smallest round trip that the kernel measured on that
+ * connection, its handshake's included; and a send buffer as large as it can get: while any of it
+ * is free, Linux lets one more packet in, which before segmentation has up to 64 KiB. */
 #include "info.h"
 
 #include "../lib/failure.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #define WINDOW_LIMIT 1e10
+#define LAST_PACKET 65536
 #define MICROSECOND 1e-6
 
 /* An older kernel's answer is shorter: has() says what is in it. */
@@ -56,7 +58,7 @@ void take_windows(const struct fields *fields, uint64_t windows[], size_t count)
 /* False if the kernel does not tell enough. */
 static bool add_bound(struct path *path, const struct answer *a, int fd, uint64_t offered)
 {
-    double buffer = get_option(fd, SOL_SOCKET, SO_SNDBUF);
+    double buffer = get_option(fd, SOL_SOCKET, SO_SNDBUF) + LAST_PACKET;
     if (!has(a, tcpi_snd_wnd) || a->info.tcpi_min_rtt == 0 || a->info.tcpi_min_rtt == UINT32_MAX)
         return false;
     if (offered < a->info.tcpi_snd_wnd)
