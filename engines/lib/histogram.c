@@ -30,9 +30,11 @@ static double middle_of(size_t bucket)
 
 void histogram_add(struct histogram *histogram, uint64_t value)
 {
-    histogram->count++;
+    if (histogram->count++ == 0)
+        histogram->origin = value;
+    double distance = (double)(int64_t)(value - histogram->origin);
+    histogram->squares += distance * distance;
     histogram->sum += value;
-    histogram->squares += (double)value * (double)value;
     if (value < histogram->lowest)
         histogram->lowest = value;
     if (value > histogram->highest)
@@ -40,11 +42,21 @@ void histogram_add(struct histogram *histogram, uint64_t value)
     histogram->buckets[bucket_of(value)]++;
 }
 
+/* Sum of (value - origin). */
+static double distances(const struct histogram *histogram)
+{
+    return (double)(int64_t)(histogram->sum - histogram->count * histogram->origin);
+}
+
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
+    if (into->count == 0)
+        into->origin = from->origin;
+    double apart = (double)(int64_t)(from->origin - into->origin);
+    into->squares += from->squares + 2 * apart * distances(from) +
+                     (double)from->count * apart * apart;
     into->count += from->count;
     into->sum += from->sum;
-    into->squares += from->squares;
     if (from->lowest < into->lowest)
         into->lowest = from->lowest;
     if (from->highest > into->highest)
@@ -76,8 +88,8 @@ double histogram_deviation(const struct histogram *histogram)
 {
     if (histogram->count < 2)
         return 0;
-    double above = histogram->squares - (double)histogram->sum * mean_of(histogram);
-    return sqrt(fmax(above, 0) / (double)(histogram->count - 1));
+    double n = (double)histogram->count, sum = distances(histogram);
+    return sqrt(fmax(histogram->squares - sum * sum / n, 0) / (n - 1));
 }
 
 void result_set_times(struct result *result, const char *name, const struct histogram *histogram)

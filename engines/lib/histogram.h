@@ -13,7 +13,8 @@
 
 struct histogram {
     uint64_t count, sum, lowest, highest;
-    double squares; /* sum of the values' squares */
+    uint64_t origin; /* the first value */
+    double squares;  /* sum of (value - origin)^2, which loses nothing where values are alike */
     uint64_t buckets[BUCKETS];
 };
 

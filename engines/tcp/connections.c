@@ -5,6 +5,7 @@
 #include "../lib/failure.h"
 #include "../lib/packet.h"
 #include "../lib/parameters.h"
+#include "../lib/round_trips.h"
 #include "../lib/sockopts.h"
 
 #include <errno.h>
@@ -31,6 +32,8 @@ void prepare_connection(int fd, int family, const struct launch *launch, bool se
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, int_of(launch, "nodelay"), "nodelay");
     if (int_of(launch, "mss") > 0)
         set_option(fd, IPPROTO_TCP, TCP_MAXSEG, int_of(launch, "mss"), "mss");
+    if (is_mode(launch, "latency"))
+        set_busy_poll(fd, launch, &ignored);
 }
 
 /* Corked and uncorked again for the reader of the settings. */
@@ -61,6 +64,8 @@ void tell_granted(int fd, const struct launch *launch, bool server, struct field
     fields_add(settings, "cork", takes_cork(fd, launch) ? "true" : "false");
     fields_add(settings, "blocking", fcntl(fd, F_GETFL) & O_NONBLOCK ? "false" : "true");
     fields_add_number(settings, "mss", get_option(fd, IPPROTO_TCP, TCP_MAXSEG));
+    if (is_mode(launch, "latency"))
+        set_busy_poll(fd, launch, settings);
     add_place(fd, settings);
 }
 

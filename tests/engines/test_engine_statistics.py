@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 from collections.abc import Callable
 
 import pytest
@@ -21,20 +22,24 @@ WINDOW = 1 << 20
         [int(random.Random(n).lognormvariate(11, 3)) for n in range(5_000)],
         [2**n for n in range(64)],
         [2**n - 1 for n in range(1, 65)],
+        [10**9 + random.Random(n).randrange(1000) for n in range(20_000)],
     ],
-    ids=["one", "small", "uniform", "heavy-tail", "powers", "below-powers"],
+    ids=["one", "small", "uniform", "heavy-tail", "powers", "below-powers", "narrow"],
 )
 def test_quantiles_are_within_one_percent_and_extremes_exact(
     probe: Probe, values: list[int]
 ) -> None:
-    count, lowest, highest, *quantiles = probe(
+    count, lowest, highest, deviation, *quantiles = probe(
         "histogram_probe", " ".join(map(str, values))
     ).split()
     ranked = sorted(values)
     assert (int(count), int(lowest), int(highest)) == (len(values), ranked[0], ranked[-1])
-    for text, q in zip(quantiles, (0.5, 0.9, 0.99, 0.999), strict=True):
+    for text, q in zip(quantiles, (0.5, 0.9, 0.99, 0.999, 0.9999), strict=True):
         exact = ranked[math.ceil(q * len(ranked)) - 1]
         assert float(text) == pytest.approx(exact, rel=0.01)
+    if sum(values) < 2**63:  # centuries
+        exact = statistics.stdev(values) if len(values) > 1 else 0
+        assert float(deviation) == pytest.approx(exact, rel=1e-6)
 
 
 def _arrivals(probe: Probe, numbers: list[int]) -> dict[str, int]:

@@ -1,0 +1,196 @@
+"""rail-tcp's mode connect: connections made and closed, with nothing in them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from wire import PATIENCE, Wire
+
+PLAIN = ("--congestion=system", "--mode=connect")
+TIME_WAIT = "06"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_count_of_connections_is_made_exactly(engines, host: str, threads: int) -> None:
+    options = (*PLAIN, "--count=100", f"--threads={threads}")
+    for m in engines.client(engines.server("tcp"), *options, host=host).metrics:
+        assert m["connections"] == 100 * threads
+        assert m["connection_rate"] == pytest.approx(m["connections"] / m["client_elapsed"])
+        assert 0 < m["connect_min"] <= m["connect_p50"] <= m["connect_p90"] <= m["connect_p99"]
+        assert m["connect_p99"] <= m["connect_p999"] <= m["connect_p9999"] <= m["connect_max"]
+        assert m["connect_mean"] * 100 <= m["client_elapsed"]
+
+
+def test_connections_go_on_for_the_duration(engines) -> None:
+    done = engines.client(engines.server("tcp"), *PLAIN, "--duration=0.3s", "--warmup=50ms")
+    for m in done.metrics:
+        assert m["client_elapsed"] >= 0.3
+        assert m["connections"] > 30
+
+
+def test_strong_scaling_shares_the_connections(engines) -> None:
+    options = (*PLAIN, "--count=100", "--threads=3", "--scaling=strong")
+    done = engines.client(engines.server("tcp"), *options)
+    assert [m["connections"] for m in done.metrics] == [100, 100]
+
+
+def test_options_that_shape_a_connection_are_set_on_each(engines) -> None:
+    options = (*PLAIN, "--count=20", "--sockbuf=64KiB", "--mss=1000", "--tos=16")
+    done = engines.client(engines.server("tcp"), *options)
+    assert done.settings["client"]["rcvbuf"] == 131072
+    assert [m["connections"] for m in done.metrics] == [20, 20]
+
+
+def _waiting(port: int) -> tuple[int, int]:
+    """How many connections are in TIME_WAIT: on the port's own side, on the side that called."""
+    ours = theirs = 0
+    for line in Path("/proc/net/tcp").read_text(encoding="utf-8").splitlines()[1:]:
+        _, local, remote, state, *_ = line.split()
+        if state == TIME_WAIT:
+            ours += int(local.split(":")[1], 16) == port
+            theirs += int(remote.split(":")[1], 16) == port
+    return ours, theirs
+
+
+def test_it_is_the_servers_side_that_waits(engines, free_port) -> None:
+    """The client's one is its first connection, which was only looked at."""
+    port = free_port()
+    done = engines.client(
+        engines.server("tcp"), *PLAIN, "--count=200", f"--data-port={port}", count=1
+    )
+    assert done.metrics[0]["connections"] == 200
+    servers, clients = _waiting(port)
+    assert servers >= 200
+    assert clients <= 1
+
+
+def test_connections_of_strangers_do_not_count(engines, free_port) -> None:
+    port = free_port()
+    client = engines.start_client(
+        engines.server("tcp"), *PLAIN, f"--data-port={port}", "--duration=1s", "--replications=1"
+    )
+    strangers = 0
+    for _ in range(50):
+        with socket.socket() as one, contextlib.suppress(ConnectionError):
+            one.settimeout(PATIENCE)
+            one.bind(("127.0.0.2", 0))
+            one.connect(("127.0.0.1", port))
+            strangers += one.recv(1) == b""
+    assert strangers > 10
+    assert client.finish().metrics[0]["connections"] > 0
+
+
+class Accepting:
+    """A server in Python that accepts, looks for data, and claims to have counted one more or less.
+
+    data: what it sends on each connection; claim: added to what it tells.
+    """
+
+    def __init__(self, data: bytes = b"", claim: int = 0) -> None:
+        self.data, self.claim = data, claim
+        self.accepted, self.bytes = 0, 0
+        self.control = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.control.getsockname()[1]
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        connection, _ = self.control.accept()
+        peer = Wire(connection)
+        with connection, contextlib.suppress(EOFError, ConnectionError):
+            peer.expect(Wire.HELLO)
+            peer.send(Wire.WELCOME)
+            peer.expect(Wire.SETUP)
+            peer.send(Wire.SETTINGS, ports=self.listener.getsockname()[1])
+            while (request := peer.receive())[0] != Wire.BYE:
+                if request[0] == Wire.CLOCK:
+                    peer.send(Wire.TIME_IS, now="0" * 16)
+                elif request[0] == Wire.START:
+                    peer.send(Wire.READY)
+                    count = int(float(request[1]["count"]))
+                    threading.Thread(target=self._accept, args=(count,), daemon=True).start()
+                else:
+                    told = {"elapsed": 1, "user_time": 0, "system_time": 0}
+                    peer.send(Wire.RESULT, accepted=self.accepted + self.claim, **told)
+
+    def _accept(self, count: int) -> None:
+        if count == 0:
+            one, _ = self.listener.accept()
+            with one:
+                one.sendall(one.recv(16, socket.MSG_WAITALL))
+        for _ in range(count):
+            one, _ = self.listener.accept()
+            self.accepted += 1
+            with one, contextlib.suppress(ConnectionError):
+                one.sendall(self.data)
+                one.shutdown(socket.SHUT_WR)
+                self.bytes += len(one.recv(100))
+
+    def close(self) -> None:
+        self.thread.join(PATIENCE)
+        self.control.close()
+        self.listener.close()
+
+
+def _against(engines, server: Accepting):
+    given = ("--json", f"--port={server.port}", "--replications=1", "--count=50")
+    done = engines.run("tcp", "client", "127.0.0.1", *given, *PLAIN)
+    server.close()
+    return done
+
+
+def test_another_server_counts_the_same_connections_and_no_bytes(engines) -> None:
+    server = Accepting()
+    (m,) = _against(engines, server).metrics
+    assert m["connections"] == server.accepted == 50
+    assert server.bytes == 0
+
+
+@pytest.mark.parametrize("claim", [-1, 1])
+def test_a_server_that_counted_otherwise_gives_no_number(engines, claim: int) -> None:
+    done = _against(engines, Accepting(claim=claim))
+    assert (done.error["code"], done.of("replication")) == ("short-count", [])
+
+
+def test_data_on_a_connection_that_should_carry_none_gives_no_number(engines) -> None:
+    assert _against(engines, Accepting(data=b"x")).error["code"] == "bad-peer"
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_server_killed_in_the_middle_is_an_error(engines, threads: int) -> None:
+    server = engines.server("tcp")
+    client = engines.start_client(server, *PLAIN, f"--threads={threads}")
+    server.process.kill()
+    done = client.finish()
+    assert (done.error["code"], done.of("replication")) == ("peer-lost", [])
+
+
+def test_a_client_killed_in_the_middle_frees_the_server(engines) -> None:
+    server = engines.server("tcp")
+    client = engines.start_client(server, *PLAIN)
+    client.process.kill()
+    client.process.wait()
+    assert engines.client(server, *PLAIN, "--count=20").metrics
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a network namespace")
+def test_no_free_port_is_an_error_that_says_what_to_do(engines) -> None:
+    """In a network of its own, which has four ports to connect from."""
+    script = (
+        "ip link set lo up; echo '40000 40003' > /proc/sys/net/ipv4/ip_local_port_range; "
+        "server=$1; shift; $server server --port=39000 --once >/dev/null 2>&1 & sleep 0.5; "
+        "exec $server client 127.0.0.1 --port=39000 --data-port=39001 --json "
+        "--congestion=system --mode=connect --threads=32 --count=20000 --replications=1"
+    )
+    binary = engines.argv("tcp")[0]
+    done = engines.start_other("unshare", "-n", "sh", "-c", script, "sh", binary).finish()
+    assert done.error["code"] == "no-ports"
+    assert "net.ipv4.ip_local_port_range" in done.error["message"]
+    assert done.of("replication") == []
