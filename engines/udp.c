@@ -1,83 +1,187 @@
-/* rail-udp: UDP stream throughput and round-trip latency. The tests themselves are in udp/. */
+/* rail-udp: UDP streams, round-trip latency, and a load generator. The tests themselves are in udp/. */
+#include "udp/arrivals.h"
+#include "udp/sender.h"
 #include "udp/udp.h"
 
 #include "lib/engine.h"
+#include "lib/packet.h"
 #include "lib/parameters.h"
 #include "lib/place.h"
 #include "lib/round_trips.h"
 #include "lib/sides.h"
 
+#define STREAMS "stream|bidirectional"
+#define SENDERS "stream|bidirectional|generator"
+#define SERVED "stream|bidirectional|latency"
+
 static const struct parameter parameters[] = {
-    {"mode", CHOICE, "stream", 0, 0, "stream|latency", NULL, "udptest -a: latency",
-     "stream: the client sends as fast as it can; latency: one datagram back and forth"},
+    {"mode", CHOICE, "stream", 0, 0, "stream|bidirectional|exponential|latency|generator", NULL,
+     "udptest -i: bidirectional, -e: exponential, -a: latency, -g: generator",
+     "stream: from the client to the server; bidirectional: both ways at once; exponential: a "
+     "stream for each datagram size 1, 2, 4 ... up to datagram; latency: one datagram back and "
+     "forth; generator: to any host of the plan, without a server there (see --plan-hosts)"},
     {"ip", CHOICE, "any", 0, 0, "any|4|6", NULL, NULL, "IP version; any: what the name gives"},
     {"duration", TIME, "5", 0.01, 86400, NULL, NULL, "udptest -t", "length of a replication"},
-    {"count", INT, "0", 0, 1e12, NULL, NULL, NULL,
+    {"count", INT, "0", 0, 1e12, NULL, SERVED, "UDPmon's number of packets",
      "datagrams (stream) or round trips (latency) to do instead of duration; 0: by duration"},
-    {"datagram", SIZE, "1460", 24, 65507, NULL, NULL, "udptest -l, -d, -A",
-     "payload of each datagram, 24 bytes of header included; Hpcbench's -d below -l just sent "
-     "datagrams of -d bytes, so both are this"},
-    {"batch", INT, "1", 1, 1024, NULL, "stream", NULL,
+    {"scaling", CHOICE, "weak", 0, 0, "strong|weak", SERVED, NULL,
+     "with count and threads: strong: the threads share the count, as evenly as whole numbers "
+     "allow; weak: each of them does as much"},
+    {"datagram", SIZE, "1460", 1, 65507, NULL, NULL, "udptest -l, -d, -A; UDPmon's packet size",
+     "payload of each datagram. Streams put a header into it: from 24 bytes, all of it (token, "
+     "sequence number, time); from 16, no time, so no trace; from 8, the number alone; from 4, "
+     "half of it; below, datagrams are only counted, and neither duplicates nor reordering are "
+     "told. Hpcbench's -d below -l just sent datagrams of -d bytes, so both are this"},
+    {"rate", RATE, "0", 0, 1e12, NULL, SENDERS, "udptest -T",
+     "payload bits a second that the sender, or each of the two, sends evenly spaced, over all "
+     "threads together; with batch or gso, it is the calls that are evenly spaced; 0: as fast as "
+     "it can"},
+    {"wait", TIME, "0", 0, 1, NULL, SENDERS, "UDPmon -w",
+     "time from one send to the next, in each thread; 0: none; not together with rate"},
+    {"batch", INT, "1", 1, 1024, NULL, SENDERS, NULL,
      "datagrams handed to the kernel in one call (sendmmsg); 1: one send for each"},
+    {"gso", INT, "0", 0, 128, NULL, SENDERS, "iperf3 --gsro",
+     "datagrams in one send that the kernel, or the network card, cuts apart (UDP_SEGMENT): "
+     "together at most 65507 bytes, and each within the link's MTU; 0: off"},
+    {"gro", BOOL, "false", 0, 0, NULL, STREAMS, "iperf3 --gsro",
+     "the receiver takes datagrams that the kernel holds together (UDP_GRO); each is looked at "
+     "and counted as a datagram"},
+    {"trace", INT, "0", 0, TRACE_LIMIT, NULL, "stream", "UDPmon's packets to record: 5000",
+     "arrivals to record, the first so many: each with its number, receive and send time; one "
+     "thread, datagrams of at least 24 bytes; a warm-up has none; 0: none"},
+    {"timestamp", CHOICE, "kernel", 0, 0, "kernel|user", "stream", NULL,
+     "who tells when a datagram of a trace arrived: kernel: the receiving kernel, by its wall "
+     "clock; user: the receiver after each datagram, taken one a call, by a clock that nothing "
+     "moves"},
     {"threads", INT, "1", 1, MAX_THREADS, NULL, NULL, NULL,
      "streams side by side, each with a thread and a socket of its own on both ends"},
     {"sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "udptest -b, -B",
      "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends; 0: leave its "
      "own; Linux grants twice what is asked, and Hpcbench asked for half of its -b"},
-    {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "udptest -B",
+    {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, SERVED, "udptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
     {"tos", INT, "0", 0, 255, NULL, NULL, "udptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
-    {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
-     "the server's port for test data, the first of as many as there are threads; 0: the system "
-     "picks"},
+    {"data_port", INT, "0", 0, 65535, NULL, NULL, "udptest -p, for its generator",
+     "the server's port for test data, the first of as many as there are threads, 0: the system "
+     "picks; generator: the target's port, 0: 5678"},
     ROUND_TRIP_PARAMETERS,
-    PLACE_PARAMETERS(NULL),
+    PLACE_PARAMETERS(SERVED),
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
      "length of one replication done first and reported as number 0; 0: none"},
     {0},
 };
 
 static const struct metric metrics[] = {
-    {"throughput", "bit/s", "higher", "stream",
-     "network throughput: unique payload bits that reached the receiver after the first datagram, "
-     "over the receiver's time from its first to its last datagram",
+    {"throughput", "bit/s", "higher", STREAMS,
+     "network throughput, client to server: unique payload bits that reached the receiver after "
+     "each stream's first datagram (with gro: first call), over the receiver's time from its "
+     "first to its last datagram",
      "network Mbit/s", 1e6, 3},
-    {"local_throughput", "bit/s", "neither", "stream",
-     "payload bits the sender handed to its kernel, over the sender's time", "local Mbit/s", 1e6,
-     3},
-    {"sent_packets", "", "neither", "stream", "datagrams sent", "sent", 1, 0},
-    {"sent_bytes", "B", "neither", "stream", "payload bytes sent", NULL, 1, 0},
-    {"received_packets", "", "neither", "stream", "different datagrams received", "received", 1,
-     0},
-    {"received_bytes", "B", "neither", "stream", "payload bytes of those", NULL, 1, 0},
-    {"lost_packets", "", "lower", NULL,
-     "stream: sent less received, the last ones included; latency: round trips without an answer "
+    {"local_throughput", "bit/s", "neither", SENDERS,
+     "payload bits the client handed to its kernel, over the client's time: the rate achieved",
+     "local Mbit/s", 1e6, 3},
+    {"sent_packets", "", "neither", SENDERS,
+     "datagrams the client sent, those that gso cut apart counted each", "sent", 1, 0},
+    {"sent_bytes", "B", "neither", SENDERS, "payload bytes of those", NULL, 1, 0},
+    {"received_packets", "", "neither", STREAMS,
+     "different datagrams the server received; those that came together with gro counted each",
+     "received", 1, 0},
+    {"received_bytes", "B", "neither", STREAMS, "payload bytes of those", NULL, 1, 0},
+    {"lost_packets", "", "lower", SERVED,
+     "streams: sent less received, the last ones included; latency: round trips without an answer "
      "within 1 s",
      "lost", 1, 0},
-    {"loss_rate", "", "lower", "stream", "lost datagrams / sent datagrams, 0 to 1", "loss %",
+    {"loss_rate", "", "lower", STREAMS, "lost datagrams / sent datagrams, 0 to 1", "loss %",
      0.01, 4},
-    {"duplicate_packets", "", "lower", "stream", "datagrams received again; never set off against "
-     "losses", "dup", 1, 0},
-    {"reordered_packets", "", "lower", "stream",
-     "datagrams that came after one sent later; they are not lost", "reorder", 1, 0},
-    {"receiver_drops", "", "lower", "stream",
+    {"duplicate_packets", "", "lower", STREAMS, "datagrams received again; never set off against "
+     "losses; not told of datagrams below 4 bytes", "dup", 1, 0},
+    {"reordered_packets", "", "lower", STREAMS,
+     "datagrams that came after one sent later; they are not lost; not told below 4 bytes",
+     "reorder", 1, 0},
+    {"receiver_drops", "", "lower", STREAMS,
      "datagrams the receiving kernel dropped at the socket, its buffer being full; part of "
      "lost_packets", "drops", 1, 0},
-    {"sender_retries", "", "lower", "stream",
+    {"sender_retries", "", "lower", SENDERS,
      "sends that the sending kernel refused for want of memory (ENOBUFS) and that were repeated",
      NULL, 1, 0},
+    {"send_gap_p50", "s", "neither", SENDERS,
+     "median time from one of a thread's sends to its next, with rate or wait", "gap p50 us", 1e-6,
+     2},
+    {"send_gap_p99", "s", "lower", SENDERS,
+     "99th percentile of the time from one of a thread's sends to its next, with rate or wait",
+     "gap p99 us", 1e-6, 2},
+    {"reverse_throughput", "bit/s", "higher", "bidirectional",
+     "network throughput, server to client, likewise", "reverse Mbit/s", 1e6, 3},
+    {"reverse_local_throughput", "bit/s", "neither", "bidirectional",
+     "payload bits the server handed to its kernel, over its sending time", NULL, 1e6, 3},
+    {"reverse_sent_packets", "", "neither", "bidirectional", "datagrams the server sent",
+     "rev sent", 1, 0},
+    {"reverse_sent_bytes", "B", "neither", "bidirectional", "payload bytes of those", NULL, 1, 0},
+    {"reverse_received_packets", "", "neither", "bidirectional",
+     "different datagrams the client received", "rev received", 1, 0},
+    {"reverse_received_bytes", "B", "neither", "bidirectional", "payload bytes of those", NULL, 1,
+     0},
+    {"reverse_lost_packets", "", "lower", "bidirectional",
+     "datagrams the server sent less those the client received", "rev lost", 1, 0},
+    {"reverse_loss_rate", "", "lower", "bidirectional",
+     "those / datagrams the server sent, 0 to 1", "rev loss %", 0.01, 4},
+    {"reverse_duplicate_packets", "", "lower", "bidirectional",
+     "as duplicate_packets, of the client", NULL, 1, 0},
+    {"reverse_reordered_packets", "", "lower", "bidirectional",
+     "as reordered_packets, of the client", NULL, 1, 0},
+    {"reverse_receiver_drops", "", "lower", "bidirectional", "as receiver_drops, of the client",
+     NULL, 1, 0},
+    {"reverse_sender_retries", "", "lower", "bidirectional", "as sender_retries, of the server",
+     NULL, 1, 0},
+    {"total_throughput", "bit/s", "higher", "bidirectional",
+     "throughput and reverse_throughput together, as udptest -i printed network throughput",
+     "total Mbit/s", 1e6, 3},
+    {"jitter", "s", "lower", "stream",
+     "interarrival jitter at the trace's end (RFC 3550, section 6.4.1)", "jitter us", 1e-6, 3},
+    {"interarrival_p50", "s", "neither", "stream",
+     "trace: median time from one arrival to the next, within 1 %", "arrive p50 us", 1e-6, 3},
+    {"interarrival_p99", "s", "lower", "stream", "trace: 99th percentile of it, within 1 %", NULL,
+     1e-6, 3},
+    {"relative_delay_p50", "s", "lower", "stream",
+     "trace: median one-way delay above the smallest one, within 1 %; the clocks need not agree, "
+     "but what they drift apart during the replication counts as delay", NULL, 1e-6, 3},
+    {"relative_delay_p99", "s", "lower", "stream",
+     "trace: 99th percentile of it, within 1 %", NULL, 1e-6, 3},
+    {"loss_runs", "", "lower", "stream",
+     "trace: stretches of numbers that never arrived", "loss runs", 1, 0},
+    {"longest_loss_run", "", "lower", "stream", "trace: numbers in the longest of them", "longest",
+     1, 0},
+    {"sequence_throughput", "bit/s", "higher", "stream",
+     "trace: payload bits from the first arrival to the last one before the first loss or "
+     "reordering, by their numbers, over their times: UDPmon's bandwidth",
+     "seq Mbit/s", 1e6, 3},
+    {"sequence_last", "", "neither", "stream", "trace: the number of that last arrival", NULL, 1,
+     0},
     {"round_trips", "", "neither", "latency", "datagrams that came back", "trips", 1, 0},
     ROUND_TRIP_METRICS,
     LATE_METRIC,
-    SIDE_METRICS(NULL),
+    SIDE_METRICS(SERVED),
     {0},
 };
 
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
 {
     (void)server;
-    open_udp_client(client, settings);
+    if (!is_mode(client->launch, "latency"))
+        check_sending(client->launch);
+    check_trace(client->launch);
+    if (is_mode(client->launch, "generator"))
+        open_udp_generator(client, settings);
+    else
+        open_udp_client(client, settings);
+}
+
+/* Datagrams too small for the replication's token are told apart by their ports. */
+static void client_ready(struct client *client)
+{
+    if (is_udp_stream(client->launch) && size_of(client->launch, "datagram") < PACKET_HEADER)
+        renew_udp_client(client);
 }
 
 static void client_measure(struct client *client, const struct trial *trial, struct fields *end,
@@ -85,6 +189,10 @@ static void client_measure(struct client *client, const struct trial *trial, str
 {
     if (is_mode(client->launch, "stream"))
         send_udp_stream(client, trial, end, result);
+    else if (is_mode(client->launch, "bidirectional"))
+        exchange_udp_streams(client, trial, end, result);
+    else if (is_mode(client->launch, "generator"))
+        generate_udp(client, trial, result);
     else
         measure_udp_round_trips(client, trial, end, result);
 }
@@ -94,10 +202,14 @@ static void client_finish(struct client *client, const struct fields *reply,
 {
     if (is_mode(client->launch, "stream"))
         finish_udp_stream(client, reply, result);
+    else if (is_mode(client->launch, "bidirectional"))
+        finish_udp_exchange(client, reply, result);
 }
 
 static void session_open(struct session *session, struct fields *settings)
 {
+    if (!is_mode(&session->launch, "latency"))
+        check_sending(&session->launch);
     open_udp_session(session, settings);
 }
 
@@ -106,6 +218,8 @@ static void session_ready(struct session *session, const struct trial *trial)
     ready_udp_session(session, trial);
     if (is_mode(&session->launch, "stream"))
         prepare_udp_receiver(session, trial);
+    else if (is_mode(&session->launch, "bidirectional"))
+        prepare_udp_exchange(session, trial);
     else
         prepare_udp_echo(session, trial);
 }
@@ -114,13 +228,16 @@ static void session_measure(struct session *session, const struct trial *trial,
                             struct fields *reply)
 {
     if (is_mode(&session->launch, "stream"))
-        receive_udp_stream(session, trial, reply);
+        receive_udp_stream(session, reply);
+    else if (is_mode(&session->launch, "bidirectional"))
+        answer_udp_streams(session, reply);
     else
         echo_datagrams(session, trial, reply);
 }
 
 static const struct network network = {
     .client_open = client_open,
+    .client_ready = client_ready,
     .client_measure = client_measure,
     .client_finish = client_finish,
     .session_open = session_open,
@@ -140,11 +257,17 @@ static int server(const struct launch *launch)
 
 static const struct engine udp = {
     .name = "udp",
-    .summary = "UDP stream throughput with loss, and round-trip latency",
+    .summary = "UDP streams with loss, arrival traces and round-trip latency, and a load generator",
     .parameters = parameters,
     .metrics = metrics,
     .port = 5678,
-    .optional = "late_sends",
+    .optional = "late_sends|duplicate_packets|reordered_packets|reverse_duplicate_packets|"
+                "reverse_reordered_packets|send_gap_p50|send_gap_p99|jitter|interarrival_p50|"
+                "interarrival_p99|relative_delay_p50|relative_delay_p99|loss_runs|"
+                "longest_loss_run|sequence_throughput|sequence_last",
+    .solo = "generator",
+    .required = (const struct requirement[]){{"generator", "rate"}, {"generator", "duration"}, {0}},
+    .series = (const struct series[]){{"exponential", "stream", "datagram", 1}, {0}},
     .client = client,
     .server = server,
 };

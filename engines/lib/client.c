@@ -162,6 +162,8 @@ static void replicate(struct client *client, const struct network *network, stru
     report_current(trial->number);
     result_clear(&result, client->launch->engine);
     trial->token = random_token();
+    if (network->client_ready)
+        network->client_ready(client);
     if (!solo)
         start_trial(client, trial);
 

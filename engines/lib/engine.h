@@ -8,7 +8,7 @@
 
 #define RAIL_VERSION "0.1.0"
 #define MAX_PARAMETERS 64
-#define MAX_METRICS 64
+#define MAX_METRICS 96
 #define TEXT_LIMIT 256   /* longest text or choice value, with its final zero */
 #define SECRET_LIMIT 129 /* longest secret, with its final zero */
 

@@ -43,6 +43,8 @@ struct session {
 struct network {
     /* Opens the test sockets and tells what the kernel granted; may add to what the server said. */
     void (*client_open)(struct client *, struct fields *settings, struct fields *server);
+    /* Makes the test sockets ready, before the server is told of the replication; may be NULL. */
+    void (*client_ready)(struct client *);
     /* Runs the client's part and tells the server in end what was sent. In a solo mode there is
      * no server: client->control is -1 and end goes nowhere. */
     void (*client_measure)(struct client *, const struct trial *, struct fields *end,

@@ -23,7 +23,7 @@ static void skip_to(struct sequence *sequence, uint64_t number)
         *word_of(sequence, skipped) &= ~(1ull << skipped % 64);
 }
 
-bool sequence_add(struct sequence *sequence, uint64_t number)
+bool sequence_add_other(struct sequence *sequence, uint64_t number)
 {
     uint64_t bit = 1ull << number % 64;
     if (number >= sequence->next) {

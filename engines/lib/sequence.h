@@ -16,7 +16,18 @@ struct sequence {
 
 void sequence_clear(struct sequence *sequence);
 
+/* Likewise for a number that is not the next one. */
+bool sequence_add_other(struct sequence *sequence, uint64_t number);
+
 /* True if that number was not seen before. */
-bool sequence_add(struct sequence *sequence, uint64_t number);
+static inline bool sequence_add(struct sequence *sequence, uint64_t number)
+{
+    if (number != sequence->next)
+        return sequence_add_other(sequence, number);
+    sequence->bits[number % WINDOW / 64] |= 1ull << number % 64;
+    sequence->next = number + 1;
+    sequence->unique++;
+    return true;
+}
 
 #endif

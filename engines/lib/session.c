@@ -35,6 +35,13 @@ static void take_parameters(struct launch *launch, const struct fields *setup)
     }
 }
 
+/* A mode that needs no server, or stands for others, is the client's own affair. */
+static void must_be_served(const struct launch *launch)
+{
+    if (some_list_has(launch->engine->solo, mode_of(launch)) || series_of(launch))
+        fail(BAD_PARAMETER, "mode %s has no part for a server", mode_of(launch));
+}
+
 static struct trial take_trial(const struct fields *start)
 {
     struct trial trial = {
@@ -154,6 +161,7 @@ void serve_session(const struct launch *launch, const struct network *network, i
     control_send(control, WELCOME, NULL);
     control_receive(control, SETUP, &message, ANSWER_SECONDS);
     take_parameters(&session.launch, &message);
+    must_be_served(&session.launch);
     place_thread(&session.launch, true, 0);
     fields_clear(&settings);
     network->session_open(&session, &settings);

@@ -15,6 +15,7 @@
 static const struct launch *launch;
 static const struct series *series; /* the rows' first column is its parameter */
 static bool headed;                 /* a series says its settings once */
+static bool columns[MAX_METRICS];   /* the metrics that have one so far */
 static struct {
     long count;
     double lowest, sum, highest;
@@ -33,7 +34,7 @@ static void flush(void)
 
 static bool shown(const struct metric *m)
 {
-    return m->column && list_has(m->modes, mode_of(launch));
+    return columns[m - launch->engine->metrics];
 }
 
 static int width(const struct metric *m)
@@ -78,6 +79,21 @@ void table_settings(const struct fields *client, const struct fields *server)
     print_side("client", client);
     if (server)
         print_side("server", server);
+    flush();
+}
+
+/* Heads the columns, anew when there is one more: optional metrics may come later, but are no
+ * columns where they never come. */
+static void print_heading(const bool *present)
+{
+    bool news = false;
+    for (int i = 0; launch->engine->metrics[i].name; i++) {
+        bool column = present[i] && launch->engine->metrics[i].column;
+        news = news || (column && !columns[i]);
+        columns[i] = columns[i] || column;
+    }
+    if (!news)
+        return;
     if (series)
         printf("#%*s ", SIZE_COLUMN - 1, series->parameter);
     printf("%-*s", LABEL, "#");
@@ -85,7 +101,6 @@ void table_settings(const struct fields *client, const struct fields *server)
         if (shown(m))
             printf(" %*s", width(m), m->column);
     putchar('\n');
-    flush();
 }
 
 static void print_label(const char *label)
@@ -112,6 +127,7 @@ void table_row(long number, bool warmup, const struct result *result)
 {
     char label[32];
     snprintf(label, sizeof label, "%ld", number);
+    print_heading(result->present);
     print_label(warmup ? "warm-up" : label);
     print_cells(result->values, result->present);
     if (result->output)

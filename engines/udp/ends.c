@@ -6,9 +6,54 @@
 #include "../lib/round_trips.h"
 #include "../lib/sockopts.h"
 
+#include <errno.h>
+#include <netinet/udp.h>
+#include <string.h>
 #include <unistd.h>
 
 #define POLL_SECONDS 0.01 /* the server looks at the control channel so often */
+
+bool is_udp_stream(const struct launch *launch)
+{
+    return is_mode(launch, "stream") || is_mode(launch, "bidirectional");
+}
+
+static bool sends(const struct launch *launch, bool server)
+{
+    return is_mode(launch, "bidirectional") || (!server && !is_mode(launch, "latency"));
+}
+
+static bool receives(const struct launch *launch, bool server)
+{
+    return is_mode(launch, "bidirectional") || (server && is_mode(launch, "stream"));
+}
+
+/* Has the kernel cut each send into datagrams. */
+static void set_segmentation(int fd, const struct launch *launch, struct fields *settings)
+{
+    int segments = int_of(launch, "gso"), size = int_of(launch, "datagram");
+    if (segments > 1 && setsockopt(fd, SOL_UDP, UDP_SEGMENT, &size, sizeof size) != 0)
+        fail(NOT_PERMITTED, "gso: the kernel does not cut sends into datagrams (UDP_SEGMENT, since "
+                            "Linux 4.18): %s", strerror(errno));
+    bool granted = segments > 1 && get_option(fd, SOL_UDP, UDP_SEGMENT) == size;
+    fields_add_number(settings, "gso", granted ? segments : 0);
+}
+
+/* Has the kernel hand over many datagrams at once, or tell when each came. */
+static void set_receiver(int fd, const struct launch *launch, struct fields *settings)
+{
+    int on = 1;
+    bool wanted = number_of(launch, "gro") != 0;
+    if (wanted)
+        setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof on);
+    bool granted = wanted && get_option(fd, SOL_UDP, UDP_GRO) != 0;
+    fields_add(settings, "gro", granted ? "true" : "false");
+    if (wanted && !granted)
+        fields_add(settings, "warning", "gro-refused the kernel does not hand over many datagrams "
+                                        "at once (UDP_GRO, since Linux 5.0)");
+    if (number_of(launch, "trace") > 0)
+        set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1, "time stamps");
+}
 
 /* Options that both ends set; only the first socket tells what was granted, the others are like
  * it. */
@@ -23,7 +68,11 @@ static int open_end(const struct launch *launch, bool server, int family, int nu
     set_tos(fd, family, int_of(launch, "tos"), settings);
     if (is_mode(launch, "latency"))
         set_busy_poll(fd, launch, settings);
-    set_timeouts(fd, server ? POLL_SECONDS : 1);
+    if (sends(launch, server))
+        set_segmentation(fd, launch, settings);
+    if (receives(launch, server))
+        set_receiver(fd, launch, settings);
+    set_timeouts(fd, receives(launch, server) || server ? POLL_SECONDS : 1);
     return fd;
 }
 
@@ -59,6 +108,19 @@ void open_udp_client(struct client *client, struct fields *settings)
 {
     open_client_ends(client, settings);
     add_place(client->fds[0], settings);
+}
+
+void open_udp_generator(struct client *client, struct fields *settings)
+{
+    char text[ADDRESS_LIMIT];
+    if (address_port(&client->server) == 0)
+        address_set_port(&client->server, client->launch->engine->port);
+    for (int i = 0; i < int_of(client->launch, "threads"); i++)
+        client->fds[i] =
+            open_end(client->launch, false, client->server.any.sa_family, i, settings);
+    address_text(&client->server, text);
+    fields_add(settings, "target", text);
+    fields_add_number(settings, "target_port", address_port(&client->server));
 }
 
 void renew_udp_client(struct client *client)

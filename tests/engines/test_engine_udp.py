@@ -7,6 +7,7 @@ import json
 import pytest
 
 HOSTS = ["127.0.0.1", "::1"]
+COUNTED = {"duplicate_packets", "reordered_packets"}  # where datagrams have room for a number
 
 
 def _declared(engines, mode: str) -> set[str]:
@@ -24,7 +25,7 @@ def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> N
     assert [e["replication"] for e in done.of("replication")] == [1, 2, 3]
     assert done.of("done") == [{"event": "done", "replications": 3}]
     for m in done.metrics:
-        assert set(m) == _declared(engines, "stream")
+        assert set(m) - COUNTED == _declared(engines, "stream")
         assert m["sent_packets"] == m["received_packets"] + m["lost_packets"]
         assert m["loss_rate"] == m["lost_packets"] / m["sent_packets"]
         assert m["sent_bytes"] == 1460 * m["sent_packets"]

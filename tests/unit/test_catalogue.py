@@ -62,10 +62,16 @@ def test_values_are_read_in_base_units(
 @pytest.mark.parametrize(
     ("engine", "parameter", "written", "says"),
     [
-        ("udp", "datagram", 70_000, "70000 is out of range: write at least 24 and at most 65507"),
+        ("udp", "datagram", 70_000, "70000 is out of range: write at least 1 and at most 65507"),
         ("udp", "duration", 5, "5 has no unit: write a time such as 5s"),
         ("udp", "duration", "1ms", "1ms is out of range: write at least 10ms and at most 86400s"),
-        ("udp", "mode", "streem", "'streem' is not one of stream, latency: did you mean 'stream'"),
+        (
+            "udp",
+            "mode",
+            "streem",
+            "'streem' is not one of stream, bidirectional, exponential, latency, generator: "
+            "did you mean 'stream'",
+        ),
         ("udp", "tos", 1.5, "1.5 is not a whole number"),
         ("udp", "tos", "16", "'16' is not a whole number"),
         ("udp", "tos", True, "true is not a whole number"),

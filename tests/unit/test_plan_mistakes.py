@@ -127,7 +127,7 @@ def test_link_without_any_rate_is_reported() -> None:
 def test_value_out_of_an_engines_range_is_reported_with_the_range() -> None:
     assert changed("1460", "70000") == [
         "p.yaml:13:24: 'datagram' of engine udp: 70000 is out of range: "
-        "write at least 24 and at most 65507"
+        "write at least 1 and at most 65507"
     ]
 
 

@@ -1,0 +1,296 @@
+#include "receiver.h"
+
+#include "header.h"
+
+#include "../lib/failure.h"
+#include "../lib/memory.h"
+#include "../lib/parameters.h"
+#include "../lib/sequence.h"
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#define RECEIVE_BATCH 64 /* datagrams taken in one call */
+#define GRO_BATCH 4      /* likewise, each of many datagrams; more would not stay in the cache */
+#define GRO_SIZE 65536
+#define HEADER_ROOM 32   /* header, and a byte more */
+
+struct receiver {
+    struct receiving *all;
+    size_t number, size;
+    int fd;
+    enum header header;
+    uint64_t token;
+    bool gro, notes; /* the kernel adds notes (control messages) to what arrives */
+    unsigned int width;
+    struct sequence sequence;
+    uint64_t first_at, with_first, last_at;
+    _Atomic uint64_t quiet_since;
+    uint32_t drops; /* of the socket, before the replication, and then during it */
+    struct mmsghdr messages[RECEIVE_BATCH];
+    struct iovec parts[RECEIVE_BATCH][2];
+    unsigned char headers[RECEIVE_BATCH][HEADER_ROOM];
+    union {
+        struct cmsghdr aligned;
+        unsigned char room[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(int))];
+    } control[RECEIVE_BATCH];
+    unsigned char space[GRO_BATCH * GRO_SIZE];
+};
+
+/* How many datagrams the kernel has dropped at this socket since it was opened. */
+static uint32_t socket_drops(int fd)
+{
+    uint32_t counters[SK_MEMINFO_VARS] = {0};
+    socklen_t length = sizeof counters;
+    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counters, &length) != 0)
+        fail(SYSTEM_ERROR, "cannot read the socket's drops, as Linux 4.12 and later tell them: %s",
+             strerror(errno));
+    return counters[SK_MEMINFO_DROPS];
+}
+
+/* With GRO a message is many datagrams, in one piece. Without, one datagram: its header, and a
+ * payload that nobody reads, a byte more of which shows a datagram that is too long. */
+static void prepare_message(struct receiver *receiver, unsigned int i)
+{
+    size_t head = receiver->size < PACKET_HEADER ? receiver->size + 1 : PACKET_HEADER;
+    size_t rest = receiver->size < PACKET_HEADER ? 1 : receiver->size - PACKET_HEADER + 1;
+    struct msghdr *message = &receiver->messages[i].msg_hdr;
+    *message = (struct msghdr){.msg_iov = receiver->parts[i], .msg_iovlen = receiver->gro ? 1 : 2};
+    receiver->parts[i][0] = (struct iovec){receiver->headers[i], head};
+    receiver->parts[i][1] = (struct iovec){receiver->space, rest};
+    if (receiver->gro)
+        receiver->parts[i][0] = (struct iovec){receiver->space + i * GRO_SIZE, GRO_SIZE};
+    if (receiver->notes)
+        message->msg_control = receiver->control[i].room;
+}
+
+static void prepare(struct receiver *receiver, struct receiving *all, size_t number)
+{
+    const struct launch *launch = all->launch;
+    bool by_user = strcmp(text_of(launch, "timestamp"), "user") == 0;
+    unsigned char scrap[1];
+    uint64_t limit = now_ns() + DRAIN_NS;
+    receiver->all = all;
+    receiver->number = number;
+    receiver->fd = all->fds[number];
+    receiver->size = size_of(launch, "datagram");
+    receiver->header = header_of(receiver->size);
+    receiver->token = all->trial->token;
+    receiver->gro = number_of(launch, "gro") != 0;
+    receiver->notes = receiver->gro || (all->trace && !by_user);
+    receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
+    if (all->trace && by_user) /* each has its own time */
+        receiver->width = 1;
+    receiver->first_at = receiver->with_first = receiver->last_at = 0;
+    sequence_clear(&receiver->sequence);
+    for (unsigned int i = 0; i < receiver->width; i++)
+        prepare_message(receiver, i);
+    while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
+        ;
+    receiver->drops = socket_drops(receiver->fd);
+}
+
+void receiving_prepare(struct receiving *receiving)
+{
+    receiving->count = (size_t)int_of(receiving->launch, "threads");
+    atomic_store(&receiving->begun, false);
+    atomic_store(&receiving->told, false);
+    for (size_t i = 0; i < receiving->count; i++) {
+        if (receiving->receivers[i] == NULL)
+            receiving->receivers[i] =
+                (struct receiver *)(void *)test_buffer(sizeof(struct receiver));
+        prepare(receiving->receivers[i], receiving, i);
+        atomic_store(&receiving->receivers[i]->quiet_since, now_ns());
+    }
+}
+
+static int receive_call(struct receiver *receiver)
+{
+    /* What comes first comes alone, so that the time starts with exactly that. */
+    unsigned int wanted = receiver->first_at ? receiver->width : 1;
+    if (receiver->notes)
+        for (unsigned int i = 0; i < wanted; i++)
+            receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
+    return recvmmsg(receiver->fd, receiver->messages, wanted, MSG_WAITFORONE, NULL);
+}
+
+/* What the kernel says of a message: how long its datagrams are, and when it came. */
+static void read_notes(struct msghdr *message, size_t *step, uint64_t *at)
+{
+    for (struct cmsghdr *note = CMSG_FIRSTHDR(message); note; note = CMSG_NXTHDR(message, note)) {
+        int size;
+        struct timespec time;
+        if (note->cmsg_level == SOL_UDP && note->cmsg_type == UDP_GRO) {
+            memcpy(&size, CMSG_DATA(note), sizeof size);
+            if (size > 0)
+                *step = (size_t)size;
+        } else if (note->cmsg_level == SOL_SOCKET && note->cmsg_type == SCM_TIMESTAMPNS) {
+            memcpy(&time, CMSG_DATA(note), sizeof time);
+            *at = (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
+        }
+    }
+}
+
+static void record(const struct receiving *all, uint64_t number, const unsigned char *packet,
+                   uint64_t at)
+{
+    struct trace *trace = all->trace;
+    if (trace->recorded < all->trace_room)
+        trace->arrivals[trace->recorded++] = (struct arrival){number, at, get_be64(packet + 16)};
+}
+
+/* Counts one datagram; false if it wasn't new. Strangers and stragglers don't have the token, or
+ * else not the ports. */
+static bool take_datagram(struct receiver *receiver, const unsigned char *packet, size_t length,
+                          uint64_t at)
+{
+    uint64_t number;
+    if (length != receiver->size || !header_read(packet, receiver->header, receiver->token,
+                                                 receiver->sequence.next, &number) ||
+        number > COUNT_LIMIT)
+        return false;
+    if (receiver->all->trace)
+        record(receiver->all, number, packet, at);
+    return sequence_add(&receiver->sequence, number);
+}
+
+/* The datagrams of one message; true if there was a new one. */
+static bool take_message(struct receiver *receiver, unsigned int i, uint64_t at)
+{
+    size_t length = receiver->messages[i].msg_len, step = length;
+    const unsigned char *packet =
+        receiver->gro ? receiver->space + i * GRO_SIZE : receiver->headers[i];
+    bool news = false;
+    if (receiver->notes)
+        read_notes(&receiver->messages[i].msg_hdr, &step, &at);
+    for (; length > 0; packet += step, length -= step) {
+        if (step > length)
+            step = length;
+        news |= take_datagram(receiver, packet, step, at);
+    }
+    return news;
+}
+
+static void take_messages(struct receiver *receiver, unsigned int count, uint64_t now)
+{
+    bool news = false;
+    for (unsigned int i = 0; i < count; i++)
+        news |= take_message(receiver, i, now);
+    if (!news)
+        return;
+    if (receiver->first_at == 0) {
+        receiver->first_at = now;
+        receiver->with_first = receiver->sequence.unique;
+        atomic_store(&receiver->all->begun, true);
+    }
+    receiver->last_at = now;
+    atomic_store_explicit(&receiver->quiet_since, now, memory_order_relaxed);
+}
+
+void receiving_told(struct receiving *receiving, const struct fields *fields, const char *name)
+{
+    char text[VALUE_LIMIT] = "", *at = text;
+    fields_find(fields, name, text);
+    for (size_t i = 0; i < receiving->count; i++) {
+        char *end;
+        unsigned long long sent = strtoull(at, &end, 10);
+        if (*at < '0' || *at > '9' || sent > COUNT_LIMIT ||
+            *end != (i + 1 < receiving->count ? ',' : '\0'))
+            fail(BAD_PEER, "the other end sent %s = %.64s, which cannot be", name, text);
+        receiving->sent[i] = sent;
+        at = end + 1;
+    }
+    atomic_store(&receiving->told, true);
+}
+
+/* Nothing came for a while: is this the end? The server's first receiver asks for all. */
+static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit)
+{
+    struct session *session = receiver->all->session;
+    if (session == NULL || receiver->number > 0 || atomic_load(&receiver->all->told))
+        return;
+    if (session_end_arrived(session))
+        receiving_told(receiver->all, &session->end, "sent");
+    else if (now - receiver->quiet_since > seconds_ns(GRACE_SECONDS))
+        fail(NO_ANSWER, "no datagram and no word from the client for %g s", GRACE_SECONDS);
+    else if (now > limit)
+        fail(NO_ANSWER, "the client did not end in time");
+}
+
+static void receive_stream(void *share)
+{
+    struct receiver *receiver = share;
+    struct receiving *all = receiver->all;
+    uint64_t limit = trial_limit(all->trial, GRACE_SECONDS);
+    bool told = false; /* as this thread has noticed */
+    receiver->quiet_since = now_ns();
+    while (!told || receiver->sequence.unique < all->sent[receiver->number]) {
+        int got = receive_call(receiver);
+        uint64_t now = now_ns();
+        if (got > 0)
+            take_messages(receiver, (unsigned int)got, now);
+        else if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
+            fail(SYSTEM_ERROR, "cannot receive datagrams: %s", strerror(errno));
+        else
+            look_for_end(receiver, now, limit);
+        if (!told && atomic_load(&all->told)) {
+            told = true;
+            receiver->quiet_since = now;
+        }
+        if (told && now - receiver->quiet_since > DRAIN_NS)
+            break;
+        if (now > limit)
+            look_for_end(receiver, now, limit);
+    }
+}
+
+void receiving_tasks(struct receiving *receiving, struct task *tasks, int first)
+{
+    for (size_t i = 0; i < receiving->count; i++)
+        tasks[i] = (struct task){receive_stream, receiving->receivers[i], first + (int)i};
+}
+
+uint64_t receiving_quiet(const struct receiving *receiving)
+{
+    uint64_t since = 0, now = now_ns();
+    for (size_t i = 0; i < receiving->count; i++) {
+        uint64_t mine = atomic_load(&receiving->receivers[i]->quiet_since);
+        since = mine > since ? mine : since;
+    }
+    return now > since ? now - since : 0;
+}
+
+static void add_stream(const struct receiver *receiver, struct reception *sum)
+{
+    const struct sequence *sequence = &receiver->sequence;
+    if (sequence->next > receiver->all->sent[receiver->number])
+        fail(BAD_PEER, "a datagram arrived that was never sent");
+    sum->received += sequence->unique;
+    sum->timed += sequence->unique - receiver->with_first;
+    sum->duplicates += sequence->duplicates;
+    sum->reordered += sequence->reordered;
+    sum->arrived += sequence->unique + sequence->duplicates + sequence->too_late;
+    sum->drops += (uint32_t)(socket_drops(receiver->fd) - receiver->drops);
+}
+
+struct reception receiving_done(const struct receiving *receiving)
+{
+    struct reception sum = {0};
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < receiving->count; i++) {
+        const struct receiver *receiver = receiving->receivers[i];
+        add_stream(receiver, &sum);
+        if (receiver->first_at && receiver->first_at < first)
+            first = receiver->first_at;
+        if (receiver->last_at > last)
+            last = receiver->last_at;
+    }
+    if (sum.received == 0)
+        fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");
+    sum.elapsed = ns_seconds(last - first);
+    return sum;
+}

@@ -1,0 +1,61 @@
+/* The receiving end of streams: as many threads as sockets. */
+#ifndef RAIL_UDP_RECEIVER_H
+#define RAIL_UDP_RECEIVER_H
+
+#include "udp.h"
+
+#include "../lib/team.h"
+#include "../lib/trace.h"
+
+#include <stdatomic.h>
+
+struct receiver; /* one stream's */
+
+/* All streams that one end receives in a replication. */
+struct receiving {
+    const struct launch *launch;
+    const struct trial *trial;
+    const int *fds;
+    struct session *session; /* of a server, whose first thread awaits the END; or NULL */
+    struct trace *trace;     /* arrivals go there; NULL: nowhere */
+    uint64_t trace_room;
+    atomic_bool begun; /* the first datagram has arrived */
+    atomic_bool told;  /* `sent` is known */
+    uint64_t sent[MAX_THREADS];
+    size_t count;
+    struct receiver *receivers[MAX_THREADS];
+};
+
+/* What arrived, over all streams. */
+struct reception {
+    uint64_t received;   /* different datagrams */
+    uint64_t timed;      /* of those, what came after each stream's first call */
+    uint64_t duplicates, reordered, drops;
+    uint64_t arrived;    /* all of ours, duplicates among them */
+    double elapsed;      /* s, from the first arrival to the last one */
+};
+
+/* Allocates and prepares, empties the sockets; fill in what stands above `begun` before. */
+void receiving_prepare(struct receiving *receiving);
+
+/* Their tasks, for a team; first: the first one's number in it. */
+void receiving_tasks(struct receiving *receiving, struct task *tasks, int first);
+
+/* The other end has sent so many: receivers end when they have them, or hear nothing more. */
+void receiving_told(struct receiving *receiving, const struct fields *fields, const char *name);
+
+/* Since when nothing has arrived, in ns. */
+uint64_t receiving_quiet(const struct receiving *receiving);
+
+/* After the team has ended. Fails if nothing arrived or something was never sent. */
+struct reception receiving_done(const struct receiving *receiving);
+
+/* The server's report of it, and back. sent: datagrams sent to it. */
+void add_reception(struct fields *fields, const struct reception *reception);
+struct reception take_reception(const struct fields *fields, uint64_t sent);
+
+/* Sets throughput ... receiver_drops; prefix: "" or "reverse_". */
+void reception_result(const struct launch *launch, const struct reception *reception,
+                      const char *prefix, uint64_t sent, struct result *result);
+
+#endif

@@ -1,0 +1,273 @@
+#include "sender.h"
+
+#include "header.h"
+
+#include "../lib/failure.h"
+#include "../lib/memory.h"
+#include "../lib/pace.h"
+#include "../lib/parameters.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#define LARGEST 65507 /* payload of one send */
+#define BATCH_LIMIT 1024
+
+/* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
+ * batch have headers of their own and all one payload. */
+struct sender {
+    const struct sending *all;
+    int fd;
+    enum header header;
+    size_t size;
+    unsigned int batch, segments;
+    uint64_t limit; /* datagrams */
+    uint64_t began, stop, ended;
+    double interval; /* ns from one datagram to the next; 0: as fast as it can */
+    double wait;     /* ns from one call to the next; 0: none */
+    double late;     /* ns after the other streams' */
+    uint64_t sent, retries;
+    struct histogram gaps;
+    unsigned char packet[LARGEST];
+    struct mmsghdr messages[BATCH_LIMIT];
+    struct iovec parts[BATCH_LIMIT][2];
+    unsigned char headers[BATCH_LIMIT][PACKET_HEADER];
+};
+
+void check_sending(const struct launch *launch)
+{
+    double rate = number_of(launch, "rate"), size = number_of(launch, "datagram");
+    int gso = int_of(launch, "gso"), most = (int)(LARGEST / size);
+    if (rate > 0 && number_of(launch, "wait") > 0)
+        fail(BAD_PARAMETER, "rate and wait both say when to send: give one of them");
+    if (is_mode(launch, "generator") && rate <= 0)
+        fail(BAD_PARAMETER, "rate: the generator needs one, such as 100Mbit/s");
+    if (gso > 1 && int_of(launch, "batch") > 1)
+        fail(BAD_PARAMETER, "batch and gso are two ways to send many at once: give one of them");
+    if (gso > 1 && gso > most)
+        fail(BAD_PARAMETER,
+             "gso: %d datagrams of %g bytes are more than the %d bytes that one send takes: at "
+             "most %d", gso, size, LARGEST, most);
+}
+
+static void prepare_batch(struct sender *sender, const struct address *to)
+{
+    size_t head = sender->size < PACKET_HEADER ? sender->size : PACKET_HEADER;
+    for (unsigned int i = 0; i < sender->batch; i++) {
+        sender->parts[i][0] = (struct iovec){sender->headers[i], head};
+        sender->parts[i][1] = (struct iovec){sender->packet + head, sender->size - head};
+        sender->messages[i].msg_hdr = (struct msghdr){
+            .msg_iov = sender->parts[i],
+            .msg_iovlen = 2,
+            .msg_name = to ? (void *)(uintptr_t)&to->any : NULL,
+            .msg_namelen = to ? to->length : 0,
+        };
+        header_begin(sender->headers[i], sender->header, sender->all->trial->token);
+    }
+}
+
+/* Stream `number`'s share of the count. */
+static uint64_t share_of(const struct sending *all, size_t number)
+{
+    uint64_t count = all->trial->count;
+    if (count == 0)
+        return UINT64_MAX;
+    if (strcmp(text_of(all->launch, "scaling"), "weak") == 0)
+        return count;
+    return count / all->count + (number < count % all->count);
+}
+
+static void prepare(struct sender *sender, const struct sending *all, size_t number)
+{
+    const struct launch *launch = all->launch;
+    double rate = number_of(launch, "rate") / (double)all->count;
+    sender->all = all;
+    sender->fd = all->fds[number];
+    sender->size = size_of(launch, "datagram");
+    sender->header = header_of(sender->size);
+    sender->batch = (unsigned int)int_of(launch, "batch");
+    sender->segments = (unsigned int)int_of(launch, "gso");
+    sender->segments += sender->segments == 0;
+    sender->limit = share_of(all, number);
+    sender->interval = rate > 0 ? (double)sender->size * 8e9 / rate : 0;
+    sender->wait = number_of(launch, "wait") * 1e9;
+    /* Streams take turns, rather than to send all at the same moment. */
+    sender->late = (rate > 0 ? sender->interval * sender->batch * sender->segments : sender->wait) *
+                   (double)number / (double)all->count;
+    sender->sent = sender->retries = sender->began = sender->ended = 0;
+    histogram_clear(&sender->gaps);
+    for (unsigned int i = 0; i < sender->segments; i++)
+        header_begin(sender->packet + i * sender->size, sender->header, all->trial->token);
+    if (sender->batch > 1)
+        prepare_batch(sender, all->to);
+}
+
+void sending_prepare(struct sending *sending)
+{
+    sending->count = (size_t)int_of(sending->launch, "threads");
+    for (size_t i = 0; i < sending->count; i++) {
+        if (sending->senders[i] == NULL)
+            sending->senders[i] = (struct sender *)(void *)test_buffer(sizeof(struct sender));
+        prepare(sending->senders[i], sending, i);
+    }
+}
+
+/* Hands datagrams to the kernel in one call; returns how many it took, -1 for an error. */
+static int hand_over(struct sender *sender, uint64_t now)
+{
+    uint64_t left = sender->limit - sender->sent;
+    const struct address *to = sender->all->to;
+    if (sender->batch > 1) {
+        unsigned int wanted = sender->batch < left ? sender->batch : (unsigned int)left;
+        for (unsigned int i = 0; i < wanted; i++)
+            header_stamp(sender->headers[i], sender->header, sender->sent + i, now);
+        return sendmmsg(sender->fd, sender->messages, wanted, 0);
+    }
+    unsigned int wanted = sender->segments < left ? sender->segments : (unsigned int)left;
+    unsigned char *packet = sender->packet;
+    for (unsigned int i = 0; i < wanted; i++, packet += sender->size)
+        header_stamp(packet, sender->header, sender->sent + i, now);
+    ssize_t sent = sendto(sender->fd, sender->packet, wanted * sender->size, 0,
+                          to ? &to->any : NULL, to ? to->length : 0);
+    return sent < 0 ? -1 : (int)wanted;
+}
+
+static void refused(struct sender *sender, int error)
+{
+    if (error == ENOBUFS) { /* a full device queue drains in microseconds */
+        sender->retries++;
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    } else if (error == EINVAL && sender->segments > 1) {
+        fail(BAD_PARAMETER,
+             "gso: the kernel does not cut sends into %u datagrams of %zu bytes: each has to fit "
+             "the link's MTU, and older kernels take at most 64", sender->segments, sender->size);
+    } else if (error != EAGAIN && error != EINTR) {
+        datagrams_failed(sender->all->control, error);
+    }
+}
+
+static bool more(const struct sender *sender, uint64_t now)
+{
+    return sender->sent < sender->limit && now < sender->stop;
+}
+
+/* One call, repeated until the kernel takes something or the time is up; returns now. */
+static uint64_t call(struct sender *sender, uint64_t now)
+{
+    uint64_t began = now;
+    for (;;) {
+        int taken = hand_over(sender, now);
+        if (taken > 0) {
+            sender->sent += (uint64_t)taken;
+            return now_ns();
+        }
+        refused(sender, errno);
+        now = now_ns();
+        if (now >= sender->stop)
+            return now;
+        if (now - began > STALL_NS)
+            fail(NO_BUFFERS, "the kernel took no datagram for 10 s");
+    }
+}
+
+/* Every datagram has its time: with a rate, the last one's too belongs to the stream. */
+static void keep_last_slot(const struct sender *sender, const struct pace *pace)
+{
+    uint64_t end = pace->begin + (uint64_t)((double)sender->sent * sender->interval);
+    uint64_t latest = now_ns() + NANOSECONDS;
+    if (sender->interval > 0)
+        wait_until(end < latest ? end : latest);
+}
+
+static void send_paced(struct sender *sender)
+{
+    struct pace pace;
+    double step = sender->interval * sender->batch * sender->segments;
+    uint64_t last = 0;
+    pace_begin(&pace, sender->wait > 0 ? sender->wait : step);
+    pace.begin = wait_until(pace.begin + (uint64_t)sender->late);
+    sender->began = pace.begin;
+    while (more(sender, last)) {
+        uint64_t now = sender->wait > 0 ? pace_after(&pace, sender->stop)
+                                        : pace_next(&pace, sender->stop);
+        if (now >= sender->stop)
+            break;
+        if (last)
+            histogram_add(&sender->gaps, now - last);
+        last = now;
+        call(sender, now);
+    }
+    keep_last_slot(sender, &pace);
+}
+
+static void send_stream(void *share)
+{
+    struct sender *sender = share;
+    const struct sending *all = sender->all;
+    while (all->begun && !atomic_load(all->begun) && !atomic_load(all->told))
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    uint64_t now = sender->began = now_ns();
+    sender->stop = all->trial->count ? UINT64_MAX : now + seconds_ns(all->trial->duration);
+    if (sender->interval > 0 || sender->wait > 0)
+        send_paced(sender);
+    else
+        while (more(sender, now))
+            now = call(sender, now);
+    sender->ended = now_ns();
+}
+
+void sending_tasks(struct sending *sending, struct task *tasks, int first)
+{
+    for (size_t i = 0; i < sending->count; i++)
+        tasks[i] = (struct task){send_stream, sending->senders[i], first + (int)i};
+}
+
+struct sent sending_done(const struct sending *sending)
+{
+    struct sent sent = {0};
+    uint64_t began = UINT64_MAX, ended = 0;
+    for (size_t i = 0; i < sending->count; i++) {
+        const struct sender *sender = sending->senders[i];
+        sent.packets += sender->sent;
+        sent.retries += sender->retries;
+        began = sender->began < began ? sender->began : began;
+        ended = sender->ended > ended ? sender->ended : ended;
+    }
+    sent.elapsed = ns_seconds(ended - began);
+    return sent;
+}
+
+void add_sent(const struct sending *sending, struct fields *fields, const char *name)
+{
+    char text[VALUE_LIMIT];
+    size_t at = 0;
+    for (size_t i = 0; i < sending->count; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, i ? ",%llu" : "%llu",
+                               (unsigned long long)sending->senders[i]->sent);
+    fields_add(fields, name, text);
+}
+
+void sending_gaps(const struct sending *sending, struct result *result)
+{
+    static struct histogram gaps;
+    histogram_clear(&gaps);
+    for (size_t i = 0; i < sending->count; i++)
+        histogram_merge(&gaps, &sending->senders[i]->gaps);
+    if (gaps.count == 0)
+        return;
+    result_set(result, "send_gap_p50", histogram_quantile(&gaps, 0.5) / 1e9);
+    result_set(result, "send_gap_p99", histogram_quantile(&gaps, 0.99) / 1e9);
+}
+
+void sending_result(const struct sending *sending, struct result *result)
+{
+    struct sent sent = sending_done(sending);
+    double bytes = (double)sent.packets * number_of(sending->launch, "datagram");
+    result_set(result, "local_throughput", bytes * 8 / sent.elapsed);
+    result_set(result, "sent_packets", (double)sent.packets);
+    result_set(result, "sent_bytes", bytes);
+    result_set(result, "sender_retries", (double)sent.retries);
+    sending_gaps(sending, result);
+}
