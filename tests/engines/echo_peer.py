@@ -1,0 +1,127 @@
+"""A server of round trips in plain Python: it counts, delays and loses what a test tells it to."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from wire import PATIENCE, Wire
+
+GREETING = 16  # what a TCP data connection begins with
+# Takes the number of a message on its stream, from 0, and the message; returns what goes back, in
+# this order; each with the seconds to wait before it.
+Answer = Callable[[int, bytes], list[tuple[float, bytes]]]
+
+
+def at_once(_: int, message: bytes) -> list[tuple[float, bytes]]:
+    return [(0, message)]
+
+
+class EchoPeer:
+    """One client's server of one replication, on so many streams; a TCP stream's first message is
+    not timed, and answered at once.
+
+    received: how many messages came on each stream; clients: the ports that they came from.
+    """
+
+    def __init__(
+        self, engine: str, answer: Answer = at_once, *, size: int = 64, streams: int = 1
+    ) -> None:
+        self.engine, self.answer, self.size, self.streams = engine, answer, size, streams
+        self.received = [0] * streams
+        self.clients: set[int] = set()
+        self.control = socket.create_server(("127.0.0.1", 0))
+        self.control.settimeout(PATIENCE)
+        self.port: int = self.control.getsockname()[1]
+        self.sockets = self._udp() if engine == "udp" else [socket.create_server(("127.0.0.1", 0))]
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+
+    def _udp(self) -> list[socket.socket]:
+        made = [socket.socket(type=socket.SOCK_DGRAM) for _ in range(self.streams)]
+        for one in made:
+            one.bind(("127.0.0.1", 0))
+            one.settimeout(PATIENCE)
+        return made
+
+    def __enter__(self) -> EchoPeer:
+        self.thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        for one in (self.control, *self.sockets):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self.thread.join(PATIENCE)
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            connection, _ = self.control.accept()
+            with connection:
+                self._follow(Wire(connection))
+
+    def _follow(self, peer: Wire) -> None:
+        peer.expect(Wire.HELLO)
+        peer.send(Wire.WELCOME)
+        peer.expect(Wire.SETUP)
+        peer.send(Wire.SETTINGS, ports=",".join(str(s.getsockname()[1]) for s in self.sockets))
+        while (request := peer.receive())[0] != Wire.BYE:
+            if request[0] == Wire.CLOCK:
+                peer.send(Wire.TIME_IS, now="0" * 16)
+            elif request[0] == Wire.START:
+                peer.send(Wire.READY)
+                self._replicate(float(request[1]["duration"]) + float(request[1]["count"]) == 0)
+            else:
+                assert request[0] == Wire.END
+                echoed = sum(self.received)
+                peer.send(Wire.RESULT, elapsed=1, user_time=0, system_time=0, echoed=echoed)
+
+    def _replicate(self, probe: bool) -> None:
+        self.received = [0] * self.streams
+        if self.engine == "udp":
+            for number, one in enumerate(self.sockets):
+                self._start(self._echo_datagrams, number, one)
+        elif probe:
+            self._accept()[1].close()
+        else:
+            for _ in range(self.streams):
+                self._start(self._echo_messages, *self._accept())
+
+    def _start(
+        self, work: Callable[[int, socket.socket], None], number: int, stream: socket.socket
+    ) -> None:
+        threading.Thread(target=work, args=(number, stream), daemon=True).start()
+
+    def _accept(self) -> tuple[int, socket.socket]:
+        connection, _ = self.sockets[0].accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        greeting = connection.recv(GREETING, socket.MSG_WAITALL)
+        connection.sendall(greeting)
+        return int.from_bytes(greeting[8:], "big"), connection
+
+    def _echo_datagrams(self, number: int, stream: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                message, client = stream.recvfrom(65536)
+                self.clients.add(client[1])
+                for wait, back in self.answer(self.received[number], message):
+                    time.sleep(wait)
+                    stream.sendto(back, client)
+                self.received[number] += 1
+
+    def _echo_messages(self, number: int, stream: socket.socket) -> None:
+        self.clients.add(stream.getpeername()[1])
+        with stream:
+            while message := stream.recv(self.size, socket.MSG_WAITALL):
+                self.received[number] += 1
+                first = self.received[number] == 1
+                answer = at_once if first else self.answer
+                for wait, back in answer(self.received[number] - 2, message):
+                    time.sleep(wait)
+                    stream.sendall(back)

@@ -1,0 +1,281 @@
+"""Round trips: how they wait, when they leave, what they are timed from, which answer is whose."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+from echo_peer import EchoPeer
+
+ENGINES = ["udp", "tcp"]
+POLLS = ["block", "busy"]
+STALL = 0.2  # seconds
+PLAIN = "--congestion=system"
+
+
+def _options(engine: str, *options: object, size: int = 64) -> list[object]:
+    own = [f"--datagram={size}"] if engine == "udp" else [f"--message={size}", PLAIN]
+    return ["--mode=latency", *own, *options]
+
+
+def _ask(engines, peer: EchoPeer, *options: object):
+    given = ("--json", f"--port={peer.port}", "--replications=1")
+    return engines.run(peer.engine, "client", "127.0.0.1", *given, *_options(peer.engine), *options)
+
+
+def _metrics(outcome) -> dict[str, float]:
+    (metrics,) = outcome.metrics
+    return metrics
+
+
+@pytest.mark.parametrize("poll", POLLS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_round_trip_takes_what_the_server_makes_it_take(engines, engine, poll) -> None:
+    """Answers after 20 ms and after 60 ms in turn, as Python's own sleep has it."""
+
+    def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
+        return [(0.02 if number % 2 == 0 else 0.06, message)]
+
+    with EchoPeer(engine, answer) as peer:
+        m = _metrics(_ask(engines, peer, "--count=20", f"--poll={poll}"))
+    assert m["round_trips"] == 20
+    assert 0.02 <= m["rtt_min"] <= m["rtt_p50"] < 0.06 <= m["rtt_p90"] <= m["rtt_max"]
+    assert 0.04 <= m["rtt_mean"] < 0.12
+    assert 0.007 < m["rtt_stdev"] < 0.2
+    # Of twenty, the longest is the 99th percentile and all beyond.
+    assert m["rtt_p99"] == m["rtt_p999"] == m["rtt_p9999"] == pytest.approx(m["rtt_max"], rel=0.01)
+
+
+@pytest.mark.parametrize("poll", POLLS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_other_side_counts_as_many_messages(engines, engine, poll) -> None:
+    with EchoPeer(engine) as peer:
+        m = _metrics(_ask(engines, peer, "--count=300", f"--poll={poll}"))
+    untimed = 1 if engine == "tcp" else 0
+    assert (m["round_trips"], peer.received) == (300, [300 + untimed])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_busy_polling_takes_the_cpu_that_blocking_leaves_alone(engines, engine) -> None:
+    used = {}
+    for poll in POLLS:
+        with EchoPeer(engine, lambda _, message: [(0.05, message)]) as peer:
+            m = _metrics(_ask(engines, peer, "--count=12", f"--poll={poll}"))
+        used[poll] = m["client_user_time"] + m["client_system_time"]
+    assert used["busy"] > 5 * used["block"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_both_ends_of_ours_poll_busily(engines, engine) -> None:
+    server = engines.server(engine)
+    done = engines.client(server, *_options(engine, "--poll=busy", "--interval=20ms"), count=1)
+    m = _metrics(done)
+    assert m["server_user_time"] + m["server_system_time"] > m["server_elapsed"] / 10
+    assert m["round_trips"] == 5
+
+
+def _stall_once(number: int, message: bytes) -> list[tuple[float, bytes]]:
+    return [(STALL if number == 300 else 0, message)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_stall_is_seen_by_all_that_it_delayed(engines, engine) -> None:
+    """Of 1000, a millisecond apart, the stall delays 200: a tenth of all by 100 ms or more."""
+    with EchoPeer(engine, _stall_once) as peer:
+        m = _metrics(_ask(engines, peer, "--count=1000", "--interval=1ms"))
+    assert m["round_trips"] == 1000
+    assert m["rtt_max"] >= STALL
+    assert m["rtt_p90"] > STALL / 3
+    assert m["late_sends"] >= 150
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_without_a_pace_a_stall_is_one_round_trip(engines, engine) -> None:
+    with EchoPeer(engine, _stall_once) as peer:
+        m = _metrics(_ask(engines, peer, "--count=1000"))
+    assert m["rtt_max"] >= STALL
+    assert m["rtt_p90"] < STALL / 3
+    assert "late_sends" not in m
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_pace_keeps_to_its_schedule(engines, engine) -> None:
+    """Forty a replication, 5 ms apart, never before they are due."""
+    moments: list[float] = []
+
+    def answer(_: int, message: bytes) -> list[tuple[float, bytes]]:
+        moments.append(time.monotonic())
+        return [(0, message)]
+
+    with EchoPeer(engine, answer) as peer:
+        m = _metrics(_ask(engines, peer, "--duration=0.2s", "--interval=5ms"))
+    assert (m["round_trips"], len(moments)) == (40, 40)
+    assert moments[-1] - moments[0] == pytest.approx(39 * 0.005, abs=0.1)
+    assert m["client_elapsed"] >= 39 * 0.005
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_pace_that_cannot_be_held_gives_no_number(engines, engine) -> None:
+    with EchoPeer(engine, lambda _, message: [(0.1, message)]) as peer:
+        done = _ask(engines, peer, "--duration=11s", "--interval=100us")
+    assert (done.error["code"], done.of("replication")) == ("overloaded", [])
+    assert "interval of 0.0001 s" in done.error["message"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 15, 16, 23, 24, 64, 1000])
+def test_a_late_answer_is_not_taken_for_the_next_ones(engines, size: int) -> None:
+    """The third answer comes after its second is over, and the fourth's is held back a while."""
+    held: list[bytes] = []
+
+    def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
+        if number == 2:
+            held.append(message)
+            return []
+        return [(0, held.pop()), (0.3, message)] if held else [(0, message)]
+
+    with EchoPeer("udp", answer) as peer:
+        m = _metrics(_ask(engines, peer, "--count=8", f"--datagram={size}"))
+    assert (m["round_trips"], m["lost_packets"]) == (7, 1)
+    assert 0.3 <= m["rtt_max"] < 1
+
+
+@pytest.mark.parametrize("poll", POLLS)
+def test_a_lost_answer_is_a_loss_after_a_second_and_no_round_trip(engines, poll) -> None:
+    def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
+        return [] if number == 1 else [(0, message)]
+
+    with EchoPeer("udp", answer) as peer:
+        m = _metrics(_ask(engines, peer, "--count=4", f"--poll={poll}"))
+    assert (m["round_trips"], m["lost_packets"]) == (3, 1)
+    assert m["rtt_max"] < 1 <= m["client_elapsed"]
+
+
+@pytest.mark.parametrize("poll", POLLS)
+@pytest.mark.parametrize(
+    ("engine", "size"),
+    [("udp", 1), ("udp", 23), ("udp", 65507), ("tcp", 1), ("tcp", 17), ("tcp", 1_000_000)],
+)
+def test_messages_of_every_size_go_back_and_forth(engines, engine, size, poll) -> None:
+    options = _options(engine, "--count=20", f"--poll={poll}", size=size)
+    done = engines.client(engines.server(engine), *options)
+    assert [m["round_trips"] for m in done.metrics] == [20, 20]
+
+
+@pytest.mark.parametrize("poll", POLLS)
+def test_connections_that_do_not_block_go_back_and_forth_too(engines, poll) -> None:
+    options = _options("tcp", "--count=20", f"--poll={poll}", "--blocking=false", size=300_000)
+    done = engines.client(engines.server("tcp"), *options)
+    assert [m["round_trips"] for m in done.metrics] == [20, 20]
+
+
+@pytest.mark.parametrize("poll", POLLS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_each_thread_has_a_stream_of_its_own(engines, engine, poll) -> None:
+    with EchoPeer(engine, streams=3) as peer:
+        m = _metrics(_ask(engines, peer, "--count=40", "--threads=3", f"--poll={poll}"))
+    untimed = 1 if engine == "tcp" else 0
+    assert m["round_trips"] == 120
+    assert peer.received == [40 + untimed] * 3
+    assert len(peer.clients) == 3
+
+
+@pytest.mark.parametrize("poll", POLLS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_threads_on_both_ends_count_together(engines, engine, poll) -> None:
+    options = _options(engine, "--count=50", "--threads=4", f"--poll={poll}")
+    done = engines.client(engines.server(engine), *options)
+    assert [m["round_trips"] for m in done.metrics] == [200, 200]
+
+
+def test_strong_scaling_shares_a_count_of_round_trips(engines) -> None:
+    with EchoPeer("tcp", streams=3) as peer:
+        m = _metrics(_ask(engines, peer, "--count=40", "--threads=3", "--scaling=strong"))
+    assert m["round_trips"] == 40
+    assert sorted(peer.received) == [14, 14, 15]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_slow_stream_shows_in_the_times_of_all(engines, engine) -> None:
+    """The histogram is that of both threads together."""
+    threads: list[int] = []
+
+    def answer(_: int, message: bytes) -> list[tuple[float, bytes]]:
+        threads.append(threading.get_ident())
+        return [(0.02 if threads[0] == threading.get_ident() else 0, message)]
+
+    with EchoPeer(engine, answer, streams=2) as peer:
+        m = _metrics(_ask(engines, peer, "--count=20", "--threads=2"))
+    assert m["round_trips"] == 40
+    assert m["rtt_min"] < 0.02 <= m["rtt_p90"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("poll", POLLS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_server_killed_in_the_middle_is_an_error(engines, engine, poll, threads) -> None:
+    server = engines.server(engine)
+    options = _options(engine, f"--poll={poll}", f"--threads={threads}")
+    client = engines.start_client(server, *options)
+    server.process.kill()
+    done = client.finish()
+    assert (done.error["code"], done.of("replication")) == ("peer-lost", [])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_busy_client_killed_in_the_middle_frees_the_server(engines, engine) -> None:
+    server = engines.server(engine)
+    client = engines.start_client(server, *_options(engine, "--poll=busy", "--threads=2"))
+    client.process.kill()
+    client.process.wait()
+    done = engines.client(server, *_options(engine, "--poll=busy", "--count=50"), count=1)
+    assert _metrics(done)["round_trips"] == 50
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_deadline_ends_a_client_that_polls_busily(engines, engine) -> None:
+    options = _options(engine, "--poll=busy", "--duration=60s", "--deadline=1s")
+    assert engines.client(engines.server(engine), *options).error["code"] == "deadline"
+
+
+def test_silence_in_the_middle_of_a_busy_poll_ends(engines) -> None:
+    """A server that stops answering, but lives, costs ten seconds of lost datagrams."""
+    with EchoPeer("udp", lambda number, m: [(0, m)] if number < 5 else []) as peer:
+        done = _ask(engines, peer, "--count=100", "--poll=busy")
+    assert done.error["code"] == "no-answer"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may ask for more than the host's own")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_kernels_busy_polling_is_recorded_as_granted(engines, engine) -> None:
+    options = _options(engine, "--count=10", "--busy-poll=50us")
+    settings = engines.client(engines.server(engine), *options, count=1).settings
+    assert settings["client"]["busy_poll"] == settings["server"]["busy_poll"] == 5e-05
+
+
+def test_a_user_gets_the_kernels_busy_polling_or_is_told_why_not(engines, require) -> None:
+    """Kernels differ in whom they allow it."""
+    require(os.geteuid() == 0, "a right that can be given up")
+    unprivileged = ("setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin")
+    server = engines.server("udp", prefix=unprivileged)
+    done = engines.client(server, *_options("udp", "--busy-poll=50us"))
+    if done.status == 0:
+        assert done.settings["server"]["busy_poll"] == 5e-05
+    else:
+        assert done.error["code"] == "not-permitted"
+        assert "net.core.busy_read=50" in done.error["message"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose a real-time class")
+@pytest.mark.parametrize("scheduler", ["rr", "fifo"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_real_time_threads_that_never_sleep_still_end(engines, engine, scheduler) -> None:
+    last = max(os.sched_getaffinity(0))
+    if last == 0:
+        pytest.skip("needs two CPUs")
+    server = engines.server(engine, "--deadline=30s")
+    placed = ("--client-cpu=0", f"--server-cpu={last}", f"--scheduler={scheduler}")
+    options = _options(engine, "--poll=busy", "--deadline=30s", "--count=100", *placed)
+    done = engines.client(server, *options)
+    assert [m["round_trips"] for m in done.metrics] == [100, 100]
