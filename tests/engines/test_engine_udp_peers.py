@@ -1,0 +1,351 @@
+"""rail-udp against ends of a stream in Python, which know exactly what they lost and when."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import socket
+import time
+from pathlib import Path
+
+import pytest
+from stream_peer import TOKEN, StreamClient, StreamServer, datagram, encode, number_of
+
+from railgauge import trace as traces
+
+UDP_SEGMENT = 103
+DISORDER = [0, 1, 1, 1, 4, 3, 4, 6]  # of ten sent: five arrived, three of them again, one late
+
+
+def _counts(fields: dict[str, str]) -> tuple[str, str, str]:
+    return fields["received"], fields["duplicates"], fields["reordered"]
+
+
+# What a server counts.
+
+
+@pytest.mark.parametrize("size", [4, 7, 8, 15, 16, 23, 24, 1460])
+def test_every_size_that_has_room_for_a_number_tells_loss_duplicates_and_reordering(
+    engines, size: int
+) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=size)
+    client.start()
+    for number in DISORDER:
+        client.sockets[0].send(datagram(number, size))
+    _, fields = client.end(10)
+    assert _counts(fields) == ("5", "3", "1")
+    assert fields["timed"] == "4"
+
+
+def test_low_bits_of_a_number_are_completed_past_their_end(engines) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=4)
+    client.start()
+    numbers = [0, 2**31 - 1, 2**32 - 2, 2**32 - 1, 2**32 + 5, 2**32 + 5, 2**32 + 1]
+    for number in numbers:
+        client.sockets[0].send(datagram(number, 4))
+    _, fields = client.end(2**32 + 6)
+    assert _counts(fields) == ("6", "1", "1")
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_datagrams_without_room_for_a_number_are_counted(engines, size: int) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=size)
+    client.start()
+    for _ in range(5):
+        client.sockets[0].send(b"x" * size)
+    client.sockets[0].send(b"x" * (size + 1))  # not one of them
+    kind, fields = client.end(9)
+    assert (kind, fields["received"]) == (client.wire.RESULT, "5")
+
+
+@pytest.mark.parametrize("size", [3, 8, 100])
+def test_more_datagrams_than_were_sent_give_no_number(engines, size: int) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=size)
+    client.start()
+    for number in range(5):
+        client.sockets[0].send(datagram(number, size))
+    time.sleep(0.1)  # all are there before the server knows how many to wait for
+    kind, fields = client.end(4)
+    assert (kind, fields["code"]) == (client.wire.FAILED, "bad-peer")
+
+
+@pytest.mark.parametrize("size", [2, 8])
+def test_stragglers_of_the_replication_before_do_not_count(engines, size: int) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=size)
+    client.start(1)
+    (old,) = client.sockets
+    old.send(datagram(0, size))
+    old.send(datagram(1, size))
+    client.end(2)
+    client.start(2)
+    old.send(datagram(2, size))
+    client.sockets[0].send(datagram(0, size))
+    client.sockets[0].send(datagram(1, size))
+    kind, fields = client.end(5)
+    assert (kind, fields["received"]) == (client.wire.RESULT, "2")
+
+
+def test_each_thread_has_numbers_of_its_own(engines) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=100, threads=3)
+    client.start()
+    for stream, numbers in enumerate(([0, 1, 2], [1, 0], [2, 3, 3])):
+        for number in numbers:
+            client.sockets[stream].send(datagram(number))
+    _, fields = client.end("4,2,9")
+    assert _counts(fields) == ("7", "1", "1")
+    assert fields["timed"] == "4"  # each stream's first one only starts its clock
+
+
+@pytest.mark.parametrize("sent", ["3", "3,2", "3,2,1,0", "3,2,x", "", "3,2,-1", "3,2,1 "])
+def test_an_end_that_is_not_one_count_for_each_thread_is_refused(engines, sent: str) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=100, threads=3)
+    client.start()
+    client.sockets[0].send(datagram(0))
+    kind, fields = client.end(sent)
+    assert (kind, fields["code"]) == (client.wire.FAILED, "bad-peer")
+
+
+@pytest.mark.parametrize("mode", ["generator", "exponential"])
+def test_a_server_has_no_part_in_modes_that_need_none(engines, wire, mode: str) -> None:
+    peer = wire.to(engines.server("udp").port)
+    peer.hello("udp")
+    peer.expect(wire.WELCOME)
+    peer.send(wire.SETUP, mode=mode)
+    assert peer.expect(wire.FAILED)["code"] == "bad-parameter"
+
+
+@pytest.mark.parametrize("gro", ["true", "false"])
+def test_datagrams_that_the_kernel_holds_together_are_counted_each(engines, gro: str) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=100, gro=gro)
+    client.start()
+    (stream,) = client.sockets
+    stream.setsockopt(socket.SOL_UDP, UDP_SEGMENT, 100)
+    stream.send(b"".join(datagram(number) for number in range(20)))
+    disorder = [datagram(n) for n in (20, 21, 21, 25, 23)] + [datagram(26, token=TOKEN + 1)]
+    stream.send(b"".join(disorder))
+    stream.send(datagram(27) + datagram(28)[:99])  # the last one is cut
+    _, fields = client.end(30)
+    assert _counts(fields) == ("25", "1", "1")
+    assert fields["timed"] == ("5" if gro == "true" else "24")  # what came first came at once
+
+
+# Traces.
+
+
+@pytest.mark.parametrize("stamp", ["kernel", "user"])
+def test_a_trace_tells_each_arrivals_number_and_both_its_times(engines, stamp: str) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=64, trace=50, timestamp=stamp)
+    client.start()
+    clock = time.CLOCK_REALTIME if stamp == "kernel" else time.CLOCK_MONOTONIC_RAW
+    before = time.clock_gettime_ns(clock)
+    for number in DISORDER:
+        client.sockets[0].send(datagram(number, 64, sent_at=10**15 + 1000 * number))
+        time.sleep(0.005)
+    _, fields = client.end(10)
+    trace = traces.decode(client.trace(int(fields["trace_bytes"])))
+    after = time.clock_gettime_ns(clock)
+    assert (trace.clock, trace.sent, trace.arrived) == (
+        "realtime" if stamp == "kernel" else "monotonic",
+        10,
+        8,
+    )
+    assert trace.sequence.tolist() == DISORDER
+    assert trace.sent_at.tolist() == [1000 * number for number in DISORDER]
+    assert trace.first_sent == 10**15
+    assert before <= trace.first_received <= after
+    gaps = [b - a for a, b in itertools.pairwise(trace.received)]
+    assert all(gap >= 1_000_000 for gap in gaps)  # each was sent after a pause of five
+    assert trace.received[-1] <= after - trace.first_received
+    assert traces.loss_runs(trace).tolist() == [[1, 1], [4, 1], [6, 3]]
+
+
+def test_a_trace_holds_the_first_arrivals_and_counts_the_others(engines) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=64, trace=5)
+    for replication in (1, 2):
+        client.start(replication)
+        for number in range(9):
+            client.sockets[0].send(datagram(number, 64))
+        _, fields = client.end(9)
+        trace = traces.decode(client.trace(int(fields["trace_bytes"])))
+        assert (trace.sequence.tolist(), trace.arrived) == ([0, 1, 2, 3, 4], 9)
+
+
+LOST = range(617, 789)  # 172 of them
+
+
+def _traced(clock: int = 1) -> tuple[StreamServer, list[tuple[int, int, int]]]:
+    """Make a server of 1000 datagrams that lost 172, and its trace: one arrival every 12 us."""
+    numbers = [n for n in range(1000) if n not in LOST]
+    at = [10**18 + 12_000 * n + (4_000 if n % 2 else 0) for n in numbers]
+    arrivals = [(n, t, 5 * 10**9 + 12_000 * n) for n, t in zip(numbers, at, strict=True)]
+
+    def result(arrived: list[bytes]) -> dict[str, object]:
+        assert [number_of(packet) for packet in arrived] == list(range(1000))
+        trace = encode(1000, arrivals, clock)
+        return {"received": 828, "timed": 827, "clock_step": 0, "trace": trace}
+
+    return StreamServer(result), arrivals
+
+
+def _client(engines, port: int, *options: object):
+    given = (f"--port={port}", "--count=1000", "--replications=1", "--rate=200Mbit/s")
+    return engines.run("udp", "client", "127.0.0.1", *given, "--sockbuf=4MiB", *options)
+
+
+def test_what_a_trace_shows_is_reported(engines) -> None:
+    server, arrivals = _traced()
+    with server:
+        done = _client(engines, server.port, "--trace=5000", "--json", "--datagram=1000")
+    (m,) = done.metrics
+    assert (m["loss_runs"], m["longest_loss_run"], m["lost_packets"]) == (1, 172, 172)
+    assert m["sequence_last"] == 616
+    assert m["sequence_throughput"] == pytest.approx(616 * 8000 / (616 * 12e-6))
+    jitter = 0.0
+    for (_, r0, s0), (_, r1, s1) in itertools.pairwise(arrivals):
+        jitter += (abs((r1 - r0) - (s1 - s0)) - jitter) / 16
+    assert m["jitter"] == pytest.approx(jitter / 1e9)
+    assert m["interarrival_p50"] == pytest.approx(16e-6, rel=0.01)  # 16 and 8 by turns
+    assert m["interarrival_p99"] == pytest.approx(16e-6, rel=0.01)
+    assert m["relative_delay_p50"] == 0
+    assert m["relative_delay_p99"] == pytest.approx(4e-6, rel=0.01)
+    events = [event["event"] for event in done.events]
+    assert events == ["settings", "trace", "replication", "done"]
+    (part,) = done.of("trace")
+    assert base64.b64decode(part["data"]) == encode(1000, arrivals)
+
+
+def test_loss_runs_are_printed_by_hand_and_arrivals_written(engines, tmp_path: Path) -> None:
+    server, arrivals = _traced()
+    file = tmp_path / "arrivals.txt"
+    with server:
+        done = _client(engines, server.port, "--trace=5000", f"--trace-out={file}")
+    assert done.status == 0, done.errors
+    assert "\n  after 616 lost 172\n" in done.output
+    head, *rows = file.read_text().splitlines()
+    assert head == "# replication 1: sequence, received s, sent s"
+    first = arrivals[0]
+    for row, (number, received, sent_at) in zip(rows, arrivals, strict=True):
+        times = (received - first[1]) / 1e9, (sent_at - first[2]) / 1e9
+        assert row.split() == [str(number), *(f"{t:.9f}" for t in times)]
+
+
+@pytest.mark.parametrize(
+    ("claims", "option"),
+    [
+        ({"received": 829}, "--timestamp=kernel"),  # more than the trace has
+        ({"received": 828}, "--timestamp=user"),  # another clock than asked for
+        ({"received": 828, "trace": b""}, "--timestamp=kernel"),
+        ({"received": 828, "trace": b"RGT1\x01"}, "--timestamp=kernel"),
+        ({"received": 828, "trace": encode(999, [(0, 1, 1)])}, "--timestamp=kernel"),
+    ],
+)
+def test_a_trace_that_contradicts_the_result_gives_no_number(engines, claims, option: str) -> None:
+    server, _ = _traced()
+    truth = server.result
+    server.result = lambda arrived: truth(arrived) | claims
+    with server:
+        done = _client(engines, server.port, "--trace=5000", "--json", option)
+    assert done.error["code"] == "bad-peer"
+    assert done.of("replication") == []
+
+
+def test_a_clock_that_was_set_during_a_trace_is_warned_of(engines) -> None:
+    server, _ = _traced()
+    truth = server.result
+    server.result = lambda arrived: truth(arrived) | {"clock_step": -0.25}
+    with server:
+        done = _client(engines, server.port, "--trace=5000", "--json")
+    (warning,) = done.of("warning")
+    assert (warning["code"], warning["side"]) == ("clock-stepped", "server")
+    assert done.metrics
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--trace=10", "--threads=2"), "set threads to 1"),
+        (("--trace=10", "--datagram=23"), "24 bytes"),
+        (("--trace-out=/nowhere",), "--trace N"),
+    ],
+)
+def test_a_trace_that_cannot_be_is_a_mistake(engines, options: tuple[str], words: str) -> None:
+    done = engines.client(engines.server("udp"), *options)
+    assert (done.status, done.error["code"]) == (2, "bad-parameter")
+    assert words in done.error["message"]
+
+
+# Both ways at once.
+
+
+def _back(numbers: list[int], size: int = 1460):
+    return lambda token: [datagram(number, size, token) for number in numbers]
+
+
+def _reverse(sent: object = 10) -> dict[str, object]:
+    return {"reverse_sent": sent, "reverse_elapsed": 2, "reverse_retries": 3}
+
+
+def _both_ways(engines, numbers: list[int], reverse: dict[str, object]):
+    def result(arrived: list[bytes]) -> dict[str, object]:
+        return {
+            "received": 990,
+            "timed": 989,
+            "duplicates": 4,
+            "reordered": 2,
+            "drops": 1,
+        } | reverse
+
+    with StreamServer(result, _back(numbers)) as server:
+        return _client(engines, server.port, "--mode=bidirectional", "--json")
+
+
+def test_each_direction_has_its_own_counts(engines) -> None:
+    (m,) = _both_ways(engines, DISORDER, _reverse()).metrics
+    assert (m["sent_packets"], m["received_packets"], m["lost_packets"]) == (1000, 990, 10)
+    assert m["loss_rate"] == 0.01
+    assert (m["duplicate_packets"], m["reordered_packets"], m["receiver_drops"]) == (4, 2, 1)
+    assert m["throughput"] == 989 * 1460 * 8
+    reverse = {name: m[f"reverse_{name}"] for name in m if f"reverse_{name}" in m}
+    assert reverse["sent_packets"] == 10
+    assert reverse["sent_bytes"] == 14_600
+    assert reverse["received_packets"] == 5
+    assert reverse["received_bytes"] == 7_300
+    assert (reverse["lost_packets"], reverse["loss_rate"]) == (5, 0.5)
+    assert (reverse["duplicate_packets"], reverse["reordered_packets"]) == (3, 1)
+    assert (reverse["receiver_drops"], reverse["sender_retries"]) == (0, 3)
+    assert reverse["local_throughput"] == 14_600 * 8 / 2
+    assert m["total_throughput"] == m["throughput"] + reverse["throughput"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "claims", "code"),
+    [
+        ([], {}, "no-data"),
+        ([0], {}, "too-short"),
+        ([0, 1, 10], {}, "bad-peer"),
+        ([0, 1], {"reverse_sent": "x"}, "bad-peer"),
+        ([0, 1], {"reverse_elapsed": 0}, "bad-peer"),
+        ([0, 1], {"received": 1001}, "bad-peer"),
+    ],
+)
+def test_a_direction_without_sense_gives_no_number(engines, numbers, claims, code: str) -> None:
+    done = _both_ways(engines, numbers, _reverse() | claims)
+    assert (done.error["code"], done.of("replication")) == (code, [])
+
+
+def test_a_server_sends_back_from_the_first_datagram_on(engines) -> None:
+    client = StreamClient(engines.server("udp").port, mode="bidirectional", datagram=100)
+    client.start(count=50)
+    (stream,) = client.sockets
+    stream.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        stream.recv(1000)
+    stream.settimeout(5)
+    stream.send(datagram(0))
+    back = [stream.recv(1000) for _ in range(50)]
+    assert [number_of(packet) for packet in back] == list(range(50))
+    assert {len(packet) for packet in back} == {100}
+    stream.send(datagram(1))
+    kind, fields = client.end(3)
+    assert (kind, fields["received"]) == (client.wire.RESULT, "2")
+    assert (fields["reverse_sent"], fields["reverse_retries"]) == ("50", "0")

@@ -1,0 +1,260 @@
+"""How rail-udp sends: paced, side by side, cut apart by the kernel, both ways, without a server."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+BUFFER = "--sockbuf=4MiB"
+OURS = "--i-own-this-network"
+
+
+# Threads.
+
+
+@pytest.mark.parametrize(("scaling", "sent"), [("strong", 1000), ("weak", 3000)])
+def test_a_count_is_shared_by_threads_or_done_by_each(engines, scaling: str, sent: int) -> None:
+    options = ("--threads=3", f"--scaling={scaling}", "--count=1000", BUFFER)
+    done = engines.client(engines.server("udp"), *options)
+    for m in done.metrics:
+        assert (m["sent_packets"], m["received_packets"], m["lost_packets"]) == (sent, sent, 0)
+        assert m["throughput"] == pytest.approx((sent - 3) * 1460 * 8 / m["server_elapsed"])
+    ports = done.settings["server"]["ports"].split(",")
+    assert len(set(ports)) == 3
+
+
+def test_fewer_datagrams_than_threads_are_sent_by_some_of_them(engines) -> None:
+    options = ("--threads=8", "--scaling=strong", "--count=6", "--batch=2", BUFFER)
+    done = engines.client(engines.server("udp"), *options, count=1)
+    assert done.error["code"] == "too-short"  # six streams of one datagram each have no rate
+
+
+def test_ports_of_threads_follow_one_another(engines, free_port) -> None:
+    server = engines.server("udp")
+    port = free_port()
+    done = engines.client(server, "--threads=2", f"--data-port={port}", "--count=10", count=1)
+    assert done.settings["server"]["ports"] == f"{port},{port + 1}"
+    done = engines.client(server, "--threads=2", "--data-port=65535", "--count=10")
+    assert (done.error["code"], done.status) == ("bad-parameter", 2)
+
+
+# Pace.
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("option", ["--count=100", "--duration=300ms"])
+def test_a_rate_is_that_of_all_threads_together(engines, threads: int, option: str) -> None:
+    options = ("--rate=5Mbit/s", f"--threads={threads}", "--scaling=strong", option, BUFFER)
+    for m in engines.client(engines.server("udp"), *options, count=1).metrics:
+        assert m["local_throughput"] == pytest.approx(5e6, rel=0.02)
+        assert m["throughput"] == pytest.approx(5e6, rel=0.1)
+        gap = threads * 1460 * 8 / 5e6
+        assert m["send_gap_p50"] == pytest.approx(gap, rel=0.05)
+        assert m["send_gap_p99"] >= m["send_gap_p50"]
+
+
+def test_a_slow_rate_leaves_the_cpu_to_others(engines) -> None:
+    options = ("--rate=1Mbit/s", "--duration=600ms")
+    (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
+    assert m["client_user_time"] + m["client_system_time"] < m["client_elapsed"] / 4
+
+
+def test_a_wait_is_kept_between_packets(engines) -> None:
+    options = ("--wait=2ms", "--count=50")
+    (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
+    assert m["client_elapsed"] >= 49 * 2e-3
+    assert 1.98e-3 <= m["send_gap_p50"] <= 6e-3
+
+
+def test_unpaced_streams_have_no_gaps_to_tell(engines) -> None:
+    (m,) = engines.client(engines.server("udp"), "--count=50", count=1).metrics
+    assert not {name for name in m if "gap" in name}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--rate=1Mbit/s", "--wait=1ms"), "rate and wait"),
+        (("--gso=45",), "at most 44"),
+        (("--gso=2", "--batch=2"), "batch and gso"),
+    ],
+)
+def test_options_that_contradict_each_other_are_a_mistake(engines, options, words: str) -> None:
+    done = engines.client(engines.server("udp"), *options)
+    assert (done.status, done.error["code"]) == (2, "bad-parameter")
+    assert words in done.error["message"]
+
+
+# Segments.
+
+
+@pytest.mark.parametrize("gro", ["true", "false"])
+@pytest.mark.parametrize(("datagram", "gso"), [(1460, 44), (24, 60), (1, 7), (30000, 2)])
+def test_segments_are_counted_as_datagrams(engines, datagram: int, gso: int, gro: str) -> None:
+    options = (f"--datagram={datagram}", f"--gso={gso}", f"--gro={gro}", "--count=100", BUFFER)
+    done = engines.client(engines.server("udp"), *options)
+    assert done.settings["client"]["gso"] == gso
+    assert done.settings["server"]["gro"] == (gro == "true")
+    for m in done.metrics:
+        assert m["sent_packets"] == m["received_packets"] == 100
+        assert m["received_bytes"] == 100 * datagram
+
+
+# Sizes.
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 8, 16, 23, 24])
+def test_every_size_is_measured(engines, size: int) -> None:
+    options = (f"--datagram={size}", "--count=200", BUFFER, "--threads=2")
+    done = engines.client(engines.server("udp"), *options, count=3)
+    for m in done.metrics:
+        assert (m["sent_packets"], m["received_packets"]) == (400, 400)
+        assert m["sent_bytes"] == m["received_bytes"] == 400 * size
+        known = {"duplicate_packets", "reordered_packets"}
+        assert known & set(m) == (known if size >= 4 else set())
+
+
+def test_exponential_by_hand_is_a_row_for_each_size(engines) -> None:
+    server = engines.server("udp")
+    given = (f"--port={server.port}", "--replications=1", "--count=20")
+    done = engines.run("udp", "client", "127.0.0.1", *given, "--mode=exponential", "--datagram=50")
+    assert done.status == 0, done.errors
+    rows = [line.split() for line in done.output.splitlines() if not line.startswith("#")]
+    assert [row[0] for row in rows] == ["1", "2", "4", "8", "16", "32", "50"]
+    assert {row[4] for row in rows} == {"20"}  # sent
+
+
+# Both ways.
+
+
+@pytest.mark.parametrize("options", [(), ("--threads=2",), ("--rate=20Mbit/s",), ("--gro=true",)])
+def test_both_directions_are_measured_at_once(engines, options: tuple[str, ...]) -> None:
+    declared = json.loads(engines.run("udp", "--describe").output)["metrics"]
+    needed = {
+        m["name"]
+        for m in declared
+        if "bidirectional" in m.get("modes", ["bidirectional"]) and not m.get("optional")
+    }
+    given = ("--mode=bidirectional", BUFFER, *options)
+    for m in engines.client(engines.server("udp"), *given).metrics:
+        assert needed <= set(m)
+        for way in ("", "reverse_"):
+            lost = m[f"{way}sent_packets"] - m[f"{way}received_packets"]
+            assert m[f"{way}lost_packets"] == lost >= 0
+            assert m[f"{way}sent_bytes"] == 1460 * m[f"{way}sent_packets"]
+            assert m[f"{way}received_bytes"] == 1460 * m[f"{way}received_packets"]
+            assert m[f"{way}throughput"] > 0
+        assert m["total_throughput"] == m["throughput"] + m["reverse_throughput"]
+
+
+@pytest.mark.parametrize("size", [3, 1000])
+def test_both_directions_send_their_count(engines, size: int) -> None:
+    options = ("--mode=bidirectional", "--count=300", f"--datagram={size}", BUFFER)
+    for m in engines.client(engines.server("udp"), *options, count=3).metrics:
+        assert m["received_packets"] == m["reverse_received_packets"] == 300
+
+
+# Without a server.
+
+
+class Sink(threading.Thread):
+    """A plain socket that counts what arrives until it is told to stop."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.socket = socket.socket(type=socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.settimeout(0.3)
+        self.port: int = self.socket.getsockname()[1]
+        self.packets: list[bytes] = []
+        self.times: list[float] = []
+        self.over = False
+
+    def run(self) -> None:
+        while not self.over:
+            try:
+                self.packets.append(self.socket.recv(65536))
+            except TimeoutError:
+                continue
+            self.times.append(time.monotonic())
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    made = Sink()
+    made.start()
+    yield made
+    made.over = True
+    made.join()
+    made.socket.close()
+
+
+def _generate(engines, *options: object, host: str = "127.0.0.1"):
+    given = ("--mode=generator", "--json", "--replications=1", *options)
+    return engines.run("udp", "client", host, *given)
+
+
+PACED = ("--rate=2Mbit/s", "--duration=0.5s")
+
+
+@pytest.mark.parametrize("gso", [0, 4])
+def test_a_generator_sends_what_it_says_at_the_rate_it_was_told(engines, sink, gso: int) -> None:
+    target = f"--data-port={sink.port}"
+    (m,) = _generate(engines, *PACED, target, OURS, "--datagram=500", f"--gso={gso}").metrics
+    time.sleep(0.1)
+    assert {len(packet) for packet in sink.packets} == {500}
+    numbers = [struct.unpack_from(">Q", packet, 8)[0] for packet in sink.packets]
+    assert numbers == list(range(int(m["sent_packets"])))
+    assert m["sent_bytes"] == 500 * len(numbers)
+    assert m["local_throughput"] == pytest.approx(2e6, rel=0.02)
+    stamps = [struct.unpack_from(">Q", packet, 16)[0] for packet in sink.packets]
+    assert len(set(stamps)) == len(stamps) // (gso or 1)  # what goes at once has one time
+    assert all(a <= b for a, b in itertools.pairwise(stamps))
+    span = sink.times[-1] - sink.times[0]
+    assert len(numbers) * 500 * 8 / span == pytest.approx(2e6, rel=0.2)
+    assert not {name for name in m if "server" in name or "received" in name}
+
+
+def test_a_generator_is_not_stopped_by_a_host_that_refuses(engines, free_port) -> None:
+    (m,) = _generate(engines, *PACED, f"--data-port={free_port()}", OURS).metrics
+    assert m["local_throughput"] == pytest.approx(2e6, rel=0.02)
+
+
+@pytest.mark.parametrize("allowed", [(OURS,), ("--plan-hosts=192.0.2.1,127.0.0.1",)])
+def test_a_generator_may_send_to_the_plans_hosts_or_ones_own(engines, sink, allowed) -> None:
+    done = _generate(engines, *PACED, f"--data-port={sink.port}", *allowed)
+    assert done.metrics
+    assert "server" not in done.settings
+    assert done.settings["client"]["target"] == "127.0.0.1"
+    assert done.settings["client"]["target_port"] == sink.port
+
+
+@pytest.mark.parametrize("allowed", [(), ("--plan-hosts=192.0.2.1,127.0.0.2",), ("--plan-hosts=",)])
+def test_a_generator_sends_nothing_to_anybody_else(engines, sink, allowed) -> None:
+    done = _generate(engines, *PACED, f"--data-port={sink.port}", *allowed)
+    assert (done.status, done.error["code"]) == (1, "target-refused")
+    time.sleep(0.1)
+    assert sink.packets == []
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (("--rate=1Mbit/s",), "duration"),
+        (("--duration=1s",), "rate"),
+        (("--duration=1s", "--rate=0"), "rate"),
+    ],
+)
+def test_a_generator_needs_a_rate_and_a_duration(engines, options, word: str) -> None:
+    done = _generate(engines, *options, OURS)
+    assert done.status == 2
+    assert re.search(rf"\b{word}\b", done.output + done.errors)
