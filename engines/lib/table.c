@@ -173,6 +173,6 @@ void table_end(void)
 
 void table_series(const struct series *begun)
 {
+    headed = headed && series == begun;
     series = begun;
-    headed = false;
 }
