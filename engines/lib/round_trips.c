@@ -13,8 +13,7 @@
 uint64_t round_trips_share(const struct launch *launch, const struct trial *trial, size_t thread)
 {
     size_t threads = size_of(launch, "threads");
-    if (parameter_find(launch->engine, "scaling") < 0 ||
-        strcmp(text_of(launch, "scaling"), "weak") == 0)
+    if (strcmp(text_of(launch, "scaling"), "weak") == 0)
         return trial->count;
     return trial->count / threads + (thread < trial->count % threads);
 }
