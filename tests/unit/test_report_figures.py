@@ -184,6 +184,8 @@ def test_a_trace_cut_short_says_so(store: Store, tmp_path: Path) -> None:
     _write(store, run, tmp_path / "out", "kind: arrival")
     text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
     assert "5000 arrivals of 5000 datagrams sent, the first 100 traced" in text
+    # Of the 4,900 that came later nobody knows.
+    assert "none lost up to number 99." in text
 
 
 def test_a_replication_may_be_chosen_and_the_first_is_the_default(
@@ -237,6 +239,9 @@ def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -
     assert data[:, 3] == pytest.approx(rate)
     text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
     assert "Bars: the least and the greatest of 2 replications." in text
+    _write(store, run, tmp_path / "base", "kind: lines, x: {axis: wait}, y: {metric: throughput}")
+    told = (tmp_path / "base" / "night.txt").read_text(encoding="utf-8")
+    assert "greatest 600120024 bit/s at 1e-05 s" in told
 
 
 def test_the_legend_names_only_what_differs(store: Store) -> None:
@@ -319,20 +324,60 @@ def test_figures_on_a_page_share_no_ids_and_have_names(store: Store, tmp_path: P
     assert "http" not in page.replace("http://www.w3.org/", "")
 
 
-def test_texts_in_a_script_are_inert(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        _NASTY,
+        "'begins and ends'",
+        "''; print 'acts' #",
+        # What is left of a line that is too long for it gnuplot takes for a command.
+        *("é" * long + "; print 'acts' #" for long in range(480, 520)),
+        "print 'acts' # " * 300,
+        "",
+    ],
+)
+def test_texts_in_a_script_are_inert(text: str) -> None:
     made = run_gnuplot(
         find_gnuplot(),
-        {"x.plot": f"set print 'out'\nprint {quoted(_NASTY)}\nset print\n"},
-        ["out"],
+        {"x.plot": f"set print 'out'\nprint {quoted(text)}.'.'\nset print\n"},
+        {"out": "."},
     )
-    assert made == [_NASTY + "\n"]
+    assert made == [text + ".\n"]
+
+
+def test_titles_of_any_length_and_of_what_xml_lacks_are_drawn(store: Store, tmp_path: Path) -> None:
+    run = store_traces(store, {("a→b", 0.0): [trace(sent=9)]})
+    for name, title in (("long", "; print 'acts' # " * 200), ("none", "a\uffffb\ufffe")):
+        _write(store, run, tmp_path / name, "kind: arrival, y: {title: Time}", title=title)
+    page = (tmp_path / "none" / "index.html").read_text(encoding="utf-8")
+    assert r"a\uffffb\ufffe" in page
 
 
 def test_a_gnuplot_that_fails_is_said_with_its_words() -> None:
     with pytest.raises(EnvironmentFailedError, match=r"failed on x\.plot: .*5\.4 or later"):
-        run_gnuplot(find_gnuplot(), {"x.plot": "nonsense here\n"}, ["out"])
+        run_gnuplot(find_gnuplot(), {"x.plot": "nonsense here\n"}, {"out": ""})
     with pytest.raises(EnvironmentFailedError, match=r"can't be run: .*gnuplot-nox"):
-        run_gnuplot("/nowhere/gnuplot", {"x.plot": ""}, ["out"])
+        run_gnuplot("/nowhere/gnuplot", {"x.plot": ""}, {"out": ""})
+
+
+def test_a_picture_that_is_cut_off_is_refused() -> None:
+    script = "set print 'out'\nprint 'half'\nset print\n"
+    with pytest.raises(EnvironmentFailedError, match="cut off: make room there"):
+        run_gnuplot(find_gnuplot(), {"x.plot": script}, {"out": "whole"})
+
+
+def test_gnuplot_is_found_by_a_relative_path_and_needs_a_folder_for_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gnuplot").symlink_to(find_gnuplot())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "bin:/usr/bin:/bin")
+    script = {"x.plot": "set print 'out'\nprint 1\nset print\n"}
+    assert run_gnuplot(find_gnuplot(), script, {"out": "1"}) == ["1\n"]
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with pytest.raises(EnvironmentFailedError, match="missing: No such file.*TMPDIR"):
+        run_gnuplot(find_gnuplot(), script, {"out": "1"})
 
 
 def test_a_document_of_many_figures_compiles(

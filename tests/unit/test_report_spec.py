@@ -131,7 +131,11 @@ def test_a_definition_of_figures_needs_no_tables(tmp_path: Path) -> None:
         ("each: [link]", "replication: 0", "9:18: 'replication' is the number 0, but"),
         ("{unit: ms}", "{unit: Mbit/s}", "10:15: 'Mbit/s' can't show its y axis: use one of"),
         ("{unit: ms}", "{log: true}", "10:14: 'y' can't be logarithmic in a figure of kind arr"),
-        ("{unit: ms}", "{metric: throughput}", "10:9: a figure of kind arrival chooses its y axis itself"),
+        (
+            "{unit: ms}",
+            "{metric: throughput}",
+            "10:9: a figure of kind arrival chooses its y axis itself",
+        ),
         ("name: second", "name: first", "11:11: 'first' is the name of another figure"),
         ("axis: datagram, ", "", "14:8: a figure of kind lines needs the key 'axis' in 'x'"),
         ("axis: datagram", "axis: link", "14:15: 'link' is no parameter"),

@@ -7,13 +7,15 @@ from functools import lru_cache
 
 # Control, format (bidirectional marks, zero-width), surrogate and line or paragraph separators.
 _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# XML has no place for them, however they are written.
+_NO_CHARACTERS = "\ufffe\uffff"
 
 
 def visible(text: str) -> str:
     r"""Return `text` with every character that acts instead of showing written out: `\n`."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(c) if unicodedata.category(c) in _ACTING else c for c in text)
+    return "".join(_escaped(c) if _is_acting(c) else c for c in text)
 
 
 @lru_cache(maxsize=4096)  # A table shows the same labels over and over.
@@ -43,6 +45,10 @@ def _width(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _is_acting(character: str) -> bool:
+    return unicodedata.category(character) in _ACTING or character in _NO_CHARACTERS
 
 
 def _escaped(character: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,10 @@ from railgauge.report.gnuplot import find_gnuplot, run_gnuplot
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 # What LaTeX draws without further packages: • ∘ + × ∗.
 _SHAPES = (7, 6, 1, 2, 3)
+# What follows a line's 1,013th byte gnuplot may take for a command of its own.
+_PIECE = 100
+# What means something between double quotes.
+_DOUBLE_QUOTED = re.compile(r"[\\\"'`@]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ def draw(figure: Figure) -> Drawn:
     svg, picture = run_gnuplot(
         find_gnuplot(),
         {f"{name}.plot": plot, f"{name}.dat": dat},
-        [f"{name}.svg", f"{name}-picture.tex"],
+        {f"{name}.svg": "</svg>", f"{name}-picture.tex": "\\end{picture}"},
     )
     return Drawn(figure, plot, dat, svg, picture)
 
@@ -71,8 +76,20 @@ def curves(figure: Figure) -> list[Curve]:
 
 
 def quoted(text: str) -> str:
-    """Return `text` as a gnuplot string in which nothing is expanded or executed."""
-    return "'" + visible(text).replace("'", "''") + "'"
+    """Return `text` as a gnuplot string in which nothing is expanded or executed.
+
+    A long one stands on several lines.
+    """
+    shown = visible(text)
+    pieces = [shown[at : at + _PIECE] for at in range(0, len(shown), _PIECE)]
+    return " . \\\n  ".join(map(_quoted_piece, pieces or [""]))
+
+
+def _quoted_piece(text: str) -> str:
+    if "'" not in text:
+        return f"'{text}'"
+    # Doubled, as gnuplot has it, it is taken for the end where a text begins with it.
+    return '"' + _DOUBLE_QUOTED.sub(lambda match: f"\\{ord(match[0]):03o}", text) + '"'
 
 
 def tex_title(scale: Scale) -> str:

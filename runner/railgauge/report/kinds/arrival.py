@@ -77,10 +77,13 @@ def _told(trace: Trace, runs: NDArray[np.int64]) -> str:
     per_unit = scale(unit, "s")
     assert per_unit is not None
     took = f"the last after {shown(last, per_unit, 3)} {unit}"
+    # Of what lies above the highest number in the trace nothing is known.
+    known = "" if recorded == trace.arrived else f" up to number {int(trace.sequence.max())}"
     lost = int(runs[:, 1].sum())
     if not lost:
-        return f"{arrived}, {took}, none lost"
-    return f"{arrived}, {took}; {lost} lost in {len(runs)} loss run{'s' if len(runs) > 1 else ''}"
+        return f"{arrived}, {took}, none lost{known}"
+    plural = "s" if len(runs) > 1 else ""
+    return f"{arrived}, {took}; {lost} lost in {len(runs)} loss run{plural}{known}"
 
 
 def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) -> Table | None:

@@ -78,12 +78,7 @@ def _told(gaps: NDArray[np.int64]) -> str:
     if not len(gaps):
         return "fewer than two arrivals"
     parts = []
-    for name, percent in (
-        ("minimum", 0),
-        ("median", 50),
-        ("99th percentile", 99),
-        ("maximum", 100),
-    ):
+    for name, percent in _PERCENTILES.items():
         value = float(np.percentile(gaps, percent, method="inverted_cdf")) * _NS
         unit = best_unit("s", [value])
         per_unit = scale(unit, "s")

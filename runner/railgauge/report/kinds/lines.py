@@ -137,9 +137,14 @@ def _told(points: Sequence[tuple[float, ...]], x: Scale, y: Scale) -> str:
     unit_x, unit_y = (f" {scale.unit}" if scale.unit else "" for scale in (x, y))
     least, most = min(points, key=lambda p: p[1]), max(points, key=lambda p: p[1])
     return ", ".join(
-        f"{kind} {point[1]:.4g}{unit_y} at {point[0]:.6g}{unit_x}"
+        f"{kind} {_written(point[1], 4)}{unit_y} at {_written(point[0], 6)}{unit_x}"
         for kind, point in (("least", least), ("greatest", most))
     )
+
+
+def _written(value: float, digits: int) -> str:
+    """Return a number with at least so many significant digits, without an exponent if large."""
+    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 
 KIND: Kind[Series] = Kind(
