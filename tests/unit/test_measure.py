@@ -15,9 +15,9 @@ from railgauge.engine.command_lines import Terms
 from railgauge.engine.events import Traced
 from railgauge.engine.measure import Site, measure
 from railgauge.engine.running import RunningPrograms
-from railgauge.engine.trace_parts import MAX_BYTES, TraceParts
+from railgauge.engine.trace_parts import TraceParts
 from railgauge.errors import EngineError, HostUnreachableError
-from railgauge.trace import decode
+from railgauge.trace import MAX_BYTES, decode
 from railgauge.transport.base import Exit
 from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport
 
@@ -375,12 +375,14 @@ def test_only_a_mode_without_a_server_is_told_the_plans_hosts():
         ({"duration": 10.0, "warmup": 5.0}, 30 + 2 * 135),
         ({"duration": 10.0, "count": 7}, 30 + 2 * 86_400),
         ({"duration": 10.0, "mode": "file"}, 30 + 2 * 86_400),
+        # Where a count has no effect it ends nothing.
+        ({"duration": 10.0, "count": 7, "mode": "generator"}, 30 + 2 * 130),
     ],
 )
 def test_a_launch_has_as_long_as_its_durations_unless_something_else_ends_it(parameters, seconds):
-    engine = replace(
-        ENGINE, parameters={"duration": ParameterInfo("duration", "time", modes=("stream",))}
-    )
+    timed = ParameterInfo("duration", "time", modes=("stream", "generator"))
+    counted = ParameterInfo("count", "int", modes=("stream",))
+    engine = replace(ENGINE, parameters={"duration": timed, "count": counted})
     case = replace(CASE, parameters={"mode": "stream", **parameters})
     _, a, b = play(client_saying(SETTINGS), engine=engine, case=case)
     assert f"--deadline={seconds}" in a.started[0].argv
@@ -498,7 +500,7 @@ def test_a_trace_that_nobody_asked_for_gives_a_failure():
 def test_an_endless_trace_is_refused_before_it_fills_the_memory():
     parts = TraceParts(TRACING, STREAM)
     piece = bytes(MAX_BYTES // 8)
-    with pytest.raises(EngineError, match="more than 400,000,000 bytes"):
+    with pytest.raises(EngineError, match=f"more than {MAX_BYTES:,} bytes"):
         for number in range(9):
             parts.add(Traced(1, number, piece))
     assert number == 8

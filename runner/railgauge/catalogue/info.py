@@ -187,7 +187,8 @@ class EngineInfo:
     def is_timed(self, parameters: Mapping[str, Value]) -> bool:
         """Return whether a replication with `parameters` takes their duration, and no count."""
         timed = self.has_effect("duration", parameters)
-        return timed and self.parameters["duration"].type == "time" and not parameters.get("count")
+        counted = self.has_effect("count", parameters) and bool(parameters.get("count"))
+        return timed and self.parameters["duration"].type == "time" and not counted
 
     def argv(self, parameters: Mapping[str, Value]) -> list[str]:
         """Return the command line of somebody else's program for `parameters`.

@@ -6,10 +6,7 @@ from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
 from railgauge.engine.events import Traced
 from railgauge.errors import EngineError
-from railgauge.trace import decode
-
-# 10 million arrivals, 30 bytes each at most, and some to spare.
-MAX_BYTES = 400_000_000
+from railgauge.trace import MAX_BYTES, decode
 
 
 class TraceParts:
