@@ -30,7 +30,7 @@ struct sender {
     double late;     /* ns after the other streams' */
     uint64_t sent, retries;
     struct histogram gaps;
-    unsigned char packet[LARGEST];
+    _Alignas(4096) unsigned char packet[LARGEST];
     struct mmsghdr messages[BATCH_LIMIT];
     struct iovec parts[BATCH_LIMIT][2];
     unsigned char headers[BATCH_LIMIT][PACKET_HEADER];
