@@ -376,7 +376,7 @@ def test_gnuplot_is_found_by_a_relative_path_and_needs_a_folder_for_its_files(
     script = {"x.plot": "set print 'out'\nprint 1\nset print\n"}
     assert run_gnuplot(find_gnuplot(), script, {"out": "1"}) == ["1\n"]
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    with pytest.raises(EnvironmentFailedError, match="missing: No such file.*TMPDIR"):
+    with pytest.raises(EnvironmentFailedError, match=r"missing: No such file.*TMPDIR"):
         run_gnuplot(find_gnuplot(), script, {"out": "1"})
 
 
