@@ -30,9 +30,11 @@ static const struct parameter parameters[] = {
     {"message", SIZE, "65536", 1, 1 << 30, NULL, FLOWS "|latency", "tcptest -m, -A; zcc's file size",
      "size of each message; for latency something small, such as 64"},
     {"write", SIZE, "0", 0, 1 << 30, NULL, FLOWS "|latency", "tcptest -d; zcc -b",
-     "bytes given to each send call; 0: the whole message"},
+     "bytes given to each sending call; 0: the whole message or file; files that are read first: "
+     "128 KiB"},
     {"read", SIZE, "0", 0, 1 << 30, NULL, FLOWS "|latency", "tcptest -d",
-     "bytes asked of each recv call; 0: 128 KiB for stream, the whole message for latency"},
+     "bytes asked of each receiving call; 0: the whole message, but 128 KiB to 1 MiB if it is not "
+     "for latency"},
     {"sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "tcptest -b, -B; zcc -i, -o",
      "socket buffers asked of the kernel (SO_SNDBUF and SO_RCVBUF), on both ends, which turns its "
      "autotuning off; 0: leave it on; Linux grants twice what is asked, and Hpcbench asked for "

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define DRAIN_SECONDS 600.0 /* beyond its duration, for what lies in the sender's buffer */
-#define STREAM_READ 131072  /* the receiver asks for so much unless told */
+#define LEAST_READ 131072   /* the receiver asks for a message at a time, but for no less ... */
+#define MOST_READ (1 << 20) /* and no more, unless told */
 
 static ssize_t take_recv(struct receiving *r)
 {
@@ -55,8 +56,11 @@ static void prepare_receiver(struct receiving *r, const struct launch *launch)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(text_of(launch, "receive"), ways[i].name) == 0)
             r->take = ways[i].take;
-    size_t asked = size_of(launch, "read");
-    r->chunk = asked ? asked : STREAM_READ;
+    size_t asked = size_of(launch, "read"), message = size_of(launch, "message");
+    r->chunk = asked                  ? asked
+               : message < LEAST_READ ? LEAST_READ
+               : message > MOST_READ  ? MOST_READ
+                                      : message;
     if (r->data == NULL) /* a size for each process: no series runs over it */
         r->data = test_buffer(r->chunk);
     if (r->take == take_splice && r->sink == 0) {

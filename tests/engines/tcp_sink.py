@@ -1,0 +1,112 @@
+"""A server for rail-tcp's clients, in Python: it keeps what each connection brought."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+from types import TracebackType
+
+from wire import PATIENCE, Wire
+
+DATA_SEGMENTS_IN = 152  # offset of tcpi_data_segs_in in struct tcp_info
+
+
+class Sink:
+    """Serves one client. Of the last replication: `brought`, what came by each connection, and
+    `segments`, how many TCP segments it came in, by the kernel of this end.
+
+    back: what it sends by each connection meanwhile; claimed: how much of that it says it sent.
+    """
+
+    def __init__(self, connections: int = 1, back: bytes = b"", claimed: int | None = None) -> None:
+        self.connections, self.back = connections, back
+        self.claimed = len(back) * connections if claimed is None else claimed
+        self.brought: list[bytes] = []
+        self.segments: list[int] = []
+        self.control = socket.create_server(("127.0.0.1", 0))
+        self.data = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.control.settimeout(PATIENCE)
+        self.data.settimeout(PATIENCE)
+        self.port: int = self.control.getsockname()[1]
+        self.thread = threading.Thread(target=self._serve)
+        self.thread.start()
+
+    def __enter__(self) -> Sink:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for listener in (self.control, self.data):  # for whoever still waits for a client
+            with contextlib.suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join(PATIENCE)
+        self.control.close()
+        self.data.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            connection, _ = self.control.accept()
+            with connection:
+                self._answer(Wire(connection))
+
+    def _answer(self, wire: Wire) -> None:
+        while True:
+            kind, fields = wire.receive()
+            if kind == Wire.HELLO:
+                wire.send(Wire.WELCOME)
+            elif kind == Wire.SETUP:
+                wire.send(Wire.SETTINGS, ports=self.data.getsockname()[1])
+            elif kind == Wire.CLOCK:
+                wire.send(Wire.TIME_IS, now="0" * 16)
+            elif kind == Wire.START:
+                probe = float(fields["duration"]) == float(fields["count"]) == 0
+                wire.send(Wire.READY)
+                self._replicate(wire, 1 if probe else self.connections)
+            else:
+                return
+
+    def _replicate(self, wire: Wire, count: int) -> None:
+        self.brought, self.segments = [b""] * count, [0] * count
+        threads = [threading.Thread(target=self._take, args=self._accept()) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        wire.expect(Wire.END)
+        received = sum(map(len, self.brought))
+        windows = {f"window{i}": 65536 for i in range(count)}
+        usage = {"elapsed": 1, "user_time": 0, "system_time": 0}
+        back = {"reverse_messages": 1, "reverse_retransmits": 0, "reverse_sent": self.claimed}
+        wire.send(Wire.RESULT, received=received, timed=received - 1, **usage, **windows, **back)
+
+    def _accept(self) -> tuple[socket.socket, int]:
+        connection, _ = self.data.accept()
+        connection.settimeout(PATIENCE)
+        greeting = connection.recv(16, socket.MSG_WAITALL)
+        connection.sendall(greeting)
+        return connection, int.from_bytes(greeting[8:], "big")
+
+    def _take(self, connection: socket.socket, index: int) -> None:
+        sender = threading.Thread(target=self._give, args=(connection,))
+        sender.start()
+        pieces = []
+        with contextlib.suppress(ConnectionResetError):
+            while piece := connection.recv(1 << 20):
+                pieces.append(piece)
+        self.brought[index] = b"".join(pieces)
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+        (self.segments[index],) = struct.unpack_from("I", info, DATA_SEGMENTS_IN)
+        sender.join()
+        connection.close()
+
+    def _give(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            if self.back:
+                connection.sendall(self.back)
+                connection.shutdown(socket.SHUT_WR)

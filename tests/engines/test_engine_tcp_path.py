@@ -1,0 +1,96 @@
+"""What rail-tcp says of the way between two hosts, on ways whose delay, rate and losses we made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import long_way
+import pytest
+
+# Present wherever TCP is.
+PLAIN = "--congestion=reno"
+DELAY = 0.00145  # seconds each way: the SHARCNET paper's round trip is 2.9 ms
+
+
+@pytest.fixture(autouse=True)
+def _may_make_ways(require) -> None:
+    may = os.geteuid() == 0 and Path("/dev/net/tun").exists()
+    require(may, "root and /dev/net/tun, to make network namespaces")
+
+
+def _over(engines, way: long_way.Way, *options: object, count: int = 1):
+    server = engines.server("tcp", prefix=way.inside(way.far))
+    given = ("--json", f"--port={server.port}", f"--replications={count}", PLAIN)
+    argv = engines.argv("tcp", "client", long_way.FAR, *given, "--duration=0.5s", *options)
+    return engines.start_other(*way.inside(way.near), *argv).finish()
+
+
+def test_no_connection_carries_more_than_its_window_in_a_round_trip(engines) -> None:
+    """Small windows for the receiver, for the sender, for both; large and automatic ones."""
+    with long_way.delayed(DELAY) as way:
+        for buffers in (
+            ("--sockbuf=5KiB",),
+            ("--sockbuf=20KiB",),
+            ("--sockbuf=100KiB", "--server-sockbuf=5KiB"),
+            ("--sockbuf=5KiB", "--server-sockbuf=200KiB"),
+            ("--sockbuf=20KiB", "--server-sockbuf=1MiB", "--send=sendfile"),
+            ("--sockbuf=1MiB",),
+            (),
+        ):
+            (m,) = _over(engines, way, *buffers).metrics
+            assert 2 * DELAY <= m["min_rtt"] <= 6 * DELAY
+            assert m["window_bound"] == pytest.approx(m["window"] * 8 / m["min_rtt"])
+            assert m["throughput"] <= 1.02 * m["window_bound"], buffers
+
+
+def test_the_bound_is_near_what_a_small_window_lets_through(engines) -> None:
+    with long_way.delayed(DELAY) as way:
+        one, four = (
+            _over(engines, way, "--sockbuf=10KiB", f"--threads={n}").metrics[0] for n in (1, 4)
+        )
+    assert one["window"] <= 2 * 10 * 1024  # the kernel doubles what is asked
+    assert one["throughput"] >= one["window_bound"] / 3
+    assert four["window"] == 4 * one["window"]
+    assert four["throughput"] <= 1.02 * four["window_bound"]
+    assert four["throughput"] > 1.5 * one["throughput"]
+
+
+def test_a_links_rate_caps_the_bound(engines) -> None:
+    with long_way.limited("100mbit") as way:
+        (known,) = _over(engines, way, "--link-rate=100M").metrics
+        (unknown,) = _over(engines, way).metrics
+    assert known["window_bound"] == 100e6
+    assert 100e6 / 3 < known["throughput"] <= 100e6
+    assert unknown["window_bound"] > 100e6
+
+
+def test_retransmits_are_those_of_the_segments_that_got_lost(engines) -> None:
+    with long_way.delayed(DELAY, every=50) as way:
+        options = ("--count=20", "--message=100000", "--threads=2", "--mss=1000")
+        (m,) = _over(engines, way, *options).metrics
+        way.close_up()
+        assert way.dropped > 20
+        assert m["received_bytes"] == 2 * 20 * 100_000
+        # What was lost in vain is sent again, and now and then a little more.
+        assert way.dropped <= m["retransmits"] <= 3 * way.dropped
+        assert m["sent_segments"] >= 2 * 20 * 100 + m["retransmits"]
+
+
+def test_retransmits_are_told_for_each_direction(engines) -> None:
+    with long_way.delayed(DELAY, every=50) as way:
+        options = ("--count=10", "--message=100000", "--mode=bidirectional")
+        (m,) = _over(engines, way, *options).metrics
+        way.close_up()
+    assert way.dropped > 5
+    assert m["retransmits"] >= way.dropped  # only on the way there is anything lost
+    assert m["reverse_retransmits"] < way.dropped
+
+
+def test_the_round_trip_is_the_ways(engines) -> None:
+    with long_way.delayed(0.02) as way:
+        (m,) = _over(engines, way, "--sockbuf=50KiB").metrics
+    assert 0.04 <= m["min_rtt"] <= m["rtt"] <= 0.12
+    assert 0 <= m["rtt_variance"] <= 0.04
+    assert m["congestion_window"] > 0
+    assert m["delivery_rate"] <= 3 * m["window_bound"]

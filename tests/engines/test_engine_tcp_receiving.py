@@ -1,0 +1,122 @@
+"""What rail-tcp's server makes of what a sender in Python sends; and both directions at once."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+import pytest
+from tcp_sink import Sink
+
+PLAIN = "--congestion=system"
+TOKEN = bytes.fromhex("00112233445566ff")
+
+
+def _send(engines, wire, sizes: list[int], **setup: object) -> dict[str, str]:
+    """Send so many bytes by each connection, in pieces of many sizes; what the server says."""
+    server = engines.server("tcp")
+    peer = wire.to(server.port)
+    peer.hello("tcp")
+    peer.expect(wire.WELCOME)
+    peer.send(wire.SETUP, congestion="system", threads=len(sizes), **setup)
+    port = int(peer.expect(wire.SETTINGS)["ports"])
+    peer.send(wire.START, number=1, duration=1, count=0, client_ports="", token=TOKEN.hex())
+    peer.expect(wire.READY)
+    connections = {}
+    for index in reversed(range(len(sizes))):  # the server sorts them
+        connections[index] = socket.create_connection(("127.0.0.1", port))
+        greeting = TOKEN + index.to_bytes(8, "big")
+        connections[index].sendall(greeting)
+        assert connections[index].recv(16, socket.MSG_WAITALL) == greeting
+    dice = random.Random(1)
+    for index, connection in connections.items():
+        left = sizes[index]
+        while left:
+            step = min(left, dice.randint(1, 200_000))
+            connection.sendall(b"x" * step)
+            left -= step
+    for connection in connections.values():
+        connection.shutdown(socket.SHUT_WR)
+    peer.send(wire.END, sent=sum(sizes))
+    result: dict[str, str] = peer.expect(wire.RESULT)
+    for connection in connections.values():
+        connection.close()
+    peer.close()
+    return result
+
+
+@pytest.mark.parametrize("receive", ["recv", "read", "truncate", "splice"])
+@pytest.mark.parametrize("blocking", ["true", "false"])
+@pytest.mark.parametrize("read", [0, 1000])
+def test_every_way_of_receiving_counts_every_byte(engines, wire, receive, blocking, read) -> None:
+    sizes = [5_000_003]
+    result = _send(engines, wire, sizes, receive=receive, blocking=blocking, read=read)
+    assert int(result["received"]) == sizes[0]
+    first = sizes[0] - int(result["timed"])
+    assert 0 < first <= (read or 1 << 20)  # of the first read, whose time is the beginning
+    assert float(result["elapsed"]) > 0
+
+
+def test_connections_are_summed_up(engines, wire) -> None:
+    sizes = [1_000_000, 0, 2_000_001]
+    result = _send(engines, wire, sizes)
+    assert int(result["received"]) == sum(sizes)
+    assert sum(sizes) - 2 * (1 << 20) <= int(result["timed"]) < sum(sizes)
+    assert {f"window{i}" for i in range(3)} <= set(result)
+
+
+def test_settings_tell_what_the_connections_wait_like(engines) -> None:
+    done = engines.client(engines.server("tcp"), PLAIN, "--blocking=false", "--cork=true", count=1)
+    for side in ("client", "server"):
+        assert done.settings[side]["blocking"] is False
+        assert done.settings[side]["cork"] is True
+
+
+@pytest.mark.parametrize("send", ["send", "write", "sendfile", "zerocopy", "splice"])
+@pytest.mark.parametrize("receive", ["recv", "read", "truncate", "splice"])
+def test_every_way_of_sending_meets_every_way_of_receiving(engines, send, receive) -> None:
+    options = (PLAIN, f"--send={send}", f"--receive={receive}", "--count=60", "--message=77777")
+    for m in engines.client(engines.server("tcp"), *options).metrics:
+        assert m["sent_bytes"] == m["received_bytes"] == 60 * 77777
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("blocking", ["true", "false"])
+@pytest.mark.parametrize("send", ["send", "sendfile"])
+def test_both_directions_agree_on_their_bytes(engines, threads, blocking, send) -> None:
+    options = (PLAIN, "--mode=bidirectional", f"--threads={threads}", f"--blocking={blocking}")
+    done = engines.client(engines.server("tcp"), *options, f"--send={send}")
+    for m in done.metrics:
+        assert m["sent_bytes"] == m["received_bytes"] > 0
+        assert m["reverse_sent_bytes"] == m["reverse_received_bytes"] > 0
+        assert m["total_throughput"] == pytest.approx(m["throughput"] + m["reverse_throughput"])
+        assert m["sent_messages"] <= m["sent_bytes"] / 65536
+        assert m["reverse_sent_messages"] <= m["reverse_sent_bytes"] / 65536
+
+
+def test_a_count_goes_both_ways(engines) -> None:
+    options = (PLAIN, "--mode=bidirectional", "--threads=2", "--count=100", "--message=30000")
+    for m in engines.client(engines.server("tcp"), *options).metrics:
+        assert m["sent_bytes"] == m["reverse_sent_bytes"] == 2 * 100 * 30000
+        assert m["sent_messages"] == m["reverse_sent_messages"] == 200
+
+
+def _bidirectional(engines, sink: Sink):
+    given = ("--json", f"--port={sink.port}", "--replications=1", PLAIN)
+    sent = ("--mode=bidirectional", "--threads=2", "--count=9", "--message=40000")
+    return engines.run("tcp", "client", "127.0.0.1", *given, *sent)
+
+
+def test_what_comes_back_is_counted_by_who_gets_it(engines) -> None:
+    back = bytes(3_000_017)
+    with Sink(connections=2, back=back) as sink:
+        (m,) = _bidirectional(engines, sink).metrics
+    assert m["reverse_received_bytes"] == m["reverse_sent_bytes"] == 2 * len(back)
+    assert [len(data) for data in sink.brought] == [360_000] * 2
+
+
+def test_a_server_that_claims_to_have_sent_more_gives_no_number(engines) -> None:
+    back = bytes(3_000_017)
+    with Sink(connections=2, back=back, claimed=2 * len(back) + 1) as sink:
+        done = _bidirectional(engines, sink)
+    assert done.error["code"] == "short-count"

@@ -1,0 +1,198 @@
+"""What rail-tcp's client sends, by every way there is, as a receiver in Python gets it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from pathlib import Path
+
+import pytest
+from tcp_sink import Sink
+
+SENDS = ["send", "write", "sendfile", "zerocopy", "splice"]
+PLAIN = "--congestion=system"
+
+
+def _run(engines, sink: Sink, *options: object, count: int = 1):
+    given = ("--json", f"--port={sink.port}", f"--replications={count}", PLAIN)
+    return engines.run("tcp", "client", "127.0.0.1", *given, *options)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def folder_of_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
+    """Three files, a folder between them, and what they hold in the order of their names."""
+    place = tmp_path_factory.mktemp("set")
+    content = b""
+    for name, size in (("a", 1), ("b", 300_007), ("d", 65536)):
+        data = random.Random(name).randbytes(size)
+        (place / name).write_bytes(data)
+        content += data
+    (place / "c").mkdir()
+    return place, content
+
+
+@pytest.mark.parametrize("send", SENDS)
+@pytest.mark.parametrize("blocking", ["true", "false"])
+@pytest.mark.parametrize("write", [0, 7001])
+def test_files_arrive_unchanged_and_in_the_order_of_their_names(
+    engines, folder_of_files, send: str, blocking: str, write: int
+) -> None:
+    place, content = folder_of_files
+    options = (f"--send={send}", f"--file={place}", f"--blocking={blocking}", f"--write={write}")
+    with Sink() as sink:
+        # A buffer that is soon full: the calls take parts.
+        done = _run(engines, sink, *options, "--count=30", "--sockbuf=20KiB", count=2)
+    for m in done.metrics:
+        assert (m["sent_messages"], m["sent_bytes"]) == (30, 10 * len(content))
+    assert _digest(sink.brought[0]) == _digest(content * 10)
+    assert done.settings["client"]["source"] == "file"
+    assert done.settings["client"]["files"] == 3
+    assert done.settings["client"]["file_bytes"] == len(content)
+    assert done.settings["client"]["blocking"] is (blocking == "true")
+
+
+@pytest.mark.parametrize("send", SENDS)
+@pytest.mark.parametrize("cork", ["true", "false"])
+def test_what_is_made_in_memory_arrives_whole(engines, send: str, cork: str) -> None:
+    with Sink() as sink:
+        options = (f"--send={send}", "--message=123457", "--count=20", f"--cork={cork}")
+        done = _run(engines, sink, *options)
+    (m,) = done.metrics
+    assert (m["sent_messages"], m["sent_bytes"]) == (20, 20 * 123457)
+    assert set(sink.brought[0]) == {sink.brought[0][0]}
+    assert len(sink.brought[0]) == 20 * 123457
+    assert done.settings["client"]["cork"] is (cork == "true")
+    source = "file" if send in ("sendfile", "splice") else "memory"
+    assert done.settings["client"]["source"] == source
+
+
+def test_files_can_be_made_in_memory(engines) -> None:
+    with Sink() as sink:
+        done = _run(engines, sink, "--source=file", "--files=7", "--message=1000", "--count=21")
+    assert done.settings["client"]["files"] == 7
+    assert done.settings["client"]["file_bytes"] == 7000
+    assert len(sink.brought[0]) == 21_000
+
+
+def test_a_replication_by_time_ends_with_what_it_counted(engines, folder_of_files) -> None:
+    place, content = folder_of_files
+    with Sink() as sink:
+        done = _run(engines, sink, "--send=splice", f"--file={place}", "--duration=100ms", count=2)
+    sent = int(done.metrics[-1]["sent_bytes"])
+    repeated = content * (sent // len(content) + 1)
+    assert _digest(sink.brought[0]) == _digest(repeated[:sent])
+
+
+@pytest.mark.parametrize(("scaling", "shares"), [("strong", [4, 4, 3]), ("weak", [11, 11, 11])])
+def test_scaling_shares_the_messages_or_gives_as_many_to_each(engines, scaling, shares) -> None:
+    with Sink(connections=3) as sink:
+        options = ("--threads=3", "--count=11", "--message=50000", f"--scaling={scaling}")
+        (m,) = _run(engines, sink, *options).metrics
+    assert [len(data) // 50000 for data in sink.brought] == shares
+    assert m["sent_bytes"] == m["received_bytes"] == sum(shares) * 50000
+    assert m["sent_messages"] == sum(shares)
+
+
+def test_a_thread_without_a_share_sends_nothing(engines) -> None:
+    with Sink(connections=3) as sink:
+        options = ("--threads=3", "--count=2", "--message=50000", "--scaling=strong")
+        assert _run(engines, sink, *options).metrics
+    assert [len(data) for data in sink.brought] == [50000, 50000, 0]
+
+
+def test_every_connection_gets_a_file_set_of_its_own(engines, folder_of_files) -> None:
+    place, content = folder_of_files
+    with Sink(connections=2) as sink:
+        options = ("--threads=2", "--count=3", "--send=sendfile", f"--file={place}")
+        assert _run(engines, sink, *options).metrics
+    assert [_digest(data) for data in sink.brought] == [_digest(content)] * 2
+
+
+def test_cork_fills_segments_that_nodelay_would_send_one_by_one(engines) -> None:
+    """Four calls a message, few enough for the first congestion window, so that nothing waits and
+    is joined: two segments or eight, and the greeting's; one may be probed for and come twice."""
+    for cork, segments in (("true", {3, 4}), ("false", {9, 10})):
+        with Sink() as sink:
+            options = ("--message=400", "--write=100", "--count=2", f"--cork={cork}")
+            (m,) = _run(engines, sink, *options).metrics
+        assert sink.segments[0] in segments
+        assert m["sent_segments"] >= sink.segments[0]
+
+
+def test_zero_copy_that_copies_is_warned_of_once_and_measured(engines) -> None:
+    done = engines.client(engines.server("tcp"), "--send=zerocopy", PLAIN, count=3)
+    assert [m["zerocopy_copied"] for m in done.metrics] == [1, 1, 1]  # loopback always copies
+    assert [w["code"] for w in done.of("warning")] == ["zerocopy-copied"]
+    plain = engines.client(engines.server("tcp"), PLAIN)
+    assert all("zerocopy_copied" not in m for m in plain.metrics)
+
+
+def _empty(place: Path) -> Path:
+    (place / "empty").touch()
+    return place / "empty"
+
+
+def _bare(place: Path) -> Path:
+    (place / "bare/sub").mkdir(parents=True)
+    return place / "bare"
+
+
+def _pipe(place: Path) -> Path:
+    os.mkfifo(place / "pipe")
+    return place / "pipe"
+
+
+def _with_empty(place: Path) -> Path:
+    (place / "set").mkdir()
+    (place / "set/a").write_bytes(b"x")
+    (place / "set/b").touch()
+    return place / "set"
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda place: place / "none", "No such file"),
+        (_empty, "empty"),
+        (_bare, "no regular file"),
+        (_pipe, "neither a regular file nor a folder"),
+        (_with_empty, "empty"),
+    ],
+)
+@pytest.mark.parametrize("send", ["send", "sendfile"])
+def test_a_file_that_cannot_be_sent_is_refused(engines, tmp_path, make, word, send) -> None:
+    path = make(tmp_path)
+    done = engines.client(engines.server("tcp"), f"--file={path}", f"--send={send}", PLAIN)
+    assert done.error["code"] == "file-unusable"
+    assert word in done.error["message"]
+    assert str(path) in done.error["message"]
+
+
+@pytest.mark.parametrize("send", SENDS)
+def test_a_file_that_shrinks_gives_no_number(engines, tmp_path, send: str) -> None:
+    file = tmp_path / "shrinking"
+    file.write_bytes(bytes(8 << 20))
+    server = engines.server("tcp")
+    client = engines.start_client(server, f"--file={file}", f"--send={send}", PLAIN)
+    os.truncate(file, 5000)
+    done = client.finish()
+    assert done.error["code"] == "file-changed"
+    assert str(file) in done.error["message"]
+    assert done.of("replication") == []
+    assert engines.client(server, PLAIN, count=1).metrics  # and the next one is served
+
+
+def test_a_series_of_message_sizes_has_a_launch_for_each(engines) -> None:
+    server = engines.server("tcp")
+    options = ("--mode=exponential", "--message=5000", "--duration=50ms", PLAIN)
+    done = engines.client(server, *options, count=1)
+    sizes = [s["parameters"]["message"] for s in done.of("settings")]
+    assert sizes == [*(2**n for n in range(13)), 5000]
+    for size, m in zip(sizes, done.metrics, strict=True):
+        assert m["received_bytes"] == m["sent_bytes"]
+        assert m["sent_bytes"] // size == m["sent_messages"]
