@@ -497,6 +497,13 @@ def test_a_trace_that_nobody_asked_for_gives_a_failure():
         assert (measured.status, measured.trace) == ("ok", b"")
 
 
+def test_what_somebody_elses_program_calls_a_trace_is_its_own():
+    parts = TraceParts(
+        replace(TRACING, command=("prog",)), replace(CASE, parameters={"trace": "on"})
+    )
+    assert parts.take(1) == b""
+
+
 def test_an_endless_trace_is_refused_before_it_fills_the_memory():
     parts = TraceParts(TRACING, STREAM)
     piece = bytes(MAX_BYTES // 8)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from report_data import store_traces, trace
 
+from railgauge.cases import Case, case_key
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import EnvironmentFailedError, InputError
 from railgauge.report.gnuplot import find_gnuplot, run_gnuplot
@@ -25,6 +26,8 @@ from railgauge.report.selection import make_axes
 from railgauge.report.thin import visible_points
 from railgauge.report.write import write_report
 from railgauge.store import Store
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.trace import encode
 from railgauge.validation import validate
 from railgauge.yamlfile import loads
 
@@ -177,6 +180,39 @@ def test_a_stream_of_which_nothing_arrived_is_told(store: Store, tmp_path: Path)
     assert "a→b: 0 arrivals of 20 datagrams sent." in text
     assert "After -1: from the very first datagram" in text
     assert "fewer than two arrivals" in (tmp_path / "gaps" / "night.txt").read_text()
+
+
+def test_a_case_whose_traced_replications_failed_is_named(store: Store, tmp_path: Path) -> None:
+    run = _half_failed(store)
+    _write(store, run, tmp_path / "one", "kind: gaps")
+    text = (tmp_path / "one" / "night.txt").read_text(encoding="utf-8")
+    assert "a→b: 8 inter-arrival times" in text
+    assert "Without a trace, failed or not measured: b→a." in text
+    for kind in ("arrival", "gaps"):
+        _write(store, run, tmp_path / kind, f"kind: {kind}, each: [link]")
+        text = (tmp_path / kind / "night.txt").read_text(encoding="utf-8")
+        assert text.count("Without a trace, failed or not measured: b→a.") == 1
+        assert text.count("Trace of replication 1.") == 1
+        assert (tmp_path / kind / "fig-2.svg").exists()
+    with pytest.raises(InputError, match="no trace of replication 2: set the parameter 'trace'"):
+        _write(store, run, tmp_path / "none", "kind: arrival, replication: 2")
+
+
+def _half_failed(store: Store) -> int:
+    """Store a run of two links, a replication each; the second one's failed."""
+    parameters = {"mode": "stream", "trace": 9}
+    cases = [
+        Case(case_key("udp", link, *link.split("→"), parameters), "udp", link, *ends, parameters)
+        for link, ends in (("a→b", ("a", "b")), ("b→a", ("b", "a")))
+    ]
+    new = NewRun("udpmon", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
+    metrics = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    run = store.begin_run(new, [PlannedCase("t", case, 1) for case in cases], metrics)
+    traced = Outcome(1, 1.0, {"throughput": 1.0}, trace=encode(trace(sent=9)))
+    failed = Outcome(1, 1.0, {}, status="failed", error_code="refused", error_message="refused")
+    for case, outcome in zip(cases, (traced, failed), strict=True):
+        store.add(run, "t", case.key, outcome, Launch(1.0))
+    return run
 
 
 def test_a_trace_cut_short_says_so(store: Store, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ class TraceParts:
     """
 
     def __init__(self, engine: EngineInfo, case: Case) -> None:
-        asked = float(case.parameters.get("trace", 0)) > 0
-        self._wanted = asked and engine.has_effect("trace", case.parameters)
+        # Somebody else's program may call anything a trace.
+        ours = engine.command is None and engine.has_effect("trace", case.parameters)
+        self._wanted = ours and float(case.parameters["trace"]) > 0
         self._engine = engine.name
         self._number = 0
         self._parts: list[bytes] = []

@@ -10,15 +10,16 @@ from railgauge.report.axes import FIXED_AXES, Axis, axis_value
 from railgauge.report.characters import visible
 from railgauge.report.figure import Figure
 from railgauge.report.kinds import KINDS
-from railgauge.report.kinds.base import Kind
+from railgauge.report.kinds.base import Kind, Lacking
 from railgauge.report.legend import label, tell_apart
 from railgauge.report.model import FigureSpec
 from railgauge.report.notes import sources
-from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching
+from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching, some
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
     from railgauge.store import Store
+    from railgauge.store.records import StoredTrace
 
 
 def build_figures(
@@ -36,7 +37,8 @@ def build_figures(
     """
     kind = KINDS[spec.kind]
     found = kind.members(store, run_ids, spec)
-    maker = _Maker(spec, kind, found, catalogue, imported)
+    lacking = kind.lacking(store, run_ids, spec, found)
+    maker = _Maker(spec, kind, [*found, *lacking], catalogue, imported)
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for one in maker.chosen():
         groups.setdefault(tuple(axis_value(one, name) for name in spec.each), []).append(one)
@@ -97,7 +99,9 @@ class _Maker:
             title += f": {label(zip(spec.each, key, strict=True), self.axis)}"
             spec = spec.model_copy(update={"name": f"{spec.name}-{number}"})
         spec = spec.model_copy(update={"title": title})
-        lines = tell_apart(group, self.axis, spec.x.axis)
+        every = tell_apart(group, self.axis, spec.x.axis)
+        without = [line for line in every if isinstance(line.members[0], Lacking)]
+        lines = [line for line in every if line not in without] if without else every
         if len(lines) > self._kind.most:
             raise InputError(
                 f"figure {spec.name!r} would show {len(lines)} series, more than the"
@@ -108,13 +112,19 @@ class _Maker:
         content = self._kind.draw(spec, store, lines, along)
         notes = [*content.notes, sources(group, self._imported)]
         if content.style != "lines":
-            notes.insert(0, _replications(group))
+            notes[:0] = _replications([line.members[0] for line in lines])
+        if without:
+            notes.insert(0, _without([line.label for line in without]))
         notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
         return Figure(spec.name, title, content, tuple(notes))
 
 
-def _replications(traces: Sequence[Any]) -> str:
+def _replications(traces: Sequence[StoredTrace]) -> list[str]:
     numbers = sorted({one.replication for one in traces})
     if len(numbers) == 1:
-        return f"Trace of replication {numbers[0]}."
-    return "Each case's first trace."
+        return [f"Trace of replication {numbers[0]}."]
+    return ["Each case's first trace."] if numbers else []
+
+
+def _without(labels: Sequence[str]) -> str:
+    return f"Without a trace, failed or not measured: {some(labels, '; ')}."

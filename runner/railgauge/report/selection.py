@@ -69,8 +69,8 @@ def asked_and_there(
     return asked, there
 
 
-def some(values: Collection[str]) -> str:
-    """Return the first ten of `values` and how many more there are."""
+def some(values: Collection[str], between: str = ", ") -> str:
+    """Return the first ten of `values`, with `between` in between, and how many more there are."""
     listed = list(values)
     more = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
-    return ", ".join(listed[:10]) + more
+    return between.join(listed[:10]) + more

@@ -127,4 +127,5 @@ KIND: Kind[StoredTrace] = Kind(
     absent=traced.ABSENT,
     members=traced.one_of_each_case,
     draw=_draw,
+    lacking=traced.lacking,
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from railgauge.cases import Case
 from railgauge.errors import InputError
 from railgauge.report.axes import Axis, Placed
 from railgauge.report.figure import Content, Scale
@@ -27,13 +28,24 @@ class Line(Generic[M]):
 
 
 @dataclass(frozen=True, slots=True)
+class Lacking:
+    """A case that was to have what a kind shows, and has none: it failed, or wasn't measured."""
+
+    run: int
+    plan: str
+    test: str
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
 class Kind(Generic[M]):
     """A kind of figure.
 
     `x` is the base unit of its x axis, None where the definition chooses a parameter (`x.axis`);
     `y` that of its y axis, None where it chooses a metric (`y.metric`). `log` are those of the two
     that may be logarithmic. `members` reads the measurements, `absent` says what to do when there
-    are none, `draw` makes the content; no more than `most` series can be told apart.
+    are none, `draw` makes the content; no more than `most` series can be told apart. `lacking`
+    names the cases that `members` has nothing of and should have.
     """
 
     x: str | None
@@ -43,6 +55,7 @@ class Kind(Generic[M]):
     absent: str
     members: Callable[[Store, Sequence[int], FigureSpec], list[M]]
     draw: Callable[[FigureSpec, Store, Sequence[Line[M]], Axis | None], Content]
+    lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]]
 
 
 def scale_of(

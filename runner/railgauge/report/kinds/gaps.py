@@ -59,7 +59,7 @@ def _draw(
 
 def _edges(gaps: Sequence[NDArray[np.int64]], log: bool) -> NDArray[np.float64]:
     """Return the bins' edges in ns, float64 (k + 1,), from the least to the greatest of `gaps`."""
-    every = np.concatenate(gaps)
+    every = np.concatenate([*gaps, np.empty(0, np.int64)])
     if log:
         every = every[every > 0]
     if not len(every):
@@ -95,4 +95,5 @@ KIND: Kind[StoredTrace] = Kind(
     absent=traced.ABSENT,
     members=traced.one_of_each_case,
     draw=_draw,
+    lacking=traced.lacking,
 )

@@ -63,7 +63,8 @@ def _draw(
     notes = [f"Bars: the least and the greatest of {several} replications."]
     notes = notes if bars and several > 1 else []
     if empty:
-        notes.append(f"{empty} case{'s' if empty > 1 else ''} without a value are not shown.")
+        are = "s without a value are" if empty > 1 else " without a value is"
+        notes.append(f"{empty} case{are} not shown.")
     return Content(
         style="lines",
         x=x,
@@ -155,4 +156,6 @@ KIND: Kind[Series] = Kind(
     absent="name other runs, or another metric",
     members=_members,
     draw=_draw,
+    # A case without a value is a series of none.
+    lacking=lambda store, runs, figure, found: [],
 )

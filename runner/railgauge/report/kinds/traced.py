@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from railgauge.cases import Value
+from railgauge.cases import Case, Value
+from railgauge.report.kinds.base import Lacking
 from railgauge.report.model import FigureSpec
 
 if TYPE_CHECKING:
@@ -23,6 +24,27 @@ def one_of_each_case(store: Store, runs: Sequence[int], figure: FigureSpec) -> l
     for one in store.traces(runs, replication=figure.replication):
         found.setdefault((one.run, one.test, one.case.key), one)
     return list(found.values())
+
+
+def lacking(
+    store: Store, runs: Sequence[int], figure: FigureSpec, found: Sequence[StoredTrace]
+) -> list[Lacking]:
+    """Return the cases that asked for a trace, of that replication if one is named, without any."""
+    there = {(one.run, one.test, one.case.key) for one in found}
+    return [
+        Lacking(run.id, run.new.plan, one.test, one.case)
+        for run in map(store.run, dict.fromkeys(runs))
+        for one in run.cases
+        if (run.id, one.test, one.case.key) not in there
+        and _asked(one.case)
+        and (figure.replication or 1) <= one.replications
+    ]
+
+
+def _asked(case: Case) -> bool:
+    """Return whether `case` asks for a trace; a program on one host may call anything a trace."""
+    asked = case.parameters.get("trace")
+    return case.server is not None and isinstance(asked, int) and asked > 0
 
 
 def columns(label: str, one: StoredTrace) -> tuple[Value, ...]:
