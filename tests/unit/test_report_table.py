@@ -295,3 +295,11 @@ def test_names_that_act_on_a_terminal_show_instead() -> None:
     assert table.title == "T\\u200e\\n"
     assert table.rows[0].labels[0].text == "a\\x1b[2J\\u202eb"
     assert "p\\nq" in table.notes[1]
+
+
+def test_an_empty_text_of_a_parameter_is_seen_in_its_row() -> None:
+    both = [
+        series([1.0], {"mode": "stream", "server_cpu": cpu, "client_cpu": "0"}) for cpu in ("0", "")
+    ]
+    table = build(_spec(rows=["server_cpu"], columns=[]), both, catalogue=load_catalogue())
+    assert [row.labels[0].text for row in table.rows] == ["0", "(empty)"]

@@ -122,7 +122,7 @@ class Axis:
         if value is None:
             return "–"
         if self._info is not None:
-            return visible(self._info.format(value))
+            return visible(self._info.format(value)) or "(empty)"
         return str(value).lower() if isinstance(value, bool) else visible(str(value))
 
     def sorted(self, values: Iterable[AxisValue]) -> list[AxisValue]:
