@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from railgauge.cases import expand
-from railgauge.engine.command_lines import Terms
+from railgauge.engine.command_lines import Terms, client_argv
 from railgauge.pipeline import launch_terms
 from railgauge.plan.load import LoadedPlan, load_plan_text
 
@@ -46,3 +46,24 @@ def test_a_links_rate_makes_no_other_case() -> None:
     assert [case.key for case in expand(loaded())[0].cases] == [
         case.key for case in expand(loaded(slower))[0].cases
     ]
+
+
+def test_a_client_without_a_server_is_told_no_more_hosts_than_an_argument_holds() -> None:
+    plan = loaded()
+    case = expand(plan)[0].cases[0]
+    engine = plan.catalogue.engines["udp"]
+    for count in (5, 50_000):
+        addresses = tuple(f"10.0.{number >> 8}.{number & 255}" for number in range(count))
+        argv = client_argv(
+            engine,
+            case,
+            "/engines",
+            "10.0.0.2",
+            port=None,
+            count=1,
+            terms=Terms(0, addresses),
+            deadline=1.0,
+        )
+        (told,) = (each for each in argv if each.startswith("--plan-hosts="))
+        assert len(told) < 128 * 1024
+        assert "10.0.0.2" in told.partition("=")[2].split(",")

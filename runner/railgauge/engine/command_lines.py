@@ -10,6 +10,8 @@ from railgauge.catalogue.info import plain
 
 # Engines that make something of what their link is known to carry.
 _KNOW_LINK_RATE = ("tcp", "udp")
+# Linux takes 128 KiB an argument; of a list as long as that the target alone is named.
+_LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ def client_argv(
     the client is told the plan's addresses instead, as it may send to no others.
     """
     if port is None:
-        peer = [f"--plan-hosts={','.join(terms.addresses)}"]
+        addresses = ",".join(terms.addresses)
+        peer = [f"--plan-hosts={addresses if len(addresses) < _LONGEST else address}"]
     else:
         peer = ["--secret-stdin", f"--port={port}"]
     if terms.link_rate is not None and engine.name in _KNOW_LINK_RATE:
