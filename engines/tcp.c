@@ -1,4 +1,4 @@
-/* rail-tcp: TCP stream throughput and round-trip latency. The tests themselves are in tcp/. */
+/* rail-tcp: TCP throughput, round-trip latency and connection rate. The tests themselves are in tcp/. */
 #include "tcp/tcp.h"
 
 #include "tcp/connections.h"
@@ -267,7 +267,7 @@ static int server(const struct launch *launch)
 
 static const struct engine tcp = {
     .name = "tcp",
-    .summary = "TCP stream throughput and round-trip latency",
+    .summary = "TCP throughput one way and both ways, round-trip latency, connection rate",
     .parameters = parameters,
     .metrics = metrics,
     .port = 5677,

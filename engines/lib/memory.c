@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 unsigned char *test_buffer(size_t size)
 {
@@ -13,4 +14,15 @@ unsigned char *test_buffer(size_t size)
     /* Not zero, so that no page can be shared with the kernel's page of zeros. */
     memset(buffer, TEST_BYTE, size);
     return buffer;
+}
+
+void must_fit(size_t count, size_t size)
+{
+    double wanted = (double)count * (double)size;
+    double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (wanted > there / 2)
+        fail(OUT_OF_MEMORY,
+             "the test asks for %zu times %zu bytes of memory, more than half of the %.0f bytes "
+             "that this host has: use smaller or fewer",
+             count, size, there);
 }

@@ -10,4 +10,8 @@
  * For free(). */
 unsigned char *test_buffer(size_t size);
 
+/* Fails with OUT_OF_MEMORY if count pieces of that size are more than half of what this host has:
+ * filling them would push everything else out, or have the kernel kill something. */
+void must_fit(size_t count, size_t size);
+
 #endif

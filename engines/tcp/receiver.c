@@ -44,6 +44,14 @@ static ssize_t take_splice(struct receiving *r)
     return got;
 }
 
+static size_t chunk_of(const struct launch *launch)
+{
+    size_t asked = size_of(launch, "read"), message = size_of(launch, "message");
+    if (asked > 0)
+        return asked;
+    return message < LEAST_READ ? LEAST_READ : message > MOST_READ ? MOST_READ : message;
+}
+
 static void prepare_receiver(struct receiving *r, const struct launch *launch)
 {
     const struct {
@@ -56,11 +64,7 @@ static void prepare_receiver(struct receiving *r, const struct launch *launch)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(text_of(launch, "receive"), ways[i].name) == 0)
             r->take = ways[i].take;
-    size_t asked = size_of(launch, "read"), message = size_of(launch, "message");
-    r->chunk = asked                  ? asked
-               : message < LEAST_READ ? LEAST_READ
-               : message > MOST_READ  ? MOST_READ
-                                      : message;
+    r->chunk = chunk_of(launch);
     if (r->data == NULL) /* a size for each process: no series runs over it */
         r->data = test_buffer(r->chunk);
     if (r->take == take_splice && r->sink == 0) {
@@ -73,6 +77,7 @@ static void prepare_receiver(struct receiving *r, const struct launch *launch)
 
 void prepare_receivers(struct receiving *receivers, const struct launch *launch, size_t count)
 {
+    must_fit(count, chunk_of(launch));
     for (size_t i = 0; i < count; i++)
         prepare_receiver(&receivers[i], launch);
 }

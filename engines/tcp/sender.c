@@ -3,6 +3,7 @@
 #include "tcp.h"
 
 #include "../lib/failure.h"
+#include "../lib/memory.h"
 #include "../lib/parameters.h"
 
 #include <errno.h>
@@ -15,20 +16,27 @@
 
 #define FILE_CHUNK 131072 /* files are read in such pieces unless told */
 
+/* The kernel takes files itself, except by these. */
+static bool through_memory(const struct launch *launch, const struct source *source)
+{
+    return source->items == NULL || strcmp(text_of(launch, "send"), "send") == 0 ||
+           strcmp(text_of(launch, "send"), "write") == 0;
+}
+
 /* What one call is given at most. */
 static size_t chunk_of(const struct launch *launch, const struct source *source)
 {
     size_t chunk = size_of(launch, "write"), message = size_of(launch, "message");
-    bool whole = strcmp(text_of(launch, "send"), "send") != 0 &&
-                 strcmp(text_of(launch, "send"), "write") != 0;
     if (source->items)
-        return chunk ? chunk : whole ? SSIZE_MAX : FILE_CHUNK;
+        return chunk ? chunk : through_memory(launch, source) ? FILE_CHUNK : SSIZE_MAX;
     return chunk == 0 || chunk > message ? message : chunk;
 }
 
 void prepare_senders(struct sending *senders, const struct launch *launch,
                      const struct source *source, size_t count)
 {
+    if (through_memory(launch, source))
+        must_fit(count, chunk_of(launch, source));
     for (size_t i = 0; i < count; i++) {
         struct sending *s = &senders[i];
         s->source = source;

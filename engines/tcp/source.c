@@ -149,6 +149,7 @@ const struct source *open_source(const struct launch *launch, bool named)
         return &source;
     allow_many_files();
     if (*path == '\0') {
+        must_fit(size_of(launch, "files"), size_of(launch, "message"));
         for (int i = 0; i < int_of(launch, "files"); i++)
             make_file(size_of(launch, "message"), mapped);
     } else if (stat(path, &about) != 0) {

@@ -173,6 +173,17 @@ def test_a_file_that_cannot_be_sent_is_refused(engines, tmp_path, make, word, se
     assert str(path) in done.error["message"]
 
 
+@pytest.mark.parametrize(
+    "huge",
+    [("--send=sendfile", "--files=4096"), ("--threads=64",), ("--threads=64", "--read=1GiB")],
+)
+def test_more_memory_than_there_is_is_not_even_touched(engines, huge, require) -> None:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+    require(memory < 128 << 30, "less than 128 GiB of memory")
+    done = engines.client(engines.server("tcp"), "--message=1GiB", *huge, PLAIN)
+    assert done.error["code"] == "out-of-memory"
+
+
 @pytest.mark.parametrize("send", SENDS)
 def test_a_file_that_shrinks_gives_no_number(engines, tmp_path, send: str) -> None:
     file = tmp_path / "shrinking"
