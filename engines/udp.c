@@ -48,7 +48,7 @@ static const struct parameter parameters[] = {
      "and counted as a datagram"},
     {"trace", INT, "0", 0, TRACE_LIMIT, NULL, "stream", "UDPmon's packets to record: 5000",
      "arrivals to record, the first so many: each with its number, receive and send time; one "
-     "thread, datagrams of at least 24 bytes; a warm-up has none; 0: none"},
+     "thread, no gro, datagrams of at least 24 bytes; a warm-up has none; 0: none"},
     {"timestamp", CHOICE, "kernel", 0, 0, "kernel|user", "stream", NULL,
      "who tells when a datagram of a trace arrived: kernel: the receiving kernel, by its wall "
      "clock; user: the receiver after each datagram, taken one a call, by a clock that nothing "
@@ -75,8 +75,8 @@ static const struct parameter parameters[] = {
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS,
      "network throughput, client to server: unique payload bits that reached the receiver after "
-     "each stream's first datagram (with gro: first call), over the receiver's time from its "
-     "first to its last datagram",
+     "the first datagram of all (with gro: first call), over the receiver's time from its first "
+     "to its last datagram",
      "network Mbit/s", 1e6, 3},
     {"local_throughput", "bit/s", "neither", SENDERS,
      "payload bits the client handed to its kernel, over the client's time: the rate achieved",

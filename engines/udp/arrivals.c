@@ -33,6 +33,9 @@ void check_trace(const struct launch *launch)
         return;
     if (int_of(launch, "threads") > 1)
         fail(BAD_PARAMETER, "trace: of one stream only: set threads to 1");
+    if (number_of(launch, "gro") != 0)
+        fail(BAD_PARAMETER, "trace: with gro, datagrams that the kernel held together come at one "
+                            "time: leave gro off");
     if (header_of(size_of(launch, "datagram")) != FULL)
         fail(BAD_PARAMETER, "trace: datagrams of fewer than %d bytes have no room for the time "
                             "when they were sent", PACKET_HEADER);

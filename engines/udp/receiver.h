@@ -29,7 +29,7 @@ struct receiving {
 /* What arrived, over all streams. */
 struct reception {
     uint64_t received;   /* different datagrams */
-    uint64_t timed;      /* of those, what came after each stream's first call */
+    uint64_t timed;      /* of those, what came after the very first call */
     uint64_t duplicates, reordered, drops;
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */

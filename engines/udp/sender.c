@@ -172,13 +172,18 @@ static uint64_t call(struct sender *sender, uint64_t now)
     }
 }
 
-/* Every datagram has its time: with a rate, the last one's too belongs to the stream. */
+/* Every datagram has its time: with a rate, the last one's too belongs to the stream. Where streams
+ * take turns, that lasts until the next one's. */
 static void keep_last_slot(const struct sender *sender, const struct pace *pace)
 {
-    uint64_t end = pace->begin + (uint64_t)((double)sender->sent * sender->interval);
+    if (sender->interval <= 0 || sender->sent == 0)
+        return;
+    uint64_t most = (uint64_t)sender->batch * sender->segments;
+    uint64_t last = 1 + (sender->sent - 1) % most; /* in the last call */
+    double slots = (double)(sender->sent - last) + (double)last / (double)sender->all->count;
+    uint64_t end = pace->begin + (uint64_t)(slots * sender->interval);
     uint64_t latest = now_ns() + NANOSECONDS;
-    if (sender->interval > 0)
-        wait_until(end < latest ? end : latest);
+    wait_until(end < latest ? end : latest);
 }
 
 static void send_paced(struct sender *sender)
@@ -187,7 +192,8 @@ static void send_paced(struct sender *sender)
     double step = sender->interval * sender->batch * sender->segments;
     uint64_t last = 0;
     pace_begin(&pace, sender->wait > 0 ? sender->wait : step);
-    pace.begin = wait_until(pace.begin + (uint64_t)sender->late);
+    uint64_t begin = pace.begin + (uint64_t)sender->late;
+    pace.begin = wait_until(begin < sender->stop ? begin : sender->stop);
     sender->began = pace.begin;
     while (more(sender, last)) {
         uint64_t now = sender->wait > 0 ? pace_after(&pace, sender->stop)
@@ -210,7 +216,7 @@ static void send_stream(void *share)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     uint64_t now = sender->began = now_ns();
     sender->stop = all->trial->count ? UINT64_MAX : now + seconds_ns(all->trial->duration);
-    if (sender->interval > 0 || sender->wait > 0)
+    if (sender->limit > 0 && (sender->interval > 0 || sender->wait > 0))
         send_paced(sender);
     else
         while (more(sender, now))
