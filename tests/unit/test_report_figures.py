@@ -194,7 +194,7 @@ def test_a_case_whose_traced_replications_failed_is_named(store: Store, tmp_path
         assert text.count("Without a trace, failed or not measured: b→a.") == 1
         assert text.count("Trace of replication 1.") == 1
         assert (tmp_path / kind / "fig-2.svg").exists()
-    with pytest.raises(InputError, match="no trace of replication 2: set the parameter 'trace'"):
+    with pytest.raises(InputError, match="no trace of replication 2: name another, or set"):
         _write(store, run, tmp_path / "none", "kind: arrival, replication: 2")
 
 
@@ -233,7 +233,7 @@ def test_a_replication_may_be_chosen_and_the_first_is_the_default(
     assert len(_columns(tmp_path / "first" / "fig.dat")) == 10
     assert len(_columns(tmp_path / "second" / "fig.dat")) == 20
     assert "Trace of replication 2." in (tmp_path / "second" / "night.txt").read_text()
-    with pytest.raises(InputError, match="no trace of replication 4: set the parameter 'trace'"):
+    with pytest.raises(InputError, match="no trace of replication 4: name another, or set"):
         _write(store, run, tmp_path / "none", "kind: arrival, replication: 4")
 
 

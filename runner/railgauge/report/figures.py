@@ -81,9 +81,9 @@ class _Maker:
         what = "trace" if self._kind.y is not None else f"value of {self._spec.y.metric}"
         if not self._found:
             number = self._spec.replication
-            of = f" of replication {number}" if number else ""
+            of = f" of replication {number}: name another, or" if number else ":"
             raise InputError(
-                f"figure {self._spec.name!r}: these runs have no {what}{of}: {self._kind.absent}"
+                f"figure {self._spec.name!r}: these runs have no {what}{of} {self._kind.absent}"
             )
         asked, there = asked_and_there(self._spec.select, self._found, self._axes)
         raise InputError(

@@ -60,11 +60,9 @@ def write_report(
         metrics = {cell.metric for one in spec.tables for cell in one.cells}
         series = store.series(run_ids, metrics) if spec.tables else []
     tables = [build(one, series, catalogue=catalogue, imported=imported) for one in spec.tables]
-    figures = [
-        figure
-        for one in spec.figures
-        for figure in build_figures(one, store, run_ids, catalogue=catalogue, imported=imported)
-    ]
+    figures: list[Figure] = []
+    for part in spec.figures:
+        figures += build_figures(part, store, run_ids, catalogue=catalogue, imported=imported)
     _refuse_one_name_for_two(spec, tables, figures)
     page = make_page(
         spec.name,

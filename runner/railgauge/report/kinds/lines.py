@@ -60,11 +60,6 @@ def _draw(
         _refuse_unloggable(figure, x, y, points)
         plotted.append(Plotted(line.label, np.array(points, np.float64).reshape(-1, 4)))
         summary.append(f"{line.label}: {_told(points, x, y)}.")
-    notes = [f"Bars: the least and the greatest of {several} replications."]
-    notes = notes if bars and several > 1 else []
-    if empty:
-        are = "s without a value are" if empty > 1 else " without a value is"
-        notes.append(f"{empty} case{are} not shown.")
     return Content(
         style="lines",
         x=x,
@@ -73,8 +68,19 @@ def _draw(
         summary=tuple(summary),
         header=(*_COLUMNS, figure.x.axis, *Summary._fields),
         records=tuple(records),
-        notes=tuple(notes),
+        notes=_notes(several if bars else 0, empty),
     )
+
+
+def _notes(several: int, empty: int) -> tuple[str, ...]:
+    """Tell of bars over `several` replications, and of `empty` cases."""
+    notes = []
+    if several > 1:
+        notes.append(f"Bars: the least and the greatest of {several} replications.")
+    if empty:
+        are = "s without a value are" if empty > 1 else " without a value is"
+        notes.append(f"{empty} case{are} not shown.")
+    return tuple(notes)
 
 
 def _base(figure: FigureSpec, lines: Sequence[Line[Series]]) -> str:
