@@ -33,7 +33,7 @@ void run_tcp_bidirectional(struct client *client, const struct source *source,
     prepare_senders(senders, client->launch, source, count);
     prepare_receivers(receivers, client->launch, count);
     struct usage usage = run_both(client->launch, false, client->fds, client->control, trial);
-    take_sent(senders, count, &usage, end, result);
+    take_sent(senders, count, usage, end, result);
 }
 
 void prepare_tcp_bidirectional(const struct session *session)

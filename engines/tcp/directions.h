@@ -10,8 +10,9 @@
 size_t sender_tasks(struct sending *senders, struct task *tasks, size_t count);
 size_t receiver_tasks(struct receiving *receivers, struct task *tasks, size_t count);
 
-/* The client's sending as metrics, and in what it tells the server. */
-void take_sent(const struct sending *senders, size_t count, const struct usage *usage,
+/* The client's sending as metrics, and in what it tells the server. Its time is the senders': what
+ * comes back may take longer. */
+void take_sent(const struct sending *senders, size_t count, struct usage usage,
                struct fields *end, struct result *result);
 
 /* What the server saw of it, and what the client's kernel did. */

@@ -18,6 +18,7 @@ struct sending {
     uint64_t share;    /* messages to send, by count */
     uint64_t duration; /* ns, else */
     uint64_t bytes, messages;
+    uint64_t began, ended; /* ns */
     struct mood mood; /* of the connection, when its last byte was handed over */
 };
 
@@ -60,6 +61,8 @@ void wait_until_sent(struct sending *senders, size_t count);
 /* How the senders' kernel saw their connections; once all was sent. windows as in read_path. */
 struct path path_of(const struct sending *senders, const uint64_t windows[], size_t count);
 
+/* Seconds from the first one's beginning to the last one's end. */
+double sending_seconds(const struct sending *senders, size_t count);
 uint64_t sent_bytes(const struct sending *senders, size_t count);
 uint64_t sent_messages(const struct sending *senders, size_t count);
 struct received sum_received(const struct receiving *receivers, size_t count);

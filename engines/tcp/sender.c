@@ -102,6 +102,7 @@ void send_flow(void *share)
     const struct item *item = item_of(s);
     size_t size = item ? item->size : s->message, at = 0; /* of the message under way */
     uint64_t now = now_ns(), progress = now, stop = now + s->duration;
+    s->began = now;
     while (s->by_count ? s->messages < s->share : now < stop) {
         size_t left = size - at;
         if (s->cork && at == 0)
@@ -127,6 +128,7 @@ void send_flow(void *share)
     }
     if (s->cork)
         set_cork(s->outlet.fd, 0);
+    s->ended = now;
     s->mood = read_mood(s->outlet.fd);
     shutdown(s->outlet.fd, SHUT_WR);
 }
@@ -163,6 +165,16 @@ struct path path_of(const struct sending *senders, const uint64_t windows[], siz
         moods[i] = senders[i].mood;
     }
     return read_path(fds, moods, windows, count);
+}
+
+double sending_seconds(const struct sending *senders, size_t count)
+{
+    uint64_t began = UINT64_MAX, ended = 0;
+    for (size_t i = 0; i < count; i++) {
+        began = senders[i].began < began ? senders[i].began : began;
+        ended = senders[i].ended > ended ? senders[i].ended : ended;
+    }
+    return ns_seconds(ended - began);
 }
 
 uint64_t sent_bytes(const struct sending *senders, size_t count)

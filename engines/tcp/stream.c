@@ -44,12 +44,13 @@ static void tell_copies(const struct sending *sending, size_t count, struct resu
     told = told || copied > 0;
 }
 
-void take_sent(const struct sending *sending, size_t count, const struct usage *usage,
+void take_sent(const struct sending *sending, size_t count, struct usage usage,
                struct fields *end, struct result *result)
 {
     double bytes = (double)sent_bytes(sending, count);
-    result_set_usage(result, "client", usage);
-    result_set(result, "local_throughput", bytes * 8 / usage->elapsed);
+    usage.elapsed = sending_seconds(sending, count);
+    result_set_usage(result, "client", &usage);
+    result_set(result, "local_throughput", bytes * 8 / usage.elapsed);
     result_set(result, "sent_bytes", bytes);
     result_set(result, "sent_messages", (double)sent_messages(sending, count));
     tell_copies(sending, count, result);
@@ -81,7 +82,7 @@ void send_tcp_stream(struct client *client, const struct source *source,
     sender_tasks(senders, tasks, count);
     struct usage usage = team_run(client->launch, false, tasks, count);
     wait_until_sent(senders, count);
-    take_sent(senders, count, &usage, end, result);
+    take_sent(senders, count, usage, end, result);
 }
 
 void prepare_tcp_receiver(const struct session *session)

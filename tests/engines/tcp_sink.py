@@ -6,6 +6,7 @@ import contextlib
 import socket
 import struct
 import threading
+import time
 from types import TracebackType
 
 from wire import PATIENCE, Wire
@@ -17,11 +18,18 @@ class Sink:
     """Serves one client. Of the last replication: `brought`, what came by each connection, and
     `segments`, how many TCP segments it came in, by the kernel of this end.
 
-    back: what it sends by each connection meanwhile; claimed: how much of that it says it sent.
+    back: what it sends by each connection meanwhile; claimed: how much of that it says it sent;
+    pause: seconds before the last of its bytes.
     """
 
-    def __init__(self, connections: int = 1, back: bytes = b"", claimed: int | None = None) -> None:
-        self.connections, self.back = connections, back
+    def __init__(
+        self,
+        connections: int = 1,
+        back: bytes = b"",
+        claimed: int | None = None,
+        pause: float = 0,
+    ) -> None:
+        self.connections, self.back, self.pause = connections, back, pause
         self.claimed = len(back) * connections if claimed is None else claimed
         self.brought: list[bytes] = []
         self.segments: list[int] = []
@@ -108,5 +116,7 @@ class Sink:
     def _give(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError):
             if self.back:
-                connection.sendall(self.back)
+                connection.sendall(self.back[:-1])
+                time.sleep(self.pause)
+                connection.sendall(self.back[-1:])
                 connection.shutdown(socket.SHUT_WR)
