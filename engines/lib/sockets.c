@@ -57,7 +57,8 @@ bool same_host(const struct address *a, const struct address *b)
     if (a->any.sa_family != b->any.sa_family)
         return false;
     if (a->any.sa_family == AF_INET6)
-        return memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof a->v6.sin6_addr) == 0;
+        return memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof a->v6.sin6_addr) == 0 &&
+               a->v6.sin6_scope_id == b->v6.sin6_scope_id; /* each link has its own fe80::1 */
     return a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr;
 }
 
@@ -204,6 +205,7 @@ struct address find_host(const char *host, int port, const char *ip)
     struct addrinfo *found = resolve(host, port, family_of(ip), 0);
     struct address address = from_info(found);
     freeaddrinfo(found);
+    unmap(&address);
     return address;
 }
 

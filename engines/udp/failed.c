@@ -21,5 +21,7 @@ _Noreturn void datagrams_failed(int control, int error)
 {
     if (error == ECONNREFUSED)
         refused(control);
+    if (error == ENETUNREACH || error == EHOSTUNREACH)
+        fail(UNREACHABLE, "there is no way to the target: %s", strerror(error));
     fail(SYSTEM_ERROR, "cannot send datagrams: %s", strerror(error));
 }

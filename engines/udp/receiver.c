@@ -231,7 +231,7 @@ static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit
         return;
     if (session_end_arrived(session))
         receiving_told(receiver->all, &session->end, "sent");
-    else if (now - receiver->quiet_since > seconds_ns(GRACE_SECONDS))
+    else if (receiving_quiet(receiver->all) > seconds_ns(GRACE_SECONDS))
         fail(NO_ANSWER, "no datagram and no word from the client for %g s", GRACE_SECONDS);
     else if (now > limit)
         fail(NO_ANSWER, "the client did not end in time");

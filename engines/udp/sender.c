@@ -139,7 +139,7 @@ static void refused(struct sender *sender, int error)
     if (error == ENOBUFS) { /* a full device queue drains in microseconds */
         sender->retries++;
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-    } else if (error == EINVAL && sender->segments > 1) {
+    } else if ((error == EINVAL || error == EMSGSIZE) && sender->segments > 1) {
         fail(BAD_PARAMETER,
              "gso: the kernel does not cut sends into %u datagrams of %zu bytes: each has to fit "
              "the link's MTU, and older kernels take at most 64", sender->segments, sender->size);
@@ -214,7 +214,9 @@ static void send_stream(void *share)
     const struct sending *all = sender->all;
     while (all->begun && !atomic_load(all->begun) && !atomic_load(all->told))
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-    uint64_t now = sender->began = now_ns();
+    uint64_t now = sender->began = sender->ended = now_ns();
+    if (all->begun && !atomic_load(all->begun))
+        return; /* the other end is through, and nothing of it arrived */
     sender->stop = all->trial->count ? UINT64_MAX : now + seconds_ns(all->trial->duration);
     if (sender->limit > 0 && (sender->interval > 0 || sender->wait > 0))
         send_paced(sender);

@@ -334,6 +334,16 @@ def test_a_direction_without_sense_gives_no_number(engines, numbers, claims, cod
     assert (done.error["code"], done.of("replication")) == (code, [])
 
 
+def test_a_server_that_heard_nothing_says_so_and_sends_nothing(engines) -> None:
+    client = StreamClient(engines.server("udp").port, mode="bidirectional", datagram=100)
+    client.start(duration=60)
+    kind, fields = client.end(9)
+    assert (kind, fields["code"]) == (client.wire.FAILED, "no-data")
+    client.sockets[0].setblocking(False)
+    with pytest.raises((BlockingIOError, ConnectionRefusedError)):
+        client.sockets[0].recv(1000)
+
+
 def test_a_server_sends_back_from_the_first_datagram_on(engines) -> None:
     client = StreamClient(engines.server("udp").port, mode="bidirectional", datagram=100)
     client.start(count=50)

@@ -248,6 +248,21 @@ def test_a_generator_may_send_to_the_plans_hosts_or_ones_own(engines, sink, allo
     assert done.settings["client"]["target_port"] == sink.port
 
 
+def test_a_hosts_address_on_another_link_is_another_host(engines) -> None:
+    there = "fe80::1%4242"
+    done = _generate(engines, *PACED, "--plan-hosts=fe80::1%4243", host=there)
+    assert done.error["code"] == "target-refused"
+    done = _generate(engines, *PACED, "--plan-hosts=::1,FE80::1%4242", host=there)
+    assert done.error["code"] == "unreachable"  # allowed, but there is no such link
+
+
+def test_an_ipv4_address_written_as_ipv6_is_itself(engines, sink) -> None:
+    given = (*PACED, f"--data-port={sink.port}", "--plan-hosts=127.0.0.1")
+    done = _generate(engines, *given, host="::ffff:127.0.0.1")
+    assert done.settings["client"]["target"] == "127.0.0.1"
+    assert done.metrics
+
+
 @pytest.mark.parametrize("allowed", [(), ("--plan-hosts=192.0.2.1,127.0.0.2",), ("--plan-hosts=",)])
 def test_a_generator_sends_nothing_to_anybody_else(engines, sink, allowed) -> None:
     done = _generate(engines, *PACED, f"--data-port={sink.port}", *allowed)
