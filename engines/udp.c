@@ -75,8 +75,8 @@ static const struct parameter parameters[] = {
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS,
      "network throughput, client to server: unique payload bits that reached the receiver after "
-     "the first datagram of all (with gro: first call), over the receiver's time from its first "
-     "to its last datagram",
+     "the first datagram of all (with gro: first call), over the time between the arrivals of the "
+     "first and the last datagram, as the receiving kernel stamped them",
      "network Mbit/s", 1e6, 3},
     {"local_throughput", "bit/s", "neither", SENDERS,
      "payload bits the client handed to its kernel, over the client's time: the rate achieved",

@@ -15,6 +15,14 @@ static inline uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * NANOSECONDS + (uint64_t)t.tv_nsec;
 }
 
+/* Nanoseconds since 1970, by the clock that kernels stamp packets with; it may be set. */
+static inline uint64_t wall_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * NANOSECONDS + (uint64_t)t.tv_nsec;
+}
+
 static inline uint64_t seconds_ns(double seconds)
 {
     return (uint64_t)(seconds * 1e9);

@@ -46,13 +46,6 @@ static bool wanted(const struct launch *launch, const struct trial *trial)
     return is_mode(launch, "stream") && number_of(launch, "trace") > 0 && !trial->warmup;
 }
 
-static uint64_t real_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * NANOSECONDS + (uint64_t)t.tv_nsec;
-}
-
 void prepare_arrivals(struct receiving *receiving)
 {
     const struct launch *launch = receiving->launch;
@@ -67,7 +60,7 @@ void prepare_arrivals(struct receiving *receiving)
     trace.recorded = 0;
     trace.clock = strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME;
     receiving->trace = &trace;
-    began_real = real_ns();
+    began_real = wall_ns();
     began_raw = now_ns();
 }
 
@@ -75,7 +68,7 @@ void prepare_arrivals(struct receiving *receiving)
 static double clock_step(void)
 {
     double raw = (double)(now_ns() - began_raw) / 1e9;
-    double step = (double)(int64_t)(real_ns() - began_real) / 1e9 - raw;
+    double step = (double)(int64_t)(wall_ns() - began_real) / 1e9 - raw;
     return fabs(step) > STEP_SECONDS + STEP_SHARE * raw ? step : 0;
 }
 

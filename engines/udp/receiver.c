@@ -9,15 +9,20 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <linux/sockios.h>
+#include <math.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 
 #define RECEIVE_BATCH 64 /* datagrams taken in one call */
 #define GRO_BATCH 2      /* likewise, each of many datagrams; more would not stay in the cache */
 #define GRO_SIZE 65536
 #define HEADER_ROOM 32   /* header, and a byte more */
+#define CLOCK_STEP 1e-3  /* seconds */
+#define CLOCK_SLEW 1e-3  /* seconds a second */
 #define LOOKS 20         /* for more, before it sleeps: some 5 us */
 
 struct receiver {
@@ -31,6 +36,8 @@ struct receiver {
     int looks;
     struct sequence sequence;
     uint64_t first_at, with_first, last_at;
+    uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: not told */
+    uint64_t began_real, began_raw;
     _Atomic uint64_t quiet_since;
     uint32_t drops; /* of the socket, before the replication, and then during it */
     struct mmsghdr messages[RECEIVE_BATCH];
@@ -52,6 +59,16 @@ static uint32_t socket_drops(int fd)
         fail(SYSTEM_ERROR, "cannot read the socket's drops, as Linux 4.12 and later tell them: %s",
              strerror(errno));
     return counters[SK_MEMINFO_DROPS];
+}
+
+/* When the datagram that was received last came to this host; 0 if the kernel doesn't say. The
+ * first question makes it take note from then on, which costs nothing else. */
+static uint64_t last_stamp(int fd)
+{
+    struct timespec at;
+    if (ioctl(fd, SIOCGSTAMPNS, &at) != 0)
+        return 0;
+    return (uint64_t)at.tv_sec * NANOSECONDS + (uint64_t)at.tv_nsec;
 }
 
 /* With GRO a message is many datagrams, in one piece. Without, one datagram: its header, and a
@@ -96,6 +113,10 @@ static void prepare(struct receiver *receiver, struct receiving *all, size_t num
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
     receiver->drops = socket_drops(receiver->fd);
+    last_stamp(receiver->fd);
+    receiver->first_stamp = receiver->last_stamp = 0;
+    receiver->began_real = wall_ns();
+    receiver->began_raw = now_ns();
 }
 
 void receiving_prepare(struct receiving *receiving)
@@ -200,6 +221,7 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
         return;
     if (receiver->first_at == 0) {
         receiver->first_at = now;
+        receiver->first_stamp = last_stamp(receiver->fd);
         receiver->with_first = receiver->sequence.unique;
         atomic_store(&receiver->all->begun, true);
     }
@@ -262,6 +284,7 @@ static void receive_stream(void *share)
         if (now > limit)
             look_for_end(receiver, now, limit);
     }
+    receiver->last_stamp = last_stamp(receiver->fd);
 }
 
 void receiving_tasks(struct receiving *receiving, struct task *tasks, int first)
@@ -278,6 +301,31 @@ uint64_t receiving_quiet(const struct receiving *receiving)
         since = mine > since ? mine : since;
     }
     return now > since ? now - since : 0;
+}
+
+/* The time between two clocks' readings that they don't agree upon is more than any daemon slews:
+ * the wall clock was set. */
+static bool clock_was_set(const struct receiver *receiver)
+{
+    double raw = ns_seconds(now_ns() - receiver->began_raw);
+    double wall = (double)(int64_t)(wall_ns() - receiver->began_real) / 1e9;
+    return fabs(wall - raw) > CLOCK_STEP + CLOCK_SLEW * raw;
+}
+
+/* When the first and the last datagram came to this host, rather than when they were read: a
+ * receiver that gets its CPU late finds a full buffer, and would measure how fast it empties it. */
+static void span_of(const struct receiver *receiver, uint64_t *first, uint64_t *last)
+{
+    uint64_t ahead = receiver->began_real - receiver->began_raw;
+    uint64_t came = receiver->first_stamp - ahead, went = receiver->last_stamp - ahead;
+    *first = receiver->first_at;
+    *last = receiver->last_at;
+    if (receiver->first_stamp == 0 || receiver->last_stamp == 0 || clock_was_set(receiver))
+        return;
+    if (came < *first)
+        *first = came;
+    if (went < *last && went > *first) /* what came after the last one of ours doesn't count */
+        *last = went;
 }
 
 static void add_stream(const struct receiver *receiver, struct reception *sum)
@@ -298,13 +346,15 @@ struct reception receiving_done(const struct receiving *receiving)
     uint64_t first = UINT64_MAX, last = 0, with_first = 0;
     for (size_t i = 0; i < receiving->count; i++) {
         const struct receiver *receiver = receiving->receivers[i];
+        uint64_t came, went;
         add_stream(receiver, &sum);
-        if (receiver->first_at && receiver->first_at < first) {
-            first = receiver->first_at;
+        span_of(receiver, &came, &went);
+        if (receiver->first_at && came < first) {
+            first = came;
             with_first = receiver->with_first;
         }
-        if (receiver->last_at > last)
-            last = receiver->last_at;
+        if (went > last)
+            last = went;
     }
     if (sum.received == 0)
         fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import itertools
+import os
+import signal
 import socket
 import time
 from pathlib import Path
@@ -19,6 +21,22 @@ DISORDER = [0, 1, 1, 1, 4, 3, 4, 6]  # of ten sent: five arrived, three of them 
 
 def _counts(fields: dict[str, str]) -> tuple[str, str, str]:
     return fields["received"], fields["duplicates"], fields["reordered"]
+
+
+def test_a_receiver_that_gets_its_cpu_late_does_not_time_how_fast_it_catches_up(engines) -> None:
+    server = engines.server("udp")
+    client = StreamClient(server.port, datagram=100)
+    client.start()
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
+    session = int(children)
+    os.kill(session, signal.SIGSTOP)
+    for number in range(20):
+        client.sockets[0].send(datagram(number))
+        time.sleep(0.02)
+    os.kill(session, signal.SIGCONT)
+    _, fields = client.end(20)
+    assert fields["received"] == "20"
+    assert 0.35 < float(fields["elapsed"]) < 5  # 19 times 0.02 s, and not some microseconds
 
 
 # What a server counts.
