@@ -24,9 +24,16 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
-    done = bench("--json")
-    assert done.returncode == 0, done.stderr + done.stdout
-    document: dict[str, Any] = json.loads(done.stdout)
+    """Run the benchmark; again if one of the others' tools failed, which ours never may."""
+    for _ in range(3):
+        done = bench("--json")
+        document: dict[str, Any] = json.loads(done.stdout)
+        rows = [row for work in document["works"] for row in work["rows"]]
+        ours = [row for row in rows if row["name"] in ("rail-udp", "rail-tcp", "probe")]
+        assert not any(row["errors"] for row in ours), ours
+        if done.returncode == 0:
+            break
+    assert done.returncode == 0, [row for row in rows if row["errors"]]
     return document
 
 
