@@ -110,10 +110,10 @@ class EchoPeer:
             while True:
                 message, client = stream.recvfrom(65536)
                 self.clients.add(client[1])
-                for wait, back in self.answer(self.received[number], message):
+                self.received[number] += 1  # before the client can be through
+                for wait, back in self.answer(self.received[number] - 1, message):
                     time.sleep(wait)
                     stream.sendto(back, client)
-                self.received[number] += 1
 
     def _echo_messages(self, number: int, stream: socket.socket) -> None:
         self.clients.add(stream.getpeername()[1])

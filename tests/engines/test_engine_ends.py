@@ -38,7 +38,7 @@ def test_a_client_killed_in_the_middle_frees_the_server(engines, engine, mode) -
     client = engines.start_client(server, f"--mode={mode}", *_plain(engine))
     client.process.kill()
     client.process.wait()
-    done = engines.client(server, f"--mode={mode}", *_plain(engine), "--count=500", count=1)
+    done = engines.client(server, f"--mode={mode}", *_plain(engine), "--count=5000", count=1)
     assert done.metrics
 
 
