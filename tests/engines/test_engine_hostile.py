@@ -107,7 +107,9 @@ def test_neither_end_waits_for_ever_for_the_rest_of_a_message(engines) -> None:
                     client = _start(engines, engine, between.port)
                     clients.append((client, server, (engine, kind, change)))
         for client, server, what in clients:
-            assert _error(client) == "no-answer", what
+            # Of a client that gets its CPU late, the server's own last words fill the half up.
+            late = {"bad-peer"} if what[2] is _half else set()
+            assert _error(client) in {"no-answer"} | late, what
             _still_honest(engines, server)
     finally:
         for between in betweens:
