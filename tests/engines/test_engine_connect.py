@@ -98,6 +98,7 @@ class Accepting:
         self.control = socket.create_server(("127.0.0.1", 0))
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.control.getsockname()[1]
+        self.accepting: list[threading.Thread] = []
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 
@@ -115,7 +116,9 @@ class Accepting:
                 elif request[0] == Wire.START:
                     peer.send(Wire.READY)
                     count = int(float(request[1]["count"]))
-                    threading.Thread(target=self._accept, args=(count,), daemon=True).start()
+                    accepting = threading.Thread(target=self._accept, args=(count,), daemon=True)
+                    accepting.start()
+                    self.accepting.append(accepting)
                 else:
                     told = {"elapsed": 1, "user_time": 0, "system_time": 0}
                     peer.send(Wire.RESULT, accepted=self.accepted + self.claim, **told)
@@ -126,7 +129,10 @@ class Accepting:
             with one:
                 one.sendall(one.recv(16, socket.MSG_WAITALL))
         for _ in range(count):
-            one, _ = self.listener.accept()
+            try:
+                one, _ = self.listener.accept()
+            except OSError:  # Closed: the client had enough.
+                return
             self.accepted += 1
             with one, contextlib.suppress(ConnectionError):
                 one.sendall(self.data)
@@ -136,6 +142,9 @@ class Accepting:
     def close(self) -> None:
         self.thread.join(PATIENCE)
         self.control.close()
+        self.listener.shutdown(socket.SHUT_RDWR)  # Wakes who still waits in accept.
+        for thread in self.accepting:
+            thread.join(PATIENCE)
         self.listener.close()
 
 
