@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from report_data import series
+from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, measured, planned
 
 from railgauge.errors import InputError
-from railgauge.report.default import default_spec
+from railgauge.report.default import default_series, default_spec
 from railgauge.report.pivot import build
 from railgauge.report.render import render_text
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, Outcome
 
 
 def _stream(datagram: int, link: str = "a→b", **more: object) -> list:
@@ -67,6 +72,33 @@ def test_an_engine_without_headlines_shows_its_first_metrics() -> None:
     (table,) = default_spec(points).tables
     assert [cell.metric for cell in table.cells] == ["m0", "m1", "m2", "m3"]
     assert table.axes["link"].title == "Host"
+
+
+def test_a_test_without_headlines_is_not_taken_for_unmeasured_beside_one_with_them(
+    tmp_path: Path,
+) -> None:
+    metrics = {"udp": {**METRICS["udp"], "warmth": MetricInfo("K", "lower")}}
+    with Store.open(str(tmp_path / "a.db")) as store:
+        plain, odd = case(), case(9)
+        run = store.begin_run(RUN, [*planned(plain), *planned(odd, test="odd")], metrics)
+        store.add(run, "stream", plain.key, measured(1), LAUNCH)
+        store.add(run, "odd", odd.key, Outcome(1, MOMENT, {"warmth": 3.0}), LAUNCH)
+        tables = default_spec(default_series(store, [run])).tables
+    assert [[cell.metric for cell in table.cells] for table in tables] == [
+        ["throughput", "loss_rate"],
+        ["warmth"],
+    ]
+
+
+def test_connections_are_headlines() -> None:
+    points = [
+        series([float(n)], {"x": 1}, metric=name, unit=unit)
+        for n, (name, unit) in enumerate(
+            [("connections", ""), ("connect_p50", "s"), ("connection_rate", "1/s")], 1
+        )
+    ]
+    (table,) = default_spec(points).tables
+    assert [cell.metric for cell in table.cells] == ["connection_rate", "connect_p50"]
 
 
 def test_small_values_get_more_digits() -> None:

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 # The metrics that say most, in the order of their columns; "" lets the values pick the unit.
 _HEADLINE_UNITS = {
     "throughput": "",
+    "reverse_throughput": "",
+    "total_throughput": "",
     "local_throughput": "",
     "loss_rate": "%",
     "rtt_p50": "",
     "rtt_p99": "",
+    "connection_rate": "",
+    "connect_p50": "",
+    "connect_p99": "",
     "wall_time": "",
 }
 # Where an engine has none of those.
@@ -32,7 +37,8 @@ _OTHERS = 4
 def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     """Return what the default tables of these runs show, without reading every metric."""
     series = store.series(run_ids, _HEADLINE_UNITS.keys())
-    shown = {(one.run, one.test) for one in series}
+    # A case without any of these metrics looks like one that was never measured.
+    shown = {(one.run, one.test) for one in series if len(one.values)}
     planned = {(number, one.test) for number in run_ids for one in store.run(number).cases}
     return series if planned <= shown else store.series(run_ids)
 
