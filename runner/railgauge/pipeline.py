@@ -193,7 +193,7 @@ def reach(job: Job) -> Job:
     transports = {}
     for machine, name in first.items():
         # Opened here and not side by side, so that whatever happens all of them get closed.
-        transports[machine] = open_transport(name, ssh=job.loaded.plan.hosts[name].ssh)
+        transports[machine] = open_transport(name, job.loaded.plan.hosts[name])
         job.request.cleanup.callback(transports[machine].close)
 
     def connect(machine: str) -> None:

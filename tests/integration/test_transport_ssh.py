@@ -16,6 +16,7 @@ from paramiko.hostkeys import HostKeys
 from sshlab import PORT, Lab, keygen
 
 from railgauge.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
+from railgauge.plan.model import Host
 from railgauge.transport import open_transport
 from railgauge.transport.base import run
 from railgauge.transport.ssh import SshTransport
@@ -648,7 +649,8 @@ def test_a_host_that_comes_back_is_reached_again(
 
 
 def test_a_plans_ssh_entry_gives_an_ssh_transport(two_hosts: Lab) -> None:
-    transport = open_transport("b", ssh=f"ssh://root@{two_hosts.b.control}:{PORT}/")
+    host = Host(address="::1", ssh=f"root@{two_hosts.b.control}:{PORT}")
+    transport = open_transport("b", host)
     with pytest.raises(HostUnreachableError, match="b: "):
         # No Host block speaks of the bare address: no key, and nobody is asked for a password.
         transport.start(["true"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from railgauge import facts
 from railgauge.facts import clock, cpu, kernel, memory, sockets, system
+from railgauge.plan.model import Host
 from railgauge.transport import open_transport
 
 
@@ -69,7 +70,7 @@ def test_a_file_that_is_missing_is_a_fact_that_is_missing():
 
 
 def test_this_machine_says_what_it_is():
-    transport = open_transport("here", ssh=None)
+    transport = open_transport("here", Host(address="127.0.0.1", transport="local"))
     found = facts.gather(transport)
     transport.close()
     assert found["kernel"].startswith("Linux version")

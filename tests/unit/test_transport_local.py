@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from railgauge.errors import EngineError, EnvironmentFailedError, HostUnreachableError
+from railgauge.plan.model import Host
 from railgauge.transport.base import end, run
 from railgauge.transport.connect import open_transport
 from railgauge.transport.local import LocalTransport
@@ -171,7 +172,7 @@ def test_put_where_nothing_can_be_written_says_where(here: LocalTransport) -> No
 
 
 def test_a_host_without_ssh_is_this_machine() -> None:
-    transport = open_transport("me", ssh=None)
+    transport = open_transport("me", Host(address="127.0.0.1", transport="local"))
     assert isinstance(transport, LocalTransport)
     assert transport.host == "me"
 

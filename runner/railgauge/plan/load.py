@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from railgauge.catalogue import Catalogue, EngineInfo, load_catalogue
 from railgauge.errors import FileProblems, InputError, Problem
-from railgauge.plan.model import Host, HostsFile, Link, Plan, Test
+from railgauge.plan.model import Plan, Test
 from railgauge.plan.space import Place, Space, SpaceReader
-from railgauge.validation import Mistake, attempt, suggest, validate
+from railgauge.plan.topology import Topology, read_topology, unknown
+from railgauge.validation import Mistake, attempt
 from railgauge.yamlfile import Document, load, loads, why_unreadable
 
 
@@ -71,12 +72,12 @@ class _Reader:
 
     def read(self, plan: Plan) -> LoadedPlan:
         catalogue = self._catalogue(plan.engines)
-        hosts, links = self._hosts_and_links(plan)
-        spaces = list(self._spaces(dict(enumerate(plan.tests)), catalogue, hosts, links))
+        topology = self._topology(plan)
+        spaces = list(self._spaces(dict(enumerate(plan.tests)), catalogue, topology))
         if self.problems:
             raise FileProblems(self.problems)
         return LoadedPlan(
-            plan.model_copy(update={"hosts": hosts, "links": links}),
+            plan.model_copy(update=topology.parts()),
             self._document.text,
             self._document.path,
             self._directory,
@@ -91,11 +92,10 @@ class _Reader:
         wrong = {mistake.loc[0] for mistake in mistakes if mistake.loc}
         sound = {key: each for key, each in self._document.data.items() if key not in wrong}
         catalogue = self._catalogue(sound.get("engines", []))
-        hosts: dict[str, Host] = {}
-        links: dict[str, Link] = {}
-        if not wrong & {"hosts", "hosts_file", "links"}:
+        topology = Topology()
+        if not wrong & {"hosts", "hosts_file", "links", "groups", "mpi"}:
             frame = Plan.model_validate({**_LEAST, **sound, "tests": _LEAST["tests"]})
-            hosts, links = self._hosts_and_links(frame)
+            topology = self._topology(frame)
         written = self._document.data.get("tests")
         touched: dict[str | int, list[Mistake]] = {}
         for mistake in mistakes:
@@ -106,7 +106,7 @@ class _Reader:
             for index, each in enumerate(written if isinstance(written, list) else [])
             if (test := _without(each, index, touched.get(index, []))) is not None
         }
-        list(self._spaces(tests, catalogue, hosts, links, touched))
+        list(self._spaces(tests, catalogue, topology, touched))
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
         self.problems.append(self._document.problem(loc, message, key=key))
@@ -127,53 +127,16 @@ class _Reader:
             self._all_engines = False
             return load_catalogue()
 
-    def _read_hosts_file(self, name: str) -> tuple[Document, HostsFile] | None:
-        path = self._directory / name
-        if reason := why_unreadable(path):
-            self._report(f"the hosts file {str(path)!r} {reason}", "hosts_file")
-            return None
-        try:
-            document = load(path)
-            return document, validate(document, HostsFile)
-        except FileProblems as error:
-            self.problems.extend(error.problems)
-            return None
-
-    def _hosts_and_links(self, plan: Plan) -> tuple[dict[str, Host], dict[str, Link]]:
-        """Return the hosts and links of the plan and its hosts file; empty if that is unsound."""
-        hosts, links = dict(plan.hosts), dict(plan.links)
-        if bool(hosts) == (plan.hosts_file is not None):
-            self._report("a plan has either 'hosts' or a 'hosts_file'", "hosts_file", key=True)
-            return {}, {}
-        if plan.hosts_file is not None:
-            found = self._read_hosts_file(plan.hosts_file)
-            if found is None:
-                return {}, {}
-            document, shared = found
-            hosts = shared.hosts
-            self._check_links(shared.links, hosts, document)
-            for name in links.keys() & shared.links.keys():
-                message = f"link {name!r} is in {document.path} as well: choose another name"
-                self._report(message, "links", name, key=True)
-            links = shared.links | links
-        self._check_links(plan.links, hosts, self._document)
-        return hosts, links
-
-    def _check_links(
-        self, links: Mapping[str, Link], hosts: Mapping[str, Host], document: Document
-    ) -> None:
-        for name, link in links.items():
-            for key, host in (("from", link.client), ("to", link.server)):
-                if host not in hosts:
-                    message = f"link {name!r}: {_unknown('host', host, hosts)}"
-                    self.problems.append(document.problem(("links", name, key), message))
+    def _topology(self, plan: Plan) -> Topology:
+        topology = read_topology(plan, self._document, self._directory)
+        self.problems.extend(topology.problems)
+        return topology
 
     def _spaces(
         self,
         tests: Mapping[int, Test],
         catalogue: Catalogue,
-        hosts: Mapping[str, Host],
-        links: Mapping[str, Link],
+        topology: Topology,
         touched: Collection[object] = (),
     ) -> Iterator[Space]:
         """Yield each test's space; of the `touched`, which are not whole, check just the values."""
@@ -186,8 +149,8 @@ class _Reader:
             if engine is None:
                 continue
             reader = SpaceReader(self._document, index, test, engine)
-            whole = bool(hosts) and index not in touched
-            space = reader.read(self._places(index, test, engine, hosts, links) if whole else [])
+            whole = bool(topology.hosts) and index not in touched
+            space = reader.read(self._places(index, test, engine, topology) if whole else [])
             self.problems.extend(reader.problems)
             if space is not None:
                 yield space
@@ -205,11 +168,11 @@ class _Reader:
         index: int,
         test: Test,
         engine: EngineInfo,
-        hosts: Mapping[str, Host],
-        links: Mapping[str, Link],
+        topology: Topology,
     ) -> list[Place]:
         """Return where the test measures, nothing where it doesn't say that properly."""
         before = len(self.problems)
+        hosts, links = topology.hosts, topology.links
         key, other = ("links", "hosts") if engine.two_sided else ("hosts", "links")
         known: Mapping[str, Any] = links if engine.two_sided else hosts
         if getattr(test, other) is not None:
@@ -222,7 +185,7 @@ class _Reader:
         places: dict[str, Place] = {}
         for number, name in enumerate(getattr(test, key) or known):
             if name not in known:
-                self._report(_unknown(key[:-1], name, known), "tests", index, key, number)
+                self._report(unknown(key[:-1], name, known), "tests", index, key, number)
             elif name in places:
                 self._report(f"{name!r} is listed twice: drop one", "tests", index, key, number)
             elif engine.two_sided:
@@ -247,8 +210,3 @@ def _without(written: Any, index: int, mistakes: Sequence[Mistake]) -> Test | No
         return Test.model_validate({"name": f"test {index}", **sound})
     except ValidationError:
         return None
-
-
-def _unknown(kind: str, name: str, known: Mapping[str, Any]) -> str:
-    hint = suggest(name, known) or f": known are {', '.join(sorted(known)[:10])}"
-    return f"unknown {kind} {name!r}{hint}"

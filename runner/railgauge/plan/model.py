@@ -22,6 +22,7 @@ from railgauge.validation import Scalar, StrictModel, Version, describe
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HOST_NAME = re.compile(r"(?!.*\.[0-9]+\.?$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})")
+_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _DESTINATION = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
     r"(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
@@ -62,6 +63,20 @@ def _destination(text: str) -> str:
         raise ValueError(
             f"{text[:80]!r} is no destination for ssh: write [user@]host[:port], "
             "as in gw1.example.org or me@[fd00::1]:2222"
+        )
+    return text
+
+
+def _absolute(text: str) -> str:
+    if not text.startswith("/") or not text.isprintable():
+        raise ValueError(f"{text[:80]!r} is no absolute folder: write for example /opt/openmpi")
+    return text
+
+
+def _namespace(text: str) -> str:
+    if not _NAMESPACE.fullmatch(text):
+        raise ValueError(
+            f"{text[:80]!r} is no network namespace's name: write it as `ip netns list` shows it"
         )
     return text
 
@@ -137,36 +152,77 @@ OneOrMore = Annotated[
     WithJsonSchema({"type": ["string", "number", "boolean", "array"]}),
 ]
 _Quantity = WithJsonSchema({"type": "string"})
+Address = Annotated[str, AfterValidator(_address)]
 
 
 class Host(StrictModel):
-    """A machine: the address that test traffic goes to, and the way to start programs there."""
+    """A machine: the addresses that test traffic goes to, and the way to start programs there.
 
-    address: Annotated[str, AfterValidator(_address)]
+    `networks` are addresses beside the plain one, by the network's name. `netns` is a network
+    namespace on this machine, `holder` the process whose user namespace it is in, if not ours;
+    `node` is Slurm's name of the host where that is not its address.
+    """
+
+    address: Address
+    networks: dict[Label, Address] = Field(default={})
     ssh: Annotated[str, AfterValidator(_destination)] | None = None
-    transport: Literal["local"] | None = None
+    netns: Annotated[str, AfterValidator(_namespace)] | None = None
+    holder: Annotated[int, Field(ge=1)] | None = None
+    transport: Literal["local", "slurm"] | None = None
+    node: Annotated[str, AfterValidator(_address)] | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Host:
-        if (self.ssh is None) == (self.transport is None):
+        if [self.ssh, self.netns, self.transport].count(None) != 2:
             raise ValueError(
-                "say either 'ssh: [user@]host[:port]' or, for this machine, 'transport: local'"
+                "say one of 'ssh: [user@]host[:port]', 'netns: NAME' (a network namespace on this "
+                "machine), 'transport: slurm' (in an allocation) and 'transport: local' (this "
+                "machine)"
             )
+        if self.holder is not None and self.netns is None:
+            raise ValueError("'holder' belongs to 'netns': leave it out, or name the namespace")
+        if self.node is not None and self.transport != "slurm":
+            raise ValueError("'node' belongs to 'transport: slurm': leave it out, or say that")
         return self
 
     @property
     def machine(self) -> str:
-        """What is the same for two hosts on one machine: `local`, or ssh's host and port."""
-        return "local" if self.ssh is None else self.ssh.rpartition("@")[2].lower()
+        """What is the same for two hosts on one machine: `local`, or ssh's host and port …"""
+        if self.ssh is not None:
+            return self.ssh.rpartition("@")[2].lower()
+        if self.netns is not None:
+            return f"netns {self.netns}"
+        return f"slurm {self.node or self.address}" if self.transport == "slurm" else "local"
+
+    def address_on(self, network: str | None) -> str:
+        """Return its address for test traffic on `network`, or the plain one; KeyError."""
+        return self.address if network is None else self.networks[network]
 
 
 class Link(StrictModel):
-    """An ordered pair of hosts; `rate` in bit/s and `rtt` in seconds, where they are known."""
+    """An ordered pair of hosts; `rate` in bit/s and `rtt` in seconds, where they are known.
+
+    On a `network`, both hosts' addresses there are used.
+    """
 
     client: Label = Field(alias="from")
     server: Label = Field(alias="to")
     rate: Annotated[float | None, BeforeValidator(_rate), _Quantity] = None
     rtt: Annotated[float | None, BeforeValidator(_time), _Quantity] = None
+    network: Label | None = None
+
+
+class Mpi(StrictModel):
+    """How MPI jobs are started on the hosts.
+
+    `prefix` is the folder of the bin/mpirun and bin/mpicc to use (else those in PATH), `agent` the
+    command that mpirun reaches other hosts with in place of ssh. The launcher is srun where Slurm
+    holds the hosts, else mpirun.
+    """
+
+    launcher: Literal["mpirun", "srun"] | None = None
+    prefix: Annotated[str, AfterValidator(_absolute)] | None = None
+    agent: str | None = None
 
 
 class HostsFile(StrictModel):
@@ -174,10 +230,12 @@ class HostsFile(StrictModel):
 
     hosts: dict[Label, Host] = Field(min_length=1)
     links: dict[Label, Link] = Field(default={})
+    groups: dict[Label, Labels] = Field(default={})
+    mpi: Mpi = Field(default=Mpi())
 
 
 class Test(StrictModel):
-    """One engine on some links or hosts, with the parameters that stay and those that vary."""
+    """One engine on some links, hosts or groups, with the parameters that stay and that vary."""
 
     __test__ = False  # Not one of pytest's.
 
@@ -185,6 +243,7 @@ class Test(StrictModel):
     engine: str
     links: Labels | None = None
     hosts: Labels | None = None
+    groups: Labels | None = None
     set: dict[str, Scalar] = Field(default={})
     grid: dict[str, Axis] = Field(default={})
     zip: list[dict[str, Axis]] = Field(default=[])
@@ -206,6 +265,8 @@ class Plan(StrictModel):
     hosts: dict[Label, Host] = Field(default={})
     hosts_file: str | None = None
     links: dict[Label, Link] = Field(default={})
+    groups: dict[Label, Labels] = Field(default={})
+    mpi: Mpi | None = None
     engines: list[str] = Field(default=[])
     tests: list[Test] = Field(min_length=1)
     concurrency: int = Field(default=1, ge=1, le=1_000_000)

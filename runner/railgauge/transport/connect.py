@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from railgauge.plan.model import Host
 from railgauge.transport.base import Transport
 from railgauge.transport.local import LocalTransport
 
 
-def open_transport(name: str, *, ssh: str | None) -> Transport:
-    """Return the transport to host `name`: by ssh to the destination `ssh`, or this machine.
+def open_transport(name: str, host: Host) -> Transport:
+    """Return the transport to `host`, which the plan calls `name`.
 
     Nothing is connected yet; the first program is.
     """
-    if ssh is None:
+    if host.ssh is None:
         return LocalTransport(name)
     # paramiko takes a tenth of a second to import, and most plans on one machine never need it.
     from railgauge.transport.ssh import SshTransport
 
-    return SshTransport(name, ssh)
+    return SshTransport(name, host.ssh)
