@@ -1,0 +1,239 @@
+"""What dispatching a case over ssh takes, beyond the engine's own time.
+
+Two hosts in network namespaces of this machine, each behind a real sshd, connections warm. In turn:
+one case as a run measures it (started over ssh on both hosts, followed, stored), and the same two
+programs with the same arguments started straight in the namespaces. The difference of the two wall
+times is dispatch. Needs root and sshd.
+
+    PYTHONPATH=tests/integration python benchmarks/dispatch.py [--cases 100] [--duration 50ms]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import sshlab
+
+from railgauge.cases import Case, expand
+from railgauge.engine.command_lines import Terms, client_argv, server_argv
+from railgauge.engine.deploy import bundle, deploy
+from railgauge.engine.events import Done, Listening, Replicated, parse
+from railgauge.engine.measure import Site
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.execution import Execution, Namer, Setting
+from railgauge.pipeline import launch_terms
+from railgauge.plan.load import LoadedPlan, load_plan
+from railgauge.schedule import Dispatch
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, NewRun, PlannedCase
+from railgauge.transport import open_transport
+
+CLONE_NEWNET = 0x40000000
+SECRET = "0" * 32
+PLAN = """\
+railgauge: 1
+name: dispatch
+hosts:
+  a: {{address: {a}, ssh: host-a}}
+  b: {{address: {b}, ssh: host-b}}
+links:
+  pair: {{from: a, to: b}}
+tests:
+  - name: tcp-latency
+    engine: tcp
+    set: {{mode: latency, duration: {duration}}}
+    replications: 1
+  - name: udp-latency
+    engine: udp
+    set: {{mode: latency, duration: {duration}}}
+    replications: 1
+  - name: tcp-stream
+    engine: tcp
+    set: {{mode: stream, duration: {duration}}}
+    replications: 1
+"""
+
+
+class Silent:
+    """Watches a run and says nothing; fails with what failed."""
+
+    def say(self, text: str) -> None: ...
+
+    def begin(self, run: int, total: int, name: Namer) -> None: ...
+
+    def dispatched(self, dispatch: Dispatch) -> None: ...
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        if outcome.status != "ok":
+            sys.exit(f"{dispatch.test}: {outcome.error_message}")
+
+    def lost(self, host: str, why: str) -> None:
+        sys.exit(why)
+
+    def end(self) -> None: ...
+
+
+class Bench:
+    """The plan's cases, ready to be measured in both ways."""
+
+    def __init__(self, lab: sshlab.Lab, loaded: LoadedPlan, database: Path, count: int) -> None:
+        self.lab = lab
+        self.loaded = loaded
+        self.tests = expand(loaded)
+        self.cleanup = contextlib.ExitStack()
+        sources = bundle()
+        self.sites = {}
+        for name, host in loaded.plan.hosts.items():
+            transport = open_transport(name, host)
+            self.cleanup.callback(transport.close)
+            self.sites[name] = Site(transport, deploy(transport, sources), host.address)
+        self.store = self.cleanup.enter_context(Store.open(str(database)))
+        catalogue = loaded.catalogue
+        self.run = self.store.begin_run(
+            NewRun("dispatch", "", "/", "", False, 1, "benchmark", "0", "", {}),
+            [
+                PlannedCase(each.test.name, case, count)
+                for each in self.tests
+                for case in each.cases
+            ],
+            {
+                name: {
+                    metric.name: MetricInfo(metric.unit, metric.better)
+                    for metric in catalogue.engine(name).metrics.values()
+                }
+                for name in {each.test.engine for each in self.tests}
+            },
+        )
+
+    def over_ssh(self, test: str, case: Case, number: int) -> float:
+        """Return the seconds that a run takes for one replication of a case, stored."""
+        setting = Setting(
+            self.loaded.catalogue, str, self.sites, 1, partial(launch_terms, self.loaded.plan)
+        )
+        execution = Execution(self.store, self.run, Silent(), setting)
+        began = time.perf_counter()
+        totals = execution.run([(Dispatch(test, case, (number,)),)])
+        seconds = time.perf_counter() - began
+        assert totals.measured == 1, totals
+        return seconds
+
+    def straight(self, case: Case) -> float:
+        """Return the seconds that the same two programs take, started without any of that."""
+        engine = self.loaded.catalogue.engine(case.engine)
+        assert case.server is not None
+        client, server = self.sites[case.client], self.sites[case.server]
+        terms = Terms()
+        began = time.perf_counter()
+        with program(self.lab.b.namespace, server_argv(engine, server.engines, terms, 60)) as far:
+            assert far.stdin is not None and far.stdout is not None
+            far.stdin.write(SECRET + "\n")
+            far.stdin.flush()
+            listening = parse(far.stdout.readline().rstrip("\n"))
+            assert isinstance(listening, Listening), listening
+            argv = client_argv(
+                engine,
+                case,
+                client.engines,
+                server.address,
+                port=listening.port,
+                count=1,
+                terms=terms,
+                deadline=60,
+            )
+            with program(self.lab.a.namespace, argv) as near:
+                assert near.stdin is not None and near.stdout is not None
+                near.stdin.write(SECRET + "\n")
+                near.stdin.flush()
+                events = [parse(line.rstrip("\n")) for line in near.stdout]
+        seconds = time.perf_counter() - began
+        assert isinstance(events[-1], Done), events
+        assert any(isinstance(event, Replicated) for event in events), events
+        return seconds
+
+
+@contextlib.contextmanager
+def program(namespace: str, argv: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Run a program in a network namespace; it has ended when this does."""
+    with inside(namespace):
+        started = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+    with started:
+        yield started
+
+
+@contextlib.contextmanager
+def inside(namespace: str) -> Iterator[None]:
+    """Have this thread in a network namespace: what `ip netns exec` costs is no engine's time."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    try:
+        if libc.setns(there, CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), f"setns to {namespace}")
+        try:
+            yield
+        finally:
+            if libc.setns(home, CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "setns back")
+    finally:
+        os.close(there)
+        os.close(home)
+
+
+def compare(bench: Bench, cases: int) -> None:
+    print(f"medians of {cases - 1} cases in ms; CPU is the controller's")
+    print(f"{'case':<12} {'over ssh':>9} {'straight':>9} {'dispatch':>9} {'p90':>6} {'CPU':>5}")
+    for expanded in bench.tests:
+        (case,) = expanded.cases
+        over, straight, busy = [], [], []
+        for number in range(1, cases + 1):
+            before = time.process_time()
+            over.append(1e3 * bench.over_ssh(expanded.test.name, case, number))
+            busy.append(1e3 * (time.process_time() - before))
+            straight.append(1e3 * bench.straight(case))
+        # The first opens the connections.
+        more = [one - other for one, other in zip(over[1:], straight[1:], strict=True)]
+        print(
+            f"{expanded.test.name:<12} {statistics.median(over[1:]):>9.1f} "
+            f"{statistics.median(straight[1:]):>9.1f} {statistics.median(more):>9.1f} "
+            f"{statistics.quantiles(more, n=10)[-1]:>6.1f} {statistics.median(busy[1:]):>5.1f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=100)
+    parser.add_argument("--duration", default="50ms")
+    arguments = parser.parse_args()
+    if lacking := sshlab.missing():
+        sys.exit(f"this needs {lacking}")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            lab = sshlab.build(Path(folder))
+            os.environ["RAILGAUGE_SSH_CONFIG"] = str(lab.config)
+            plan = Path(folder) / "plan.yaml"
+            plan.write_text(
+                PLAN.format(a=lab.a.address, b=lab.b.address, duration=arguments.duration)
+            )
+            bench = Bench(lab, load_plan(plan), Path(folder) / "results.db", arguments.cases)
+            with bench.cleanup:
+                compare(bench, arguments.cases)
+        finally:
+            sshlab.tear_down()
+
+
+if __name__ == "__main__":
+    main()
