@@ -28,7 +28,7 @@ def test_a_copy_of_the_folder_builds_by_itself(tmp_path: Path, require, compiler
     done = _make("-j4", "-C", copy, f"CC={compiler}")
     assert done.returncode == 0, done.stdout + done.stderr
     programs = sorted(p.name for p in (copy / "build").glob("rail-*"))
-    assert programs == ["rail-exec", "rail-tcp", "rail-udp"]
+    assert programs == ["rail-exec", "rail-tcp", "rail-udp", "rail-wire"]
 
 
 def test_nothing_is_built_twice(folder: Path) -> None:
