@@ -5,6 +5,7 @@ from __future__ import annotations
 from railgauge.plan.model import Host
 from railgauge.transport.base import Transport
 from railgauge.transport.local import LocalTransport
+from railgauge.transport.netns import NetnsTransport
 
 
 def open_transport(name: str, host: Host) -> Transport:
@@ -12,6 +13,8 @@ def open_transport(name: str, host: Host) -> Transport:
 
     Nothing is connected yet; the first program is.
     """
+    if host.netns is not None:
+        return NetnsTransport(name, host.netns, host.holder)
     if host.ssh is None:
         return LocalTransport(name)
     # paramiko takes a tenth of a second to import, and most plans on one machine never need it.

@@ -126,10 +126,14 @@ def _await(ready: select.poll, deadline: float | None) -> set[int]:
 
 
 class LocalTransport:
-    """The machine we are on, under the name `host` that the plan gives it."""
+    """The machine we are on, under the name `host` that the plan gives it.
 
-    def __init__(self, host: str) -> None:
+    `prefix` stands before each command line: a program that becomes the one it is given.
+    """
+
+    def __init__(self, host: str, prefix: Sequence[str] = ()) -> None:
         self.host = host
+        self._prefix = tuple(prefix)
         self._started: weakref.WeakSet[LocalProcess] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._closed = False
@@ -139,7 +143,7 @@ class LocalTransport:
         self._check_open()
         try:
             child = subprocess.Popen(
-                list(argv),
+                [*self._prefix, *argv],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -149,7 +153,7 @@ class LocalTransport:
             )
         except OSError as error:
             raise EnvironmentFailedError(
-                f"{self.host}: can't start {argv[0]!r}: {error.strerror}; "
+                f"{self.host}: can't start {(*self._prefix, *argv)[0]!r}: {error.strerror}; "
                 "check its spelling, PATH and permissions"
             ) from error
         except ValueError as error:

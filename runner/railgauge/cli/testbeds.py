@@ -1,0 +1,86 @@
+"""`railgauge testbed`: a cluster in a box, built and removed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from railgauge.cli.options import as_json
+from railgauge.errors import EnvironmentFailedError
+from railgauge.testbed.down import down
+from railgauge.testbed.read import read_testbed
+from railgauge.testbed.state import State, find, states
+from railgauge.testbed.status import as_dict
+from railgauge.testbed.up import up
+
+
+@click.group("testbed")
+def testbed() -> None:
+    """Build, list and remove testbeds: hosts as network namespaces on this machine."""
+
+
+@testbed.command("up")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--hosts-out", type=click.Path(path_type=Path), help="Write the hosts file there, too."
+)
+def up_command(file: Path, hosts_out: Path | None) -> None:
+    """Build the testbed that FILE describes and write the hosts file with which plans use it.
+
+    Root builds it on the machine itself, anybody else in a user namespace.
+    """
+    state = up(file)
+    text = state.hosts_file.read_text(encoding="utf-8")
+    if hosts_out is not None:
+        try:
+            hosts_out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            down(state)
+            raise EnvironmentFailedError(
+                f"can't write the hosts file {hosts_out}: {error.strerror}; "
+                "name another place (the testbed is down again)"
+            ) from error
+    assert state.record is not None
+    layout = state.record.layout
+    click.echo(f"{layout.name} is up: {len(layout.namespaces)} hosts")
+    width = max(map(len, layout.namespaces))
+    for name, namespace in layout.namespaces.items():
+        click.echo(f"  {name:<{width}}  {layout.addresses[name]:<15}  {namespace}")
+    click.echo(f"hosts_file: {hosts_out or state.hosts_file}")
+
+
+@testbed.command("down")
+@click.argument("which", metavar="NAME|FILE", required=False)
+@click.option("--all", "everything", is_flag=True, help="Remove all testbeds of this user.")
+def down_command(which: str | None, everything: bool) -> None:
+    """Remove the testbed NAME, or the one of FILE; also one whose building was cut short.
+
+    What runs on its hosts ends.
+    """
+    if everything == (which is not None):
+        raise click.UsageError("say which testbed, or --all")
+    for state in states() if everything else [_chosen(str(which))]:
+        down(state)
+        click.echo(f"{state.name} is down")
+
+
+def _chosen(which: str) -> State:
+    """Return the testbed of that name or, of a file that is there, of its name."""
+    path = Path(which)
+    if path.suffix not in (".yaml", ".yml") and "/" not in which:
+        return find(which)
+    return find(read_testbed(path).name)
+
+
+@testbed.command("list")
+@as_json
+def list_command(as_json: bool) -> None:
+    """List the testbeds, their hosts and links, and what was lost on them."""
+    known = [as_dict(state) for state in states()]
+    if as_json:
+        click.echo(json.dumps(known, indent=2, ensure_ascii=False))
+        return
+    if not known:
+        click.echo("no testbed is up: railgauge testbed up FILE builds one")

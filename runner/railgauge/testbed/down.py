@@ -1,0 +1,43 @@
+"""`down`: removes all of a testbed, however far `up` had come."""
+
+from __future__ import annotations
+
+import os
+
+from railgauge.errors import InputError
+from railgauge.testbed.state import Record, State, locked, translated
+from railgauge.testbed.tools import end, inside, ours, tool
+from railgauge.transport.netns import exists
+
+
+def down(state: State) -> None:
+    """Remove the testbed: what runs on its hosts ends, as if they lost power."""
+    with locked():
+        remove(state)
+
+
+def remove(state: State) -> None:
+    """Remove the testbed; the lock is ours."""
+    if state.record is not None:
+        _remove(state.record)
+    with translated():
+        state.forget()
+
+
+def _remove(record: Record) -> None:
+    processes = ours(record.token)
+    holder = record.holder if record.holder in processes else None
+    there = [each for each in record.layout.all_namespaces if exists(each, holder)]
+    if not record.privileged and holder is None:
+        there = []  # they went with their holder, or it never came to them
+    running = inside(there, holder)
+    if os.getpid() in running:
+        raise InputError(
+            f"this very command runs on a host of the testbed {record.layout.name}: "
+            "leave it first (exit), for all that runs there ends"
+        )
+    end(sorted({*running, *processes} - {holder}))
+    if there:
+        tool(holder, "ip", "-batch", "-", lines=[("netns", "del", each) for each in there])
+    if holder is not None:
+        end([holder])

@@ -1,0 +1,39 @@
+"""The queueing disciplines that make a cable as slow and as long as asked: tc's arguments."""
+
+from __future__ import annotations
+
+from railgauge.testbed.layout import Cable
+
+_TICK = 0.002  # seconds of the rate that may pass at once: the kernel may wake up that late
+_LEAST_BURST = 16 * 1024
+_QUEUE_TIME = 0.010  # seconds that a full queue holds
+_LEAST_QUEUE = 128 * 1024
+
+
+def queue_of(cable: Cable) -> int:
+    """Return the bytes that wait at most for the cable's rate: as asked, or 10 ms of it."""
+    assert cable.rate is not None
+    usual = max(_LEAST_QUEUE, int(cable.rate * (_QUEUE_TIME + cable.delay) / 8))
+    return cable.queue or usual
+
+
+def discipline(cable: Cable) -> tuple[str, ...]:
+    """Return the root discipline of both of the cable's interfaces, () for none."""
+    if cable.by == "netem":
+        return _netem(cable)
+    if cable.by == "veth" and cable.rate is not None:
+        burst = max(_LEAST_BURST, 2 * cable.mtu, int(cable.rate * _TICK / 8))
+        limit = max(queue_of(cable), 2 * cable.mtu)
+        return ("tbf", "rate", f"{cable.rate:.0f}bit", "burst", f"{burst}", "limit", f"{limit}")
+    return ()
+
+
+def _netem(cable: Cable) -> tuple[str, ...]:
+    """Netem holds both what waits and what is under way, and counts them in packets."""
+    words = ["netem", "delay", f"{cable.delay * 1e6:.3f}us"]
+    packets = 100_000
+    if cable.rate is not None:
+        under_way = queue_of(cable) + int(cable.rate * cable.delay / 8)
+        packets = max(16, under_way // cable.mtu)
+        words += ["rate", f"{cable.rate:.0f}bit"]
+    return (*words, "limit", str(packets))
