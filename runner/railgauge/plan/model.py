@@ -2,157 +2,23 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    ValidatorFunctionWrapHandler,
-    WithJsonSchema,
-    WrapValidator,
-    model_validator,
+from pydantic import Field, model_validator
+
+from railgauge.plan.fields import (
+    Address,
+    Axis,
+    Destination,
+    Folder,
+    Label,
+    Labels,
+    Namespace,
+    OneOrMore,
+    Slug,
 )
-from pydantic.config import JsonDict
-
-from railgauge import units
-from railgauge.validation import Scalar, StrictModel, Version, describe
-
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HOST_NAME = re.compile(r"(?!.*\.[0-9]+\.?$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})")
-_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-_DESTINATION = re.compile(
-    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
-    r"(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
-    r"(?::(?P<port>[0-9]{1,5}))?"
-)
-
-
-def _slug(text: str) -> str:
-    if not _SLUG.fullmatch(text):
-        raise ValueError(f"{text!r} is no plan's name: write letters, digits, '.', '_' and '-'")
-    return text
-
-
-def _label(text: str) -> str:
-    if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > 100:
-        raise ValueError(
-            f"{text[:40]!r} can't be a name: write 1 to 100 visible characters, "
-            "without spaces around them"
-        )
-    return text
-
-
-def _address(text: str) -> str:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        if not _HOST_NAME.fullmatch(text):
-            raise ValueError(
-                f"{text[:80]!r} is neither an IP address nor a host's name: "
-                "write for example 10.1.0.1, fd00::1 or node7.example.org"
-            ) from None
-    return text
-
-
-def _destination(text: str) -> str:
-    match = _DESTINATION.fullmatch(text)
-    if match is None or not 1 <= int(match["port"] or 22) <= 65535:
-        raise ValueError(
-            f"{text[:80]!r} is no destination for ssh: write [user@]host[:port], "
-            "as in gw1.example.org or me@[fd00::1]:2222"
-        )
-    return text
-
-
-def _absolute(text: str) -> str:
-    if not text.startswith("/") or not text.isprintable():
-        raise ValueError(f"{text[:80]!r} is no absolute folder: write for example /opt/openmpi")
-    return text
-
-
-def _namespace(text: str) -> str:
-    if not _NAMESPACE.fullmatch(text):
-        raise ValueError(
-            f"{text[:80]!r} is no network namespace's name: write it as `ip netns list` shows it"
-        )
-    return text
-
-
-def _rate(value: Any) -> float:
-    rate = units.parse_rate(value)
-    if not rate:
-        raise ValueError(f"{value!r} is no link's rate: write more than 0, or leave it out")
-    return rate
-
-
-def _time(value: Any) -> float:
-    return units.parse_time(value)
-
-
-def _one_or_more(value: Any) -> list[Any]:
-    values = value if isinstance(value, list) else [value]
-    if not values:
-        raise ValueError("the list is empty: name a value, or leave the key out")
-    for each in values:
-        if each is None or isinstance(each, dict | list):
-            raise ValueError(f"{describe(each)} stands where a value or a list of them is wanted")
-    return values
-
-
-def _some(values: list[Any]) -> list[Any]:
-    if not values:
-        raise ValueError("the list is empty: give it a value, or leave the key out")
-    return values
-
-
-def _list_or_range(value: Any, to_list: ValidatorFunctionWrapHandler) -> Any:
-    """Leave a range alone: only its parameter knows what the values in it may be."""
-    return value if isinstance(value, dict) else to_list(value)
-
-
-Label = Annotated[str, AfterValidator(_label)]
-Labels = Annotated[list[Label], AfterValidator(_some)]
-_SCALAR: JsonDict = {"type": ["string", "number", "boolean"]}
-_NUMBER: JsonDict = {"type": ["string", "number"]}
-# A list of values or, as a dict, a range (plan/ranges.py).
-Axis = Annotated[
-    list[Scalar],
-    AfterValidator(_some),
-    WrapValidator(_list_or_range),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "array", "items": _SCALAR, "minItems": 1},
-                {
-                    "type": "object",
-                    "properties": {
-                        "from": {"description": "the first value", **_NUMBER},
-                        "to": {"description": "the last value", **_NUMBER},
-                        "step": {"description": "what is added each time", **_NUMBER},
-                        "factor": {
-                            "description": "what is multiplied by each time",
-                            "type": "integer",
-                            "minimum": 2,
-                        },
-                    },
-                    "required": ["from", "to"],
-                    "oneOf": [{"required": ["step"]}, {"required": ["factor"]}],
-                    "additionalProperties": False,
-                },
-            ]
-        }
-    ),
-]
-OneOrMore = Annotated[
-    Any,
-    AfterValidator(_one_or_more),
-    WithJsonSchema({"type": ["string", "number", "boolean", "array"]}),
-]
-_Quantity = WithJsonSchema({"type": "string"})
-Address = Annotated[str, AfterValidator(_address)]
+from railgauge.plan.links import LinkEntry
+from railgauge.validation import Scalar, StrictModel, Version
 
 
 class Host(StrictModel):
@@ -165,11 +31,11 @@ class Host(StrictModel):
 
     address: Address
     networks: dict[Label, Address] = Field(default={})
-    ssh: Annotated[str, AfterValidator(_destination)] | None = None
-    netns: Annotated[str, AfterValidator(_namespace)] | None = None
+    ssh: Destination | None = None
+    netns: Namespace | None = None
     holder: Annotated[int, Field(ge=1)] | None = None
     transport: Literal["local", "slurm"] | None = None
-    node: Annotated[str, AfterValidator(_address)] | None = None
+    node: Address | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Host:
@@ -199,19 +65,6 @@ class Host(StrictModel):
         return self.address if network is None else self.networks[network]
 
 
-class Link(StrictModel):
-    """An ordered pair of hosts; `rate` in bit/s and `rtt` in seconds, where they are known.
-
-    On a `network`, both hosts' addresses there are used.
-    """
-
-    client: Label = Field(alias="from")
-    server: Label = Field(alias="to")
-    rate: Annotated[float | None, BeforeValidator(_rate), _Quantity] = None
-    rtt: Annotated[float | None, BeforeValidator(_time), _Quantity] = None
-    network: Label | None = None
-
-
 class Mpi(StrictModel):
     """How MPI jobs are started on the hosts.
 
@@ -221,7 +74,7 @@ class Mpi(StrictModel):
     """
 
     launcher: Literal["mpirun", "srun"] | None = None
-    prefix: Annotated[str, AfterValidator(_absolute)] | None = None
+    prefix: Folder | None = None
     agent: str | None = None
 
 
@@ -229,13 +82,16 @@ class HostsFile(StrictModel):
     """Hosts and links kept apart from the plans that use them."""
 
     hosts: dict[Label, Host] = Field(min_length=1)
-    links: dict[Label, Link] = Field(default={})
+    links: dict[Label, LinkEntry] = Field(default={})
     groups: dict[Label, Labels] = Field(default={})
     mpi: Mpi = Field(default=Mpi())
 
 
 class Test(StrictModel):
-    """One engine on some links, hosts or groups, with the parameters that stay and that vary."""
+    """One engine on some links, hosts or groups, with the parameters that stay and that vary.
+
+    Of groups, the hosts' addresses on `network` are used (a link says itself which one it is on).
+    """
 
     __test__ = False  # Not one of pytest's.
 
@@ -244,6 +100,7 @@ class Test(StrictModel):
     links: Labels | None = None
     hosts: Labels | None = None
     groups: Labels | None = None
+    network: Label | None = None
     set: dict[str, Scalar] = Field(default={})
     grid: dict[str, Axis] = Field(default={})
     zip: list[dict[str, Axis]] = Field(default=[])
@@ -253,18 +110,21 @@ class Test(StrictModel):
 
 
 class Plan(StrictModel):
-    """What to measure. `hosts` and `links` are complete once a hosts file is read in.
+    """What to measure.
+
+    Once it is loaded, `hosts`, `groups` and `mpi` are complete with what its hosts file says,
+    groups are of hosts alone, and `links` are single ones, patterns written out.
 
     `concurrency` bounds how many replications run at the same time on disjoint hosts. It is 1
     unless the plan says otherwise, as links without a common host may share a switch.
     """
 
     railgauge: Version
-    name: Annotated[str, AfterValidator(_slug)]
+    name: Slug
     description: str = ""
     hosts: dict[Label, Host] = Field(default={})
     hosts_file: str | None = None
-    links: dict[Label, Link] = Field(default={})
+    links: dict[Label, LinkEntry] = Field(default={})
     groups: dict[Label, Labels] = Field(default={})
     mpi: Mpi | None = None
     engines: list[str] = Field(default=[])

@@ -1,4 +1,4 @@
-"""The hosts, links and groups of a plan: its own, or those of its hosts file."""
+"""The hosts, links and groups of a plan: its own, or with those of its hosts file."""
 
 from __future__ import annotations
 
@@ -8,20 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from railgauge.errors import FileProblems, Problem
-from railgauge.plan.model import Host, HostsFile, Link, Mpi, Plan
-from railgauge.validation import suggest, validate
+from railgauge.plan.groups import Groups
+from railgauge.plan.link_table import LinkTable
+from railgauge.plan.links import ALL, Link, WrittenLink
+from railgauge.plan.model import Host, HostsFile, Mpi, Plan
+from railgauge.plan.sources import Source, unknown
+from railgauge.validation import validate
 from railgauge.yamlfile import Document, load, why_unreadable
+
+__all__ = ["Topology", "read_hosts_file", "read_topology", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """What a plan measures on; empty, with the `problems`, where it is unsound.
+    """What a plan measures on. Where it has `problems`, the rest is good for finding more at most.
 
-    `groups` are the hosts of each group, without groups in them.
+    `links` are single ones, with those that patterns make; `link_sets` are the links that a
+    pattern, or a link on several networks, stands for. `groups` are the hosts of each group,
+    without groups in them.
     """
 
     hosts: Mapping[str, Host] = field(default_factory=dict)
     links: Mapping[str, Link] = field(default_factory=dict)
+    link_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mpi: Mpi = field(default_factory=Mpi)
     problems: tuple[Problem, ...] = ()
@@ -30,7 +39,7 @@ class Topology:
         """Return what takes the place of the plan's own."""
         return {
             "hosts": dict(self.hosts),
-            "links": dict(self.links),
+            "links": self.links,
             "groups": {name: list(members) for name, members in self.groups.items()},
             "mpi": self.mpi,
         }
@@ -38,68 +47,61 @@ class Topology:
 
 def read_topology(plan: Plan, document: Document, directory: Path) -> Topology:
     """Return the topology of `plan`, read from `document`; its hosts file is in `directory`."""
-    reader = _Reader(document, directory)
-    return reader.read(plan)
+    own = Source(document, plan.groups, _written(plan.links))
+    if bool(plan.hosts) == (plan.hosts_file is not None):
+        own.report("a plan has either 'hosts' or a 'hosts_file'", "hosts_file", key=True)
+        return Topology(problems=tuple(own.problems))
+    if plan.hosts_file is None:
+        return _topology(document, plan.hosts, [own], plan.mpi or Mpi())
+    path = directory / plan.hosts_file
+    if reason := why_unreadable(path):
+        own.report(f"the hosts file {str(path)!r} {reason}", "hosts_file")
+        return Topology(problems=tuple(own.problems))
+    try:
+        shared_document = load(path)
+        shared = validate(shared_document, HostsFile)
+    except FileProblems as error:
+        return Topology(problems=tuple(error.problems))
+    sources = [_source(shared_document, shared), own]
+    return _topology(shared_document, shared.hosts, sources, _joined(shared.mpi, plan.mpi))
 
 
-class _Reader:
-    def __init__(self, document: Document, directory: Path) -> None:
-        self.problems: list[Problem] = []
-        self._document = document
-        self._directory = directory
-
-    def read(self, plan: Plan) -> Topology:
-        hosts, links = self._hosts_and_links(plan)
-        if self.problems:
-            return Topology(problems=tuple(self.problems))
-        return Topology(hosts, links, {"all": tuple(hosts)}, plan.mpi or Mpi())
-
-    def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
-        self.problems.append(self._document.problem(loc, message, key=key))
-
-    def _read_hosts_file(self, name: str) -> tuple[Document, HostsFile] | None:
-        path = self._directory / name
-        if reason := why_unreadable(path):
-            self._report(f"the hosts file {str(path)!r} {reason}", "hosts_file")
-            return None
-        try:
-            document = load(path)
-            return document, validate(document, HostsFile)
-        except FileProblems as error:
-            self.problems.extend(error.problems)
-            return None
-
-    def _hosts_and_links(self, plan: Plan) -> tuple[dict[str, Host], dict[str, Link]]:
-        """Return the hosts and links of the plan and its hosts file; empty if that is unsound."""
-        hosts, links = dict(plan.hosts), dict(plan.links)
-        if bool(hosts) == (plan.hosts_file is not None):
-            self._report("a plan has either 'hosts' or a 'hosts_file'", "hosts_file", key=True)
-            return {}, {}
-        if plan.hosts_file is not None:
-            found = self._read_hosts_file(plan.hosts_file)
-            if found is None:
-                return {}, {}
-            document, shared = found
-            hosts = shared.hosts
-            self._check_links(shared.links, hosts, document)
-            for name in links.keys() & shared.links.keys():
-                message = f"link {name!r} is in {document.path} as well: choose another name"
-                self._report(message, "links", name, key=True)
-            links = shared.links | links
-        self._check_links(plan.links, hosts, self._document)
-        return hosts, links
-
-    def _check_links(
-        self, links: Mapping[str, Link], hosts: Mapping[str, Host], document: Document
-    ) -> None:
-        for name, link in links.items():
-            for key, host in (("from", link.client), ("to", link.server)):
-                if host not in hosts:
-                    message = f"link {name!r}: {unknown('host', host, hosts)}"
-                    self.problems.append(document.problem(("links", name, key), message))
+def read_hosts_file(path: Path) -> Topology:
+    """Return the topology of the hosts file at `path`; FileProblems with all its mistakes."""
+    document = load(path)
+    shared = validate(document, HostsFile)
+    topology = _topology(document, shared.hosts, [_source(document, shared)], shared.mpi)
+    if topology.problems:
+        raise FileProblems(topology.problems)
+    return topology
 
 
-def unknown(kind: str, name: str, known: Mapping[str, Any]) -> str:
-    """Return the sentence about a name that isn't known."""
-    hint = suggest(name, known) or f": known are {', '.join(sorted(known)[:10])}"
-    return f"unknown {kind} {name!r}{hint}"
+def _source(document: Document, shared: HostsFile) -> Source:
+    return Source(document, shared.groups, _written(shared.links))
+
+
+def _written(links: Mapping[str, WrittenLink | Link]) -> dict[str, WrittenLink]:
+    return {name: link for name, link in links.items() if isinstance(link, WrittenLink)}
+
+
+def _joined(shared: Mpi, own: Mpi | None) -> Mpi:
+    """Return how MPI starts: what the plan says goes before what its hosts file says."""
+    said = own.model_fields_set if own is not None else ()
+    return shared.model_copy(update={key: getattr(own, key) for key in said})
+
+
+def _topology(
+    document: Document, hosts: Mapping[str, Host], sources: list[Source], mpi: Mpi
+) -> Topology:
+    """Return the topology of `hosts`, written in `document`, with what `sources` add to them."""
+    if ALL in hosts:
+        problem = document.problem(
+            ("hosts", ALL), "'all' always stands for all hosts: choose another name", key=True
+        )
+        sources[0].problems.append(problem)
+    groups = Groups(hosts, sources)
+    table = LinkTable(hosts, groups, sources)
+    problems = tuple(problem for source in sources for problem in source.problems)
+    if not (table.complete and groups.complete):
+        return Topology(problems=problems)
+    return Topology(hosts, table.links, table.sets, groups.hosts, mpi, problems)

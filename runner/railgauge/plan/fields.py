@@ -1,0 +1,159 @@
+"""The kinds of values in plans and hosts files: names, addresses, rates, lists of values."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
+from pydantic.config import JsonDict
+
+from railgauge import units
+from railgauge.validation import Scalar, describe
+
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_HOST_NAME = re.compile(r"(?!.*\.[0-9]+\.?$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})")
+_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_DESTINATION = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
+    r"(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+)
+
+
+def _slug(text: str) -> str:
+    if not _SLUG.fullmatch(text):
+        raise ValueError(f"{text!r} is no plan's name: write letters, digits, '.', '_' and '-'")
+    return text
+
+
+def _label(text: str) -> str:
+    if not text.strip() or text != text.strip() or not text.isprintable() or len(text) > 100:
+        raise ValueError(
+            f"{text[:40]!r} can't be a name: write 1 to 100 visible characters, "
+            "without spaces around them"
+        )
+    return text
+
+
+def _address(text: str) -> str:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        if not _HOST_NAME.fullmatch(text):
+            raise ValueError(
+                f"{text[:80]!r} is neither an IP address nor a host's name: "
+                "write for example 10.1.0.1, fd00::1 or node7.example.org"
+            ) from None
+    return text
+
+
+def _destination(text: str) -> str:
+    match = _DESTINATION.fullmatch(text)
+    if match is None or not 1 <= int(match["port"] or 22) <= 65535:
+        raise ValueError(
+            f"{text[:80]!r} is no destination for ssh: write [user@]host[:port], "
+            "as in gw1.example.org or me@[fd00::1]:2222"
+        )
+    return text
+
+
+def _absolute(text: str) -> str:
+    if not text.startswith("/") or not text.isprintable():
+        raise ValueError(f"{text[:80]!r} is no absolute folder: write for example /opt/openmpi")
+    return text
+
+
+def _namespace(text: str) -> str:
+    if not _NAMESPACE.fullmatch(text):
+        raise ValueError(
+            f"{text[:80]!r} is no network namespace's name: write it as `ip netns list` shows it"
+        )
+    return text
+
+
+def _rate(value: Any) -> float:
+    rate = units.parse_rate(value)
+    if not rate:
+        raise ValueError(f"{value!r} is no link's rate: write more than 0, or leave it out")
+    return rate
+
+
+def _time(value: Any) -> float:
+    return units.parse_time(value)
+
+
+def _one_or_more(value: Any) -> list[Any]:
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise ValueError("the list is empty: name a value, or leave the key out")
+    for each in values:
+        if each is None or isinstance(each, dict | list):
+            raise ValueError(f"{describe(each)} stands where a value or a list of them is wanted")
+    return values
+
+
+def _some(values: list[Any]) -> list[Any]:
+    if not values:
+        raise ValueError("the list is empty: give it a value, or leave the key out")
+    return values
+
+
+def _list_or_range(value: Any, to_list: ValidatorFunctionWrapHandler) -> Any:
+    """Leave a range alone: only its parameter knows what the values in it may be."""
+    return value if isinstance(value, dict) else to_list(value)
+
+
+Label = Annotated[str, AfterValidator(_label)]
+Labels = Annotated[list[Label], AfterValidator(_some)]
+_SCALAR: JsonDict = {"type": ["string", "number", "boolean"]}
+_NUMBER: JsonDict = {"type": ["string", "number"]}
+# A list of values or, as a dict, a range (plan/ranges.py).
+Axis = Annotated[
+    list[Scalar],
+    AfterValidator(_some),
+    WrapValidator(_list_or_range),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "array", "items": _SCALAR, "minItems": 1},
+                {
+                    "type": "object",
+                    "properties": {
+                        "from": {"description": "the first value", **_NUMBER},
+                        "to": {"description": "the last value", **_NUMBER},
+                        "step": {"description": "what is added each time", **_NUMBER},
+                        "factor": {
+                            "description": "what is multiplied by each time",
+                            "type": "integer",
+                            "minimum": 2,
+                        },
+                    },
+                    "required": ["from", "to"],
+                    "oneOf": [{"required": ["step"]}, {"required": ["factor"]}],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
+OneOrMore = Annotated[
+    Any,
+    AfterValidator(_one_or_more),
+    WithJsonSchema({"type": ["string", "number", "boolean", "array"]}),
+]
+_Quantity = WithJsonSchema({"type": "string"})
+Rate = Annotated[float | None, BeforeValidator(_rate), _Quantity]
+Time = Annotated[float | None, BeforeValidator(_time), _Quantity]
+Slug = Annotated[str, AfterValidator(_slug)]
+Address = Annotated[str, AfterValidator(_address)]
+Destination = Annotated[str, AfterValidator(_destination)]
+Namespace = Annotated[str, AfterValidator(_namespace)]
+Folder = Annotated[str, AfterValidator(_absolute)]

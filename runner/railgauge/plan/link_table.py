@@ -1,0 +1,226 @@
+"""The single links of a plan: those written one by one, and those that patterns make.
+
+A pattern's link is named `from→to`, or `from→to/NETWORK` where it has a network. Two patterns may
+make the same link: it is there once, with what each says of it, as long as they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from railgauge import units
+from railgauge.plan.groups import Groups
+from railgauge.plan.links import Link, WrittenLink
+from railgauge.plan.links import Star as WrittenStar
+from railgauge.plan.model import Host
+from railgauge.plan.patterns import AllPairs, Between, Pattern, Ring, Star
+from railgauge.plan.sources import Source, unknown
+
+# As many as a run may have cases.
+MAX_LINKS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What stands under one name, and in which file."""
+
+    name: str
+    written: WrittenLink
+    source: Source
+
+    def report(self, message: str, *loc: str | int, key: bool = False) -> None:
+        self.source.report(message, "links", self.name, *loc, key=key)
+
+    def place(self, seen_from: _Entry) -> str:
+        return self.source.place("links", self.name, seen_from=seen_from.source)
+
+
+class LinkTable:
+    """All links by name in the order they are written in, and the `sets` that stand for several.
+
+    A set is a pattern, or a link on several networks. The table is `complete` unless one of them
+    is unsound, so that nobody knows which links it makes.
+    """
+
+    def __init__(
+        self, hosts: Mapping[str, Host], groups: Groups, sources: Sequence[Source]
+    ) -> None:
+        self.links: dict[str, Link] = {}
+        self.sets: dict[str, tuple[str, ...]] = {}
+        self.complete = True
+        self._hosts = hosts
+        self._groups = groups
+        self._entries: dict[str, _Entry] = {}
+        for source in sources:
+            for name, written in source.links.items():
+                self._add(_Entry(name, written, source))
+        for name in self.sets.keys() & self.links.keys():
+            entry, maker = self._entries[name], self._maker(name)
+            message = f"{name!r} is also a link of {maker.name!r} on {maker.place(entry)}"
+            entry.report(f"{message}: choose another name", key=True)
+
+    def _add(self, entry: _Entry) -> None:
+        name, written = entry.name, entry.written
+        if name in self._entries:
+            where = self._entries[name].source.document.path
+            entry.report(f"link {name!r} is in {where} as well: choose another name", key=True)
+            return
+        self._entries[name] = entry
+        pairs = self._ends(entry) if written.client is not None else self._pairs(entry)
+        sound = bool(pairs) and self._has_networks(entry, {host for pair in pairs for host in pair})
+        if written.single:
+            # Known by its name, whatever is wrong with it.
+            ends = str(written.client), str(written.server)
+            self._put(entry, ((name, Link(*ends, written.rate, written.rtt, written.network)),))
+        elif sound:
+            self.sets[name] = self._put(entry, self._made(entry, pairs))
+        else:
+            self.complete = False
+
+    def _ends(self, entry: _Entry) -> list[tuple[str, str]]:
+        """Return the pair of hosts of a link that is written alone, if both are known."""
+        client, server = str(entry.written.client), str(entry.written.server)
+        known = [self._is_host(entry, client, "from"), self._is_host(entry, server, "to")]
+        return [(client, server)] if all(known) else []
+
+    def _pairs(self, entry: _Entry) -> list[tuple[str, str]]:
+        """Return the pairs that a pattern makes; nothing, with a report, where it is unsound."""
+        found = self._pattern(entry)
+        if found is None:
+            return []
+        key, pattern = found
+        count = len(self.links) + pattern.at_most() * len(entry.written.networks or [None])
+        if count > MAX_LINKS:
+            message = f"up to here there are {count:,} links, more than {MAX_LINKS:,}: use fewer"
+            entry.report(message, key)
+            return []
+        pairs = list(pattern.pairs())
+        if not pairs:
+            entry.report("links are between two hosts, and here is only one: name another", key)
+        return pairs
+
+    def _pattern(self, entry: _Entry) -> tuple[str, Pattern] | None:
+        """Return a pattern with its hosts, and its key; None, with a report, if it is unsound."""
+        written = entry.written
+        if written.star is not None:
+            return self._star(entry, written.star)
+        if written.between is not None:
+            members = [
+                self._groups.member(each, entry.source, "links", entry.name, "between", index)
+                for index, each in enumerate(written.between)
+            ]
+            sound = [hosts for hosts in members if hosts is not None]
+            return ("between", Between(sound)) if len(sound) == len(members) else None
+        key, names = ("ring", written.ring)
+        if names is None:
+            key, names = ("all-pairs", written.all_pairs)
+        hosts = self._groups.members(names or (), entry.source, "links", entry.name, key)
+        if hosts is None:
+            return None
+        return key, (Ring(hosts) if key == "ring" else AllPairs(hosts))
+
+    def _star(self, entry: _Entry, star: WrittenStar) -> tuple[str, Pattern] | None:
+        loc = ("star", "centre")
+        known = self._is_host(entry, star.centre, *loc)
+        hosts = self._groups.members(star.hosts, entry.source, "links", entry.name, "star", "hosts")
+        return None if hosts is None or not known else ("star", Star(star.centre, hosts))
+
+    def _is_host(self, entry: _Entry, name: str, *loc: str) -> bool:
+        if name in self._hosts:
+            return True
+        reason = unknown("host", name, self._hosts)
+        if name in self._groups.hosts:
+            reason = f"{name!r} is a group: write a host, or the pattern 'between'"
+        entry.report(f"link {entry.name!r}: {reason}", *loc)
+        return False
+
+    def _has_networks(self, entry: _Entry, hosts: Iterable[str]) -> bool:
+        """Tell of networks that some of the hosts have no address on."""
+        sound = True
+        written = entry.written
+        wanted: list[tuple[str, tuple[str | int, ...]]] = [
+            (network, ("networks", index)) for index, network in enumerate(written.networks or [])
+        ]
+        if written.network is not None:
+            wanted.append((written.network, ("network",)))
+        for network, loc in wanted:
+            lacking = [name for name in hosts if network not in self._hosts[name].networks]
+            if lacking:
+                sound = False
+                entry.report(self._lack(network, sorted(lacking)), *loc)
+        if written.networks and len(set(written.networks)) < len(written.networks):
+            sound = False
+            entry.report("a network is listed twice: drop one", "networks")
+        return sound
+
+    def _lack(self, network: str, lacking: Sequence[str]) -> str:
+        known = dict.fromkeys(each for host in self._hosts.values() for each in host.networks)
+        if not known:
+            return (
+                f"no host has an address on network {network!r}: add it to the hosts, as in "
+                f"networks: {{{network}: 192.168.7.1}}"
+            )
+        if network not in known:
+            return unknown("network", network, known)
+        shown = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" * (len(lacking) > 5))
+        some = f"host {shown} has" if len(lacking) == 1 else f"hosts {shown} have"
+        return f"{some} no address on network {network!r}: add it there under 'networks'"
+
+    def _made(self, entry: _Entry, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Link]]:
+        written = entry.written
+        alone = entry.name if written.client is not None else None
+        networks: Sequence[str | None] = written.networks or [written.network]
+        for network in networks:
+            end = "" if network is None else f"/{network}"
+            for client, server in pairs:
+                name = f"{alone or f'{client}→{server}'}{end}"
+                yield name, Link(client, server, written.rate, written.rtt, network)
+
+    def _put(self, entry: _Entry, made: Iterable[tuple[str, Link]]) -> tuple[str, ...]:
+        """Add links and return their names; tell of the first that contradicts what is there."""
+        names = []
+        told = False
+        for name, link in made:
+            names.append(name)
+            before = self.links.setdefault(name, link)
+            if before is link or before == link:
+                continue
+            merged = _merged(before, link)
+            if merged is not None:
+                self.links[name] = merged
+            elif not told:
+                self._report_clash(entry, name, before, link)
+                told = True
+        return tuple(names)
+
+    def _report_clash(self, entry: _Entry, name: str, before: Link, link: Link) -> None:
+        other = self._maker(name).place(entry)
+        for key, show in (("rate", units.format_rate), ("rtt", units.format_time)):
+            first, second = getattr(before, key), getattr(link, key)
+            if _same_place(before, link) and None not in (first, second) and first != second:
+                message = f"{key!r}: link {name!r} has {show(first)} on {other}, and here"
+                entry.report(f"{message} {show(second)}: keep one of the two", key)
+                return
+        message = f"link {name!r} stands for something else on {other}: choose another name there"
+        entry.report(message, key=True)
+
+    def _maker(self, name: str) -> _Entry:
+        """Return what first made the link `name`."""
+        single = (entry for key, entry in self._entries.items() if key == name)
+        made = (self._entries[key] for key, names in self.sets.items() if name in names)
+        return next(entry for entry in (*made, *single))
+
+
+def _same_place(one: Link, other: Link) -> bool:
+    ends = (one.client, one.server, one.network)
+    return ends == (other.client, other.server, other.network)
+
+
+def _merged(one: Link, other: Link) -> Link | None:
+    """Return a link with what both say of it; None if they contradict each other."""
+    rates = {one.rate, other.rate} - {None}
+    times = {one.rtt, other.rtt} - {None}
+    if not _same_place(one, other) or len(rates) > 1 or len(times) > 1:
+        return None
+    return replace(one, rate=next(iter(rates), None), rtt=next(iter(times), None))

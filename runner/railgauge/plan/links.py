@@ -1,0 +1,126 @@
+"""Links: single ones, and as they are written, one by one or as a pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from railgauge.plan.fields import Label, Labels, Rate, Time
+from railgauge.validation import StrictModel, suggest
+
+ALL = "all"
+# Patterns that are about all hosts if nothing is said; their names alone will do.
+_OF_ALL = ("all-pairs", "ring")
+_EXAMPLES = {"star": "{star: {centre: gw1}}", "between": "{between: [rackA, rackB]}"}
+_KEYS = (["from", "to"], ["all-pairs"], ["ring"], ["star"], ["between"])
+_ONE_KIND: JsonValue = [{"required": [*keys]} for keys in _KEYS]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An ordered pair of hosts; `rate` in bit/s and `rtt` in seconds, where they are known.
+
+    On a `network`, both hosts' addresses there are used, else their plain ones.
+    """
+
+    client: str
+    server: str
+    rate: float | None = None
+    rtt: float | None = None
+    network: str | None = None
+
+
+def _two_or_more(names: list[str]) -> list[str]:
+    if len(names) < 2:
+        raise ValueError("links are between two hosts or groups, or more: name another")
+    return names
+
+
+class Star(StrictModel):
+    """Links of each of the `hosts` with the one in the centre, both ways."""
+
+    centre: Label
+    hosts: Labels = Field(default=[ALL])
+
+
+class WrittenLink(StrictModel):
+    """A link as it is written, or a pattern of links, each of which has that rate and RTT.
+
+    Members are hosts or groups. All pairs are those in both directions, a ring leads from each
+    host to the next, and `between` connects the hosts of each member with those of the others.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": _ONE_KIND})
+
+    client: Label | None = Field(default=None, alias="from")
+    server: Label | None = Field(default=None, alias="to")
+    all_pairs: Labels | None = Field(default=None, alias="all-pairs")
+    ring: Labels | None = None
+    star: Star | None = None
+    between: Annotated[Labels, AfterValidator(_two_or_more)] | None = None
+    rate: Rate = None
+    rtt: Time = None
+    network: Label | None = None
+    networks: Labels | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> WrittenLink:
+        ends = [self.client, self.server]
+        patterns = [self.all_pairs, self.ring, self.star, self.between]
+        kinds = 4 - patterns.count(None) + (ends != [None, None])
+        if kinds != 1:
+            raise ValueError(
+                "a link has 'from' and 'to', or is a pattern: 'all-pairs', 'ring', 'star' or "
+                "'between': write one of these"
+            )
+        if ends.count(None) == 1:
+            missing = "from" if self.client is None else "to"
+            raise ValueError(f"the key {missing!r} is missing here: add it")
+        if self.network is not None and self.networks is not None:
+            raise ValueError("'network' is one and 'networks' a list of them: keep one of the two")
+        return self
+
+    @property
+    def single(self) -> bool:
+        """Whether this is one link, whose name is the one it is written under."""
+        return self.client is not None and self.networks is None
+
+
+def _pattern_of_all(value: Any) -> Any:
+    """Return what a pattern's bare name stands for."""
+    if not isinstance(value, str):
+        return value
+    if value in _OF_ALL:
+        return {value: [ALL]}
+    if value in _EXAMPLES:
+        raise ValueError(f"the pattern {value!r} needs to know of whom: write {_EXAMPLES[value]}")
+    hint = suggest(value, (*_OF_ALL, *_EXAMPLES))
+    hint = hint or ": write {from: HOST, to: HOST}, or a pattern such as all-pairs"
+    raise ValueError(f"{value[:80]!r} is no pattern of links{hint}")
+
+
+def _as_written(value: Any, _: ValidatorFunctionWrapHandler) -> WrittenLink:
+    """Hold the value against what may be written alone, whatever stands there later."""
+    return WrittenLink.model_validate(value)
+
+
+# What stands under `links`: as written, and in a plan that is loaded the single links.
+LinkEntry = Annotated[
+    WrittenLink | Annotated[Link, SkipJsonSchema()],
+    WrapValidator(_as_written),
+    BeforeValidator(
+        _pattern_of_all, json_schema_input_type=WrittenLink | Literal["all-pairs", "ring"]
+    ),
+]
