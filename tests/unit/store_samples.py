@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -39,6 +40,14 @@ def case(datagram: int = 1460, link: str = "gw→hh", **more: Value) -> Case:
     parameters: dict[str, Value] = {"mode": "stream", "datagram": datagram, "duration": 5.0, **more}
     key = case_key("udp", link, "gw1", "hh1", parameters)
     return Case(key, "udp", link, "gw1", "hh1", parameters)
+
+
+def pair(client: str, server: str | None, members: tuple[str, ...], link: str = "") -> Case:
+    """Return a pair of a group's hosts, as a matrix measures them; without a server, the group."""
+    link = link or f"{client}→{server}"
+    parameters: dict[str, Value] = {"mode": "matrix", "size": 65536}
+    key = hashlib.sha256("|".join([link, client, str(server), *members]).encode()).hexdigest()
+    return Case(key[:16], "udp", link, client, server, parameters, members)
 
 
 def planned(*cases: Case, test: str = "stream", replications: int = 3) -> list[PlannedCase]:

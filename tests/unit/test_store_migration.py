@@ -9,23 +9,24 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, inspect, text
-from store_samples import LAUNCH, METRICS, RUN, case, failed, lossy, measured, planned, warmup
+from store_samples import LAUNCH, METRICS, RUN, case, failed, lossy, measured, pair, planned, warmup
 
 from railgauge.errors import StoreError
 from railgauge.store import Store
 from railgauge.store.migrate import VERSION_TABLE
 
-OLD = Path(__file__).parents[1] / "fixtures" / "database_0001.sql"
-OLD_TABLES = 10
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+# Of each older schema, how many tables it had.
+OLD = {"0001": 10, "0002": 12}
 
 
-def old_database(path: Path) -> dict[str, list[tuple[object, ...]]]:
+def old_database(path: Path, schema: str = "0001") -> dict[str, list[tuple[object, ...]]]:
     """Make the old database and return what each of its tables holds."""
     connection = sqlite3.connect(path)
-    connection.executescript(OLD.read_text())
+    connection.executescript((FIXTURES / f"database_{schema}.sql").read_text())
     tables = contents(connection)
     connection.close()
-    assert len(tables) == OLD_TABLES
+    assert len(tables) == OLD[schema]
     return tables
 
 
@@ -38,20 +39,28 @@ def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...
     return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in names}
 
 
-def test_an_old_database_keeps_its_contents_and_can_hold_traces(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", OLD)
+def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: str) -> None:
     path = tmp_path / "railgauge.db"
-    before = old_database(path)
+    before = old_database(path, schema)
     with Store.open(str(path), create=False) as store:
         connection = sqlite3.connect(path)
         after = contents(connection)
+        # Cases have got a column more.
+        after["bench_case"] = [row[:-1] for row in after["bench_case"]]
         assert {name: after[name] for name in before} == before
         connection.close()
         assert store.run(1).new == RUN
+        assert {planned.case.members for planned in store.run(1).cases} == {()}
         assert store.done(1) == {("stream", case(1460).key): {1, 2}, ("stream", case(64).key): {1}}
-        assert store.traces([1]) == []
+        traced = [1] if schema > "0001" else []
+        assert [each.replication for each in store.traces([1])] == traced
         store.reopen_run(1)
         store.add(1, "stream", case(64).key, lossy(2), LAUNCH)
-        assert [each.replication for each in store.traces([1])] == [2]
+        assert [each.replication for each in store.traces([1])] == [*traced, 2]
+        group = pair("n1", "n2", ("n1", "n2", "n3"))
+        new = store.begin_run(RUN, planned(group), METRICS)
+        assert store.run(new).cases[0].case == group
 
 
 def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
@@ -66,10 +75,12 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
             "DROP VIEW loss_runs",
             "DROP TABLE loss_run",
             "DROP TABLE trace",
+            "ALTER TABLE bench_case DROP COLUMN members_id",
+            "DROP TABLE host_list",
             f"UPDATE {VERSION_TABLE} SET version_num = '0001'",
         ):
             connection.execute(text(statement))
-        assert len(inspect(connection).get_table_names()) == OLD_TABLES + 1
+        assert len(inspect(connection).get_table_names()) == OLD["0001"] + 1
     engine.dispose()
     with Store.open(where) as store:
         assert store.series([run], ["throughput"])[0].values.tolist() == [8.0]

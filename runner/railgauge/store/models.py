@@ -83,8 +83,23 @@ class HostFact(Base):
     value: Mapped[str]
 
 
+class HostList(Base):
+    """Hosts in an order, as JSON text, once for all the cases that are measured among them.
+
+    All pairs of 1,000 hosts are 999,000 cases of one list, which takes 8 KB. `key` is its hash, as
+    PostgreSQL's indexes hold no long texts.
+    """
+
+    __tablename__ = "host_list"
+    __table_args__ = (UniqueConstraint("key"),)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    key: Mapped[str]
+    hosts: Mapped[str]
+
+
 class BenchCase(Base):
-    """A case, once for all the runs that measured it."""
+    """A case, once for all the runs that measured it; only a group's has members."""
 
     __tablename__ = "bench_case"
     __table_args__ = (UniqueConstraint("key"),)
@@ -96,6 +111,7 @@ class BenchCase(Base):
     client_host: Mapped[str]
     server_host: Mapped[str | None]
     parameters: Mapped[str]
+    members_id: Mapped[int | None] = mapped_column(ForeignKey("host_list.id"))
 
 
 class RunCase(Base):

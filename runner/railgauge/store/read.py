@@ -14,6 +14,7 @@ from railgauge.errors import InputError
 from railgauge.store.models import (
     BenchCase,
     HostFact,
+    HostList,
     Metric,
     Replication,
     Run,
@@ -29,7 +30,7 @@ from railgauge.store.records import (
     RunSummary,
     StoredRun,
 )
-from railgauge.store.write import RUN_COLUMNS, OpenRun
+from railgauge.store.write import RUN_COLUMNS, OpenRun, chunks
 
 CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.key,
@@ -38,17 +39,30 @@ CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.client_host,
     BenchCase.server_host,
     BenchCase.parameters,
+    BenchCase.members_id,
 ]
 
 
-def make_cases(rows: Sequence[Sequence[Any]]) -> list[Case]:
-    """Return the cases in rows of CASE_COLUMNS."""
+def make_cases(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Case]:
+    """Return the cases in rows of CASE_COLUMNS; equal parameters and members are shared."""
+    texts = dict.fromkeys(row[5] for row in rows)
     # All the JSON at once takes half the time.
-    parameters = json.loads(f"[{','.join(row[-1] for row in rows)}]")
+    parameters = dict(zip(texts, json.loads(f"[{','.join(texts)}]"), strict=True))
+    members = _host_lists(connection, {row[6] for row in rows} - {None})
     return [
-        Case(key, engine, link, client, server, values)
-        for (key, engine, link, client, server, _), values in zip(rows, parameters, strict=True)
+        Case(key, engine, link, client, server, parameters[text], members.get(group, ()))
+        for key, engine, link, client, server, text, group in rows
     ]
+
+
+def _host_lists(connection: Connection, ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    return {
+        number: tuple(json.loads(hosts))
+        for some in chunks(sorted(ids))
+        for number, hosts in connection.execute(
+            select(HostList.id, HostList.hosts).where(HostList.id.in_(some))
+        )
+    }
 
 
 def fetch(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
@@ -94,7 +108,9 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
         ended_at=row.ended_at or "",
         cases=tuple(
             PlannedCase(row[0], case, row[1])
-            for row, case in zip(rows, make_cases([row[2:] for row in rows]), strict=True)
+            for row, case in zip(
+                rows, make_cases(connection, [row[2:] for row in rows]), strict=True
+            )
         ),
         facts=facts,
     )
@@ -214,5 +230,5 @@ def failures(connection: Connection, run_id: int) -> list[Failure]:
     ).all()
     return [
         Failure(row[0], case, row[1], row[2] or "", row[3] or "", row[4] or "")
-        for row, case in zip(rows, make_cases([row[5:] for row in rows]), strict=True)
+        for row, case in zip(rows, make_cases(connection, [row[5:] for row in rows]), strict=True)
     ]

@@ -100,7 +100,7 @@ def _cases(connection: Connection, run_id: int) -> dict[int, _RunCase]:
         .order_by(RunCase.id)
     )
     rows = list(fetch(connection, query))
-    cases = make_cases([row[3:] for row in rows])
+    cases = make_cases(connection, [row[3:] for row in rows])
     return {
         row[0]: _RunCase(row[0], row[1], row[2], case)
         for row, case in zip(rows, cases, strict=True)

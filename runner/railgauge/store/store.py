@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine
 
 from railgauge.errors import RailgaugeError
-from railgauge.store import read, series, traces, write
+from railgauge.store import outcomes, read, series, traces, write
 from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.connect import connect
 from railgauge.store.explain import BUSY_SECONDS, explained
@@ -109,15 +109,28 @@ class Store:
 
     def add(self, run_id: int, test: str, case_key: str, outcome: Outcome, launch: Launch) -> None:
         """Store one replication and its trace, if any; it's durable when this returns."""
+        self.add_all(run_id, test, [(case_key, outcome)], launch)
+
+    def add_all(
+        self, run_id: int, test: str, results: Iterable[tuple[str, Outcome]], launch: Launch
+    ) -> None:
+        """Store what one launch measured of many cases, all of it or nothing.
+
+        `results`: (case key, outcome).
+        """
         run = self._open_run(run_id)
-        run_case_id, _ = write.run_case(run, test, case_key)
+        rows = [(test, case_key, outcome) for case_key, outcome in results]
+        if not rows:
+            return
+        found = _traces(run, rows)
         launch_id = self._launches.get(launch)
-        trace = traces.prepare(outcome)
         with self._writing() as connection:
             if launch_id is None:
-                launch_id = write.insert_launch(connection, run_case_id, launch)
-            write.insert_outcome(connection, run, test, case_key, outcome, launch_id)
-            traces.insert_trace(connection, run_case_id, trace)
+                first, _ = outcomes.run_case(run, test, rows[0][1])
+                launch_id = outcomes.insert_launch(connection, first, launch)
+            outcomes.insert_outcomes(connection, run, rows, launch_id)
+            for run_case_id, trace in found:
+                traces.insert_trace(connection, run_case_id, trace)
         # Only now: a transaction that failed stored no launch either.
         self._launches[launch] = launch_id
 
@@ -144,19 +157,19 @@ class Store:
         run: NewRun,
         cases: Sequence[PlannedCase],
         metrics: Mapping[str, Mapping[str, MetricInfo]],
-        outcomes: Iterable[tuple[str, str, Outcome]],
+        results: Iterable[tuple[str, str, Outcome]],
     ) -> int:
         """Store a whole run that others measured, all of it or nothing, and return its id.
 
-        `outcomes`: (test, case key, outcome).
+        `results`: (test, case key, outcome).
         """
+        rows = list(results)
         with self._writing() as connection:
             run_id = write.insert_run(connection, run, cases, metrics)
             ids = read.open_run(connection, run_id)
-            for test, case_key, outcome in outcomes:
-                write.insert_outcome(connection, ids, test, case_key, outcome, None)
-                run_case_id, _ = write.run_case(ids, test, case_key)
-                traces.insert_trace(connection, run_case_id, traces.prepare(outcome))
+            outcomes.insert_outcomes(connection, ids, rows, None)
+            for run_case_id, trace in _traces(ids, rows):
+                traces.insert_trace(connection, run_case_id, trace)
             write.set_state(connection, run_id, "complete")
         return run_id
 
@@ -239,3 +252,14 @@ class Store:
             connection.begin(),
         ):
             yield connection
+
+
+def _traces(
+    run: write.OpenRun, rows: Iterable[tuple[str, str, Outcome]]
+) -> list[tuple[int, traces.PreparedTrace]]:
+    """Return what is to be stored of the traces, with the id of each one's case in this run."""
+    return [
+        (outcomes.run_case(run, test, case_key)[0], trace)
+        for test, case_key, outcome in rows
+        if (trace := traces.prepare(outcome)) is not None
+    ]

@@ -52,10 +52,8 @@ def prepare(outcome: Outcome) -> PreparedTrace | None:
     return PreparedTrace(row, loss_runs(trace))
 
 
-def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTrace | None) -> None:
-    """Store the trace, if there is one, and its loss runs."""
-    if prepared is None:
-        return
+def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTrace) -> None:
+    """Store the trace and its loss runs."""
     connection.execute(insert(TraceRow), prepared.row | {"run_case_id": run_case_id})
     for start in range(0, len(prepared.runs), _ROWS):
         connection.execute(
@@ -99,7 +97,7 @@ def _of_run(connection: Connection, run_id: int, replication: int | None) -> lis
     rows = connection.execute(query.order_by(RunCase.id, TraceRow.number)).all()
     return [
         StoredTrace(run_id, plan, row[0], case, *row[1:5])
-        for row, case in zip(rows, make_cases([row[5:] for row in rows]), strict=True)
+        for row, case in zip(rows, make_cases(connection, [row[5:] for row in rows]), strict=True)
     ]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
+from typing import TypeVar
 
-from sqlalchemy import Connection, Integer, bindparam, func, insert, select, text, update
+from sqlalchemy import Connection, Integer, bindparam, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from railgauge.cases import Value
@@ -16,16 +18,18 @@ from railgauge.errors import StoreError
 from railgauge.store.models import (
     BenchCase,
     HostFact,
-    LaunchRow,
-    Measurement,
+    HostList,
     Metric,
-    Replication,
     Run,
     RunFile,
     RunMetric,
 )
-from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, RunState
+from railgauge.store.records import MetricInfo, NewRun, PlannedCase, RunState
 
+_Item = TypeVar("_Item")
+
+# Rows handed to the driver at once: enough to be fast, few enough to stay small.
+_ROWS = 10_000
 # A run's plain values, which stand in its own row.
 RUN_COLUMNS = [name for name in NewRun.__slots__ if name != "files"]
 _ADD_RUN_CASE = text(
@@ -79,31 +83,61 @@ def _insert_files(connection: Connection, run_id: int, files: Mapping[str, str])
 def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCase]) -> None:
     if not cases:
         return
-    rows = {
-        planned.case.key: {
-            "key": planned.case.key,
-            "engine": planned.case.engine,
-            "link": planned.case.link,
-            "client_host": planned.case.client,
-            "server_host": planned.case.server,
-            "parameters": json_text(planned.case.parameters),
-        }
-        for planned in cases
-    }
+    lists = _insert_lists(connection, cases)
+    by_key = {planned.case.key: planned.case for planned in cases}
+    texts: dict[int, str] = {}
     # Sorted, so that two runs beginning at once with the same cases can't lock each other out.
-    _insert_missing(connection, BenchCase, [rows[key] for key in sorted(rows)])
-    connection.execute(
-        _ADD_RUN_CASE,
-        [
-            {
-                "run": run_id,
-                "test": planned.test,
-                "replications": planned.replications,
-                "key": planned.case.key,
-            }
-            for planned in cases
-        ],
-    )
+    for keys in chunks(sorted(by_key)):
+        rows = []
+        for case in map(by_key.__getitem__, keys):
+            # Cases share their parameters: a large cluster's million pairs are written once.
+            written = texts.get(id(case.parameters))
+            if written is None:
+                written = texts[id(case.parameters)] = json_text(case.parameters)
+            rows.append(
+                {
+                    "key": case.key,
+                    "engine": case.engine,
+                    "link": case.link,
+                    "client_host": case.client,
+                    "server_host": case.server,
+                    "parameters": written,
+                    "members_id": lists.get(id(case.members)),
+                }
+            )
+        _insert_missing(connection, BenchCase, rows)
+    for some in chunks(cases):
+        connection.execute(
+            _ADD_RUN_CASE,
+            [
+                {
+                    "run": run_id,
+                    "test": planned.test,
+                    "replications": planned.replications,
+                    "key": planned.case.key,
+                }
+                for planned in some
+            ],
+        )
+
+
+def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[int, int]:
+    """Store the cases' members and return their ids by the identity of each tuple of them."""
+    tuples = {id(one.case.members): one.case.members for one in cases if one.case.members}
+    if not tuples:
+        return {}
+    texts = {
+        number: plain_text(json.dumps(members, ensure_ascii=False))
+        for number, members in tuples.items()
+    }
+    keys = {number: hashlib.sha256(text.encode()).hexdigest() for number, text in texts.items()}
+    rows = {keys[number]: {"key": keys[number], "hosts": texts[number]} for number in texts}
+    _insert_missing(connection, HostList, [rows[key] for key in sorted(rows)])
+    ids = {}
+    for some in chunks(sorted(rows)):
+        found = select(HostList.key, HostList.id).where(HostList.key.in_(some))
+        ids.update(dict(connection.execute(found).all()))
+    return {number: ids[key] for number, key in keys.items()}
 
 
 def _insert_metrics(
@@ -128,7 +162,9 @@ def _insert_metrics(
 
 
 def _insert_missing(
-    connection: Connection, model: type[BenchCase | Metric], rows: Sequence[Mapping[str, object]]
+    connection: Connection,
+    model: type[BenchCase | HostList | Metric],
+    rows: Sequence[Mapping[str, object]],
 ) -> None:
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     # inline: no RETURNING, whose rows would be collected for nothing.
@@ -160,90 +196,11 @@ def set_state(connection: Connection, run_id: int, state: RunState) -> None:
     connection.execute(update(Run).where(Run.id == run_id).values(state=state, ended_at=ended_at))
 
 
-def insert_launch(connection: Connection, run_case_id: int, launch: Launch) -> int:
-    """Store the launch and return its id."""
-    key = connection.execute(
-        insert(LaunchRow),
-        {
-            "run_case_id": run_case_id,
-            "started_at": iso(launch.started_at),
-            "client": json_text(launch.client),
-            "server": json_text(launch.server),
-            "warnings": plain_text(json.dumps(launch.warnings, ensure_ascii=False)),
-        },
-    ).inserted_primary_key
-    assert key is not None
-    return int(key[0])
-
-
-def insert_outcome(
-    connection: Connection,
-    run: OpenRun,
-    test: str,
-    case_key: str,
-    outcome: Outcome,
-    launch_id: int | None,
-) -> None:
-    """Store the replication and its values; StoreError when the outcome contradicts itself."""
-    run_case_id, engine = run_case(run, test, case_key)
-    number = _number(connection, run_case_id, outcome)
-    values = _values(run, engine, outcome)
-    connection.execute(
-        insert(Replication),
-        {
-            "run_case_id": run_case_id,
-            "number": number,
-            "status": outcome.status,
-            "started_at": None if outcome.started_at is None else iso(outcome.started_at),
-            "error_code": plain_text(outcome.error_code) or None,
-            "error_message": plain_text(outcome.error_message) or None,
-            "launch_id": launch_id,
-        },
-    )
-    if values:
-        connection.execute(
-            insert(Measurement),
-            [
-                {"run_case_id": run_case_id, "metric_id": metric, "number": number, "value": value}
-                for metric, value in values
-            ],
-        )
-
-
-def run_case(run: OpenRun, test: str, case_key: str) -> tuple[int, str]:
-    """Return the id of the test's case in this run, and its engine."""
-    try:
-        return run.cases[test, case_key]
-    except KeyError:
-        raise StoreError(f"run {run.id} has no case {case_key} in a test {test!r}") from None
-
-
-def _number(connection: Connection, run_case_id: int, outcome: Outcome) -> int:
-    if not outcome.warmup:
-        if outcome.replication < 1:
-            raise StoreError(f"a replication's number is 1 or more, not {outcome.replication}")
-        return outcome.replication
-    lowest = connection.execute(
-        select(func.min(Replication.number)).where(Replication.run_case_id == run_case_id)
-    ).scalar()
-    return min(lowest or 0, 0) - 1
-
-
-def _values(run: OpenRun, engine: str, outcome: Outcome) -> list[tuple[int, float]]:
-    if (outcome.status == "failed") == bool(outcome.metrics):
-        raise StoreError(
-            "a failed replication has no metrics and any other has some; "
-            f"replication {outcome.replication} is {outcome.status} with {len(outcome.metrics)}"
-        )
-    known = run.metrics.get(engine, {})
-    values = []
-    for name, value in outcome.metrics.items():
-        if name not in known:
-            raise StoreError(f"engine {engine} gave a metric it had not described: {name!r}")
-        if not math.isfinite(value):
-            raise StoreError(f"engine {engine} gave {value} as its {name}: that is no measurement")
-        values.append((known[name], float(value)))
-    return values
+def chunks(items: Iterable[_Item]) -> Iterator[list[_Item]]:
+    """Yield `items` in lists of as many as one statement is given at once."""
+    rest = iter(items)
+    while some := list(islice(rest, _ROWS)):
+        yield some
 
 
 def now() -> str:

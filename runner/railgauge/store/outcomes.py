@@ -1,0 +1,122 @@
+"""What a launch measured goes into the tables: its replications and their values, many at once."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Connection, func, insert, select
+
+from railgauge.errors import StoreError
+from railgauge.store.models import LaunchRow, Measurement, Replication
+from railgauge.store.records import Launch, Outcome
+from railgauge.store.write import OpenRun, chunks, iso, json_text, plain_text
+
+
+def insert_launch(connection: Connection, run_case_id: int, launch: Launch) -> int:
+    """Store the launch and return its id."""
+    key = connection.execute(
+        insert(LaunchRow),
+        {
+            "run_case_id": run_case_id,
+            "started_at": iso(launch.started_at),
+            "client": json_text(launch.client),
+            "server": json_text(launch.server),
+            "warnings": plain_text(json.dumps(launch.warnings, ensure_ascii=False)),
+        },
+    ).inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
+def run_case(run: OpenRun, test: str, case_key: str) -> tuple[int, str]:
+    """Return the id of the test's case in this run, and its engine."""
+    try:
+        return run.cases[test, case_key]
+    except KeyError:
+        raise StoreError(f"run {run.id} has no case {case_key} in a test {test!r}") from None
+
+
+def insert_outcomes(
+    connection: Connection,
+    run: OpenRun,
+    outcomes: Iterable[tuple[str, str, Outcome]],
+    launch_id: int | None,
+) -> None:
+    """Store replications (test, case key, outcome) and their values.
+
+    StoreError when one contradicts itself.
+    """
+    for some in chunks(outcomes):
+        _insert_some(connection, run, some, launch_id)
+
+
+def _insert_some(
+    connection: Connection,
+    run: OpenRun,
+    outcomes: Sequence[tuple[str, str, Outcome]],
+    launch_id: int | None,
+) -> None:
+    warmups = {run_case(run, test, key)[0] for test, key, one in outcomes if one.warmup}
+    lowest = _lowest_numbers(connection, warmups)
+    replications: list[dict[str, object]] = []
+    values: list[dict[str, object]] = []
+    for test, case_key, outcome in outcomes:
+        run_case_id, engine = run_case(run, test, case_key)
+        number = _number(run_case_id, outcome, lowest)
+        replications.append(
+            {
+                "run_case_id": run_case_id,
+                "number": number,
+                "status": outcome.status,
+                "started_at": None if outcome.started_at is None else iso(outcome.started_at),
+                "error_code": plain_text(outcome.error_code) or None,
+                "error_message": plain_text(outcome.error_message) or None,
+                "launch_id": launch_id,
+            }
+        )
+        values += [
+            {"run_case_id": run_case_id, "metric_id": metric, "number": number, "value": value}
+            for metric, value in _values(run.metrics.get(engine, {}), engine, outcome)
+        ]
+    connection.execute(insert(Replication), replications)
+    if values:
+        connection.execute(insert(Measurement), values)
+
+
+def _lowest_numbers(connection: Connection, run_cases: Iterable[int]) -> dict[int, int]:
+    """Return the number of the last warm-up of each of these run cases that has had one."""
+    if not run_cases:
+        return {}
+    query = (
+        select(Replication.run_case_id, func.min(Replication.number))
+        .where(Replication.run_case_id.in_(run_cases), Replication.number < 0)
+        .group_by(Replication.run_case_id)
+    )
+    return dict(connection.execute(query).all())
+
+
+def _number(run_case_id: int, outcome: Outcome, lowest: dict[int, int]) -> int:
+    if outcome.warmup:
+        lowest[run_case_id] = lowest.get(run_case_id, 0) - 1
+        return lowest[run_case_id]
+    if outcome.replication < 1:
+        raise StoreError(f"a replication's number is 1 or more, not {outcome.replication}")
+    return outcome.replication
+
+
+def _values(known: Mapping[str, int], engine: str, outcome: Outcome) -> list[tuple[int, float]]:
+    if (outcome.status == "failed") == bool(outcome.metrics):
+        raise StoreError(
+            "a failed replication has no metrics and any other has some; "
+            f"replication {outcome.replication} is {outcome.status} with {len(outcome.metrics)}"
+        )
+    values = []
+    for name, value in outcome.metrics.items():
+        if name not in known:
+            raise StoreError(f"engine {engine} gave a metric it had not described: {name!r}")
+        if not math.isfinite(value):
+            raise StoreError(f"engine {engine} gave {value} as its {name}: that is no measurement")
+        values.append((known[name], float(value)))
+    return values

@@ -1,0 +1,161 @@
+"""Cases of a group of hosts, and what one launch measures of thousands of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+from sqlalchemy import create_engine, text
+from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, failed, lossy, measured, pair, planned
+
+from railgauge.errors import StoreError
+from railgauge.store import Store
+from railgauge.store.records import Launch, Outcome
+
+HOSTS = tuple(f"n{i}" for i in range(1, 6))
+PAIRS = [pair(client, server, HOSTS) for client, server in permutations(HOSTS, 2)]
+
+
+@pytest.fixture
+def store(where: str) -> Iterator[Store]:
+    with Store.open(where) as opened:
+        yield opened
+
+
+def count(where: str, table: str) -> int:
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.connect() as connection:
+        found = connection.execute(text(f"SELECT count(*) FROM {table}")).scalar()
+    engine.dispose()
+    assert isinstance(found, int)
+    return found
+
+
+def test_members_come_back_in_the_order_of_their_ranks(store: Store) -> None:
+    cases = [
+        pair("n1", None, ("n1", "n3", "n2"), "rack"),
+        pair("n1", None, ("n1", "n2", "n3"), "again"),
+        pair("h ä'\"]", "n2", ("h ä'\"]", "n2", ",")),
+        case(),
+    ]
+    run = store.begin_run(RUN, planned(*cases), METRICS)
+    assert [one.case for one in store.run(run).cases] == cases
+    assert [one.case for one in store.series([run], ["throughput"])] == cases
+    store.add(run, "stream", cases[0].key, failed(1), LAUNCH)
+    assert [one.case for one in store.failures(run)] == cases[:1]
+    store.add(run, "stream", cases[1].key, lossy(1), LAUNCH)
+    assert [one.case for one in store.traces([run])] == cases[1:2]
+
+
+def test_a_list_of_hosts_is_stored_once_for_all_its_cases_and_runs(
+    store: Store, where: str
+) -> None:
+    for _ in range(2):
+        store.begin_run(RUN, planned(*PAIRS), METRICS)
+    again = [replace(one, members=(*HOSTS[:-1], HOSTS[-1])) for one in PAIRS]
+    assert [one.case for one in store.run(store.begin_run(RUN, planned(*again), METRICS)).cases]
+    assert count(where, "host_list") == 1
+    cases = [one.case for one in store.run(1).cases]
+    assert {id(one.members) for one in cases} == {id(cases[0].members)}
+
+
+def test_all_that_a_launch_measured_is_stored_at_once(store: Store, where: str) -> None:
+    run = store.begin_run(RUN, planned(*PAIRS, replications=2), METRICS)
+    for number in (1, 2):
+        results = [(one.key, measured(number, 100.0 * i + number)) for i, one in enumerate(PAIRS)]
+        results[3] = (PAIRS[3].key, failed(number))
+        store.add_all(run, "stream", iter(results), LAUNCH)
+    series = store.series([run], ["throughput"])
+    assert [one.case for one in series] == PAIRS
+    assert [one.values.tolist() for one in series] == [
+        [] if i == 3 else [100.0 * i + 1, 100.0 * i + 2] for i in range(len(PAIRS))
+    ]
+    assert [one.failed for one in series] == [2 if i == 3 else 0 for i in range(len(PAIRS))]
+    assert store.done(run) == {("stream", one.key): {1, 2} for one in PAIRS}
+    assert count(where, "launch") == 1
+
+
+def test_more_outcomes_than_fit_into_one_statement_are_all_stored(store: Store) -> None:
+    hosts = tuple(f"n{i:03}" for i in range(110))
+    cases = [pair(client, server, hosts) for client, server in permutations(hosts, 2)]
+    run = store.begin_run(RUN, planned(*cases, replications=1), METRICS)
+    warm = {"throughput": 1.0}
+    store.add_all(
+        run, "stream", ((one.key, Outcome(0, MOMENT, warm, warmup=True)) for one in cases), LAUNCH
+    )
+    store.add_all(run, "stream", ((one.key, measured(1, 7.0)) for one in cases), LAUNCH)
+    assert len(store.done(run)) == len(cases) == 11_990
+    assert {tuple(one.values.tolist()) for one in store.series([run], ["throughput"])} == {(7.0,)}
+
+
+def test_warm_ups_of_one_case_are_counted_on(store: Store, where: str) -> None:
+    run = store.begin_run(RUN, planned(*PAIRS[:2]), METRICS)
+    warm = Outcome(0, MOMENT, {"throughput": 1.0}, warmup=True)
+    store.add(run, "stream", PAIRS[0].key, warm, LAUNCH)
+    keys = [one.key for one in PAIRS[:2]]
+    store.add_all(run, "stream", [(key, warm) for key in [*keys, *keys]], LAUNCH)
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.connect() as connection:
+        rows = connection.execute(
+            text("SELECT case_key, replication FROM warmup ORDER BY case_key, replication")
+        ).all()
+    engine.dispose()
+    assert sorted(tuple(row) for row in rows) == sorted(
+        [(keys[0], 1), (keys[0], 2), (keys[0], 3), (keys[1], 1), (keys[1], 2)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("bad", "match"),
+    [
+        (measured(1, float("nan")), "is no measurement"),
+        (Outcome(1, MOMENT, {"bandwidth": 1.0}), "had not described"),
+        (Outcome(1, MOMENT, {}), "a failed replication has no metrics"),
+        (measured(0), "is 1 or more"),
+    ],
+)
+def test_of_a_launch_with_one_impossible_outcome_nothing_is_stored(
+    store: Store, where: str, bad: Outcome, match: str
+) -> None:
+    run = store.begin_run(RUN, planned(*PAIRS), METRICS)
+    launch = Launch(MOMENT, {"pml": "ob1"}, {})
+    results = [(one.key, measured(1)) for one in PAIRS]
+    with pytest.raises(StoreError, match=match):
+        store.add_all(run, "stream", [*results[:-1], (PAIRS[-1].key, bad)], launch)
+    assert store.done(run) == {}
+    assert count(where, "launch") == 0
+    store.add_all(run, "stream", results, launch)
+    assert len(store.done(run)) == len(PAIRS)
+    assert count(where, "launch") == 1
+
+
+def test_an_outcome_that_is_there_already_or_of_no_case_takes_none_with_it(store: Store) -> None:
+    run = store.begin_run(RUN, planned(*PAIRS[:2]), METRICS)
+    store.add(run, "stream", PAIRS[1].key, measured(1, 5.0), LAUNCH)
+    for second in (PAIRS[1], PAIRS[2]):
+        with pytest.raises(StoreError):
+            store.add_all(
+                run, "stream", [(one.key, measured(1)) for one in (PAIRS[0], second)], LAUNCH
+            )
+    assert store.done(run) == {("stream", PAIRS[1].key): {1}}
+    store.add_all(run, "stream", [], Launch(MOMENT))
+
+
+def test_any_program_can_read_a_cases_members(store: Store, where: str) -> None:
+    store.begin_run(RUN, planned(PAIRS[0], case()), METRICS)
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.connect() as connection:
+        rows = connection.execute(
+            text(
+                "SELECT link, hosts FROM bench_case"
+                " LEFT JOIN host_list ON host_list.id = members_id ORDER BY bench_case.id"
+            )
+        ).all()
+    engine.dispose()
+    assert {link: hosts and json.loads(hosts) for link, hosts in rows} == {
+        "n1→n2": list(HOSTS),
+        "gw→hh": None,
+    }
