@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from railgauge.testbed.layout import Cable, End, Layout
-from railgauge.testbed.shaping import discipline
+from railgauge.testbed.shaping import discipline, single_frames
 from railgauge.testbed.state import Record
 from railgauge.testbed.tools import tool
 
@@ -74,7 +74,9 @@ def _interfaces(
     """Return ip's lines for the interfaces of a host or of a switch."""
     lines: list[tuple[str, ...]] = []
     addresses = {layout.namespaces[name]: address for name, address in layout.addresses.items()}
-    for _, end in ends:
+    for cable, end in ends:
+        if cable.by != "rail-wire" and single_frames(cable):
+            lines.append(("link", "set", end.interface, "gso_max_segs", "1"))
         if namespace in layout.bridges:
             lines.append(("link", "set", end.interface, "master", "switch", "up"))
         else:

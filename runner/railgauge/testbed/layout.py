@@ -79,6 +79,14 @@ def free_network(taken: Iterable[str]) -> str:
     return str(next(free, candidates[0]))
 
 
+def has_delay(testbed: Testbed) -> bool:
+    """Tell whether anything of it takes time to cross."""
+    cables = [link.one_way for link in testbed.links]
+    for switch in testbed.switches.values():
+        cables += [_port(switch, host)[1] for host in switch.hosts]
+    return any(cables)
+
+
 def lay_out(testbed: Testbed, network: str, *, netem: bool) -> Layout:
     """Return what `testbed` comes to in `network`; `netem` tells whether the kernel has it."""
     namespaces = {name: f"rg-{testbed.name}-{name}" for name in testbed.hosts}

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 from railgauge.testbed.layout import Cable
 
-_TICK = 0.002  # seconds of the rate that may pass at once: the kernel may wake up that late
+# On the wire a frame takes its own bytes, at least 60, and 24 more: preamble, checksum and gap.
+# rail-wire counts so, too.
+_OVERHEAD = 24
+_LEAST_ON_WIRE = 84
+_SINGLE_FRAMES = 2.5e9  # bit/s: faster, and the kernel's batches of frames have to stay together
+_TICK = 0.001  # seconds of the rate that may pass at once: the kernel may wake up that late
 _LEAST_BURST = 16 * 1024
 _QUEUE_TIME = 0.010  # seconds that a full queue holds
 _LEAST_QUEUE = 128 * 1024
@@ -17,6 +25,11 @@ def queue_of(cable: Cable) -> int:
     return cable.queue or usual
 
 
+def single_frames(cable: Cable) -> bool:
+    """Tell whether the cable takes no batches of frames, so that each counts with its overhead."""
+    return cable.rate is not None and cable.rate <= _SINGLE_FRAMES
+
+
 def discipline(cable: Cable) -> tuple[str, ...]:
     """Return the root discipline of both of the cable's interfaces, () for none."""
     if cable.by == "netem":
@@ -24,7 +37,11 @@ def discipline(cable: Cable) -> tuple[str, ...]:
     if cable.by == "veth" and cable.rate is not None:
         burst = max(_LEAST_BURST, 2 * cable.mtu, int(cable.rate * _TICK / 8))
         limit = max(queue_of(cable), 2 * cable.mtu)
-        return ("tbf", "rate", f"{cable.rate:.0f}bit", "burst", f"{burst}", "limit", f"{limit}")
+        wire = ("overhead", str(_OVERHEAD), "mpu", str(_LEAST_ON_WIRE))
+        return (
+            *("tbf", "rate", f"{cable.rate:.0f}bit", *wire),
+            *("burst", str(burst), "limit", str(limit)),
+        )
     return ()
 
 
@@ -35,5 +52,15 @@ def _netem(cable: Cable) -> tuple[str, ...]:
     if cable.rate is not None:
         under_way = queue_of(cable) + int(cable.rate * cable.delay / 8)
         packets = max(16, under_way // cable.mtu)
-        words += ["rate", f"{cable.rate:.0f}bit"]
+        words += ["rate", f"{cable.rate:.0f}bit", str(_OVERHEAD)]
     return (*words, "limit", str(packets))
+
+
+def kernel_has_netem(*, privileged: bool) -> bool:
+    """Tell by trying, in a namespace that goes with the command."""
+    user = () if privileged else ("-U", "-r")
+    argv = ["unshare", *user, "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem"]
+    if shutil.which(argv[0]) is None:
+        return False
+    done = subprocess.run([*argv, "delay", "1ms"], capture_output=True, check=False)
+    return done.returncode == 0

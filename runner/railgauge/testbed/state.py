@@ -147,9 +147,9 @@ def find(name: str) -> State:
     return known[name]
 
 
-def new_token() -> str:
-    """Return what marks the processes of one testbed."""
-    return uuid.uuid4().hex
+def new_token(name: str) -> str:
+    """Return what marks the processes of one testbed, the `name` first for whoever looks."""
+    return f"rg-{name}-{uuid.uuid4().hex}"
 
 
 def _record(folder: Path) -> Record | None:

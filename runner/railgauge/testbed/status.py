@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from railgauge.testbed.relay import counts
 from railgauge.testbed.state import State
 
 
@@ -17,6 +18,7 @@ def as_dict(state: State) -> dict[str, Any]:
     if state.record is None:
         return answer
     layout = state.record.layout
+    counted = counts(state)
     return {
         **answer,
         "state": "up" if state.record.ready else "unfinished",
@@ -36,7 +38,8 @@ def as_dict(state: State) -> dict[str, Any]:
                 "delay": cable.delay,
                 "mtu": cable.mtu,
                 "by": cable.by,
+                **({"relay": counted[index]} if index in counted else {}),
             }
-            for cable in layout.cables
+            for index, cable in enumerate(layout.cables)
         ],
     }

@@ -7,14 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.testbed import build
+from railgauge.testbed import build, relay
 from railgauge.testbed.agent import agent
 from railgauge.testbed.down import remove
 from railgauge.testbed.holder import hold
 from railgauge.testbed.hosts_file import hosts_file
-from railgauge.testbed.layout import free_network, lay_out
+from railgauge.testbed.layout import free_network, has_delay, lay_out
 from railgauge.testbed.model import Testbed
 from railgauge.testbed.read import read_testbed
+from railgauge.testbed.shaping import kernel_has_netem
 from railgauge.testbed.state import Record, State, begin, locked, new_token, states, translated
 from railgauge.transport.netns import exists
 
@@ -43,8 +44,9 @@ def _record(testbed: Testbed, source: str) -> Record:
             f"railgauge testbed down {testbed.name} removes it"
         )
     taken = [state.record.layout.network for state in others if state.record]
-    layout = lay_out(testbed, testbed.network or free_network(taken), netem=False)
     privileged = os.geteuid() == 0
+    netem = has_delay(testbed) and kernel_has_netem(privileged=privileged)
+    layout = lay_out(testbed, testbed.network or free_network(taken), netem=netem)
     if privileged:
         for namespace in layout.all_namespaces:
             if exists(namespace):
@@ -52,7 +54,7 @@ def _record(testbed: Testbed, source: str) -> Record:
                     f"the network namespace {namespace} is there already, and no testbed of ours "
                     f"knows it: remove it (ip netns del {namespace}) or rename the testbed"
                 )
-    return Record(new_token(), layout, source, privileged)
+    return Record(new_token(testbed.name), layout, source, privileged)
 
 
 def _build(state: State) -> State:
@@ -65,6 +67,7 @@ def _build(state: State) -> State:
         state = state.write(record)
     build.build_namespaces(record)
     build.build_pairs(record)
+    relay.start(state)
     build.connect(record)
     with translated():
         state.agent.write_text(agent(record), encoding="utf-8")
