@@ -19,6 +19,7 @@ from railgauge.errors import EnvironmentFailedError, HostKeyError, HostUnreachab
 from railgauge.plan.model import Host
 from railgauge.transport import open_transport
 from railgauge.transport.base import run
+from railgauge.transport.retry import TRIES
 from railgauge.transport.ssh import SshTransport
 
 KEEPALIVE = 1.0
@@ -427,9 +428,10 @@ def test_something_that_is_no_ssh_server_is_told(
         with ThreadPoolExecutor(1) as pool:
 
             def answer() -> None:
-                connection, _ = server.accept()
-                with connection:
-                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                for _ in range(TRIES):
+                    connection, _ = server.accept()
+                    with connection:
+                        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
             answering = pool.submit(answer)
             with pytest.raises(HostUnreachableError, match=r"node: reaching .*127\.0\.0\.1"):

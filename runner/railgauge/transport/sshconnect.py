@@ -6,10 +6,12 @@ Nothing here ever asks the user: keys come from the agent or from files without 
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import socket
 import subprocess
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,8 +36,26 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 _MOST_HOPS = 8
 ANSWER = 15.0
 # sshd drops logins at random when more than ten are under way (MaxStartups), and a jump host sees
-# those for all hosts behind it.
-_CONNECTING = threading.BoundedSemaphore(8)
+# those for all hosts behind it. How many there are in all is for those who connect to say.
+_LOGINS = 8
+_gates: defaultdict[tuple[str, int], threading.BoundedSemaphore] = defaultdict(
+    lambda: threading.BoundedSemaphore(_LOGINS)
+)
+_gates_changing = threading.Lock()
+# What passes by itself: nobody there yet, too many at once, a path that changes.
+_PASSING_ERRORS = (ConnectionError, TimeoutError, EOFError, NoValidConnectionsError)
+_PASSING_NUMBERS = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
+# paramiko tells by words alone that the other side hung up or fell silent during the login.
+_PASSING_WORDS = (
+    "protocol banner",
+    "Negotiation failed",
+    "No existing session",
+    "session not active",
+    "saw EOF",
+    "Authentication timeout",
+    "Timeout opening channel",
+)
+_CONNECT_FAILED = 2  # RFC 4254, 5.1: the jump host could not reach what is behind it
 
 
 class _BatchTransport(paramiko.Transport):
@@ -56,8 +76,7 @@ class SshConnection:
         self._hops = contextlib.ExitStack()
         self._hops_closing = threading.Lock()
         try:
-            with _CONNECTING:
-                self._client = _open(host, resolve(destination), self._hops, _MOST_HOPS)
+            self._client = _open(host, resolve(destination), self._hops, _MOST_HOPS)
         except BaseException:
             self._hops.close()
             raise
@@ -153,10 +172,20 @@ def _open(
     connection.client.set_missing_host_key_policy(known)
     hops.callback(connection.client.close)
     where = f"{options.user}@{options.hostname} port {options.port}"
-    with translated(host, f"reaching {where} by ssh"):
+    with translated(host, f"reaching {where} by ssh"), _gate(options):
         connection.open()
     client: paramiko.SSHClient = connection.client
     return client
+
+
+def _gate(options: SshOptions) -> threading.BoundedSemaphore:
+    """Return what lets so many through to log in there at a time as its sshd takes.
+
+    Where a ProxyCommand leads through is not ours to know, so those share one.
+    """
+    key = ("", 0) if options.proxy_command else (options.hostname, options.port)
+    with _gates_changing:
+        return _gates[key]
 
 
 def _through(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> paramiko.Channel:
@@ -187,6 +216,23 @@ def _proxy(host: str, command: str, hops: contextlib.ExitStack) -> socket.socket
 
     hops.callback(end)
     return ours
+
+
+def may_pass(error: HostUnreachableError) -> bool:
+    """Tell whether a connection that failed with `error` is worth another try.
+
+    Keys that are wrong or not accepted, a bad name or configuration stay what they are.
+    """
+    cause = error.__cause__
+    if isinstance(cause, ChannelException):
+        return cause.code == _CONNECT_FAILED
+    if isinstance(cause, SSHException):
+        return any(words in str(cause) for words in _PASSING_WORDS)
+    if isinstance(cause, socket.gaierror):
+        return cause.errno == socket.EAI_AGAIN
+    if isinstance(cause, OSError) and cause.errno in _PASSING_NUMBERS:
+        return True
+    return isinstance(cause, _PASSING_ERRORS)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,8 @@ import paramiko
 
 from railgauge.errors import HostUnreachableError
 from railgauge.transport.base import let_go
-from railgauge.transport.sshconnect import ANSWER, SshConnection
+from railgauge.transport.retry import patiently
+from railgauge.transport.sshconnect import ANSWER, SshConnection, may_pass
 
 
 class SshPool:
@@ -24,7 +25,7 @@ class SshPool:
         self._lock = threading.Lock()  # for what follows; never held for long
         self._connections: list[SshConnection] = []
         self._coming: Future[SshConnection] | None = None
-        self._closed = False
+        self._closed = threading.Event()
 
     def session(self, timeout: float = ANSWER) -> tuple[SshConnection, paramiko.Channel]:
         """Return a new session, on a connection we have or on a new one if those are full.
@@ -58,7 +59,7 @@ class SshPool:
     def close(self) -> None:
         """Close all connections and make no more; who waits for one comes back at once."""
         with self._lock:
-            self._closed = True
+            self._closed.set()
             if self._coming is not None:
                 self._coming.cancel()
         for connection in self.alive():
@@ -74,7 +75,7 @@ class SshPool:
         """Connect in a thread of its own, for nothing interrupts a look-up or a connect()."""
         coming: Future[SshConnection] = Future()
         with self._lock:
-            if self._closed:
+            if self._closed.is_set():
                 raise let_go(self._host)
             self._coming = coming
         threading.Thread(target=self._deliver, args=(coming,), daemon=True).start()
@@ -83,16 +84,19 @@ class SshPool:
         except CancelledError:
             raise let_go(self._host) from None
 
+    def _connection(self) -> SshConnection:
+        return SshConnection(self._host, self._destination, self._keepalive)
+
     def _deliver(self, coming: Future[SshConnection]) -> None:
         """Connect and tell, unless nobody wants it any more."""
         try:
-            connection = SshConnection(self._host, self._destination, self._keepalive)
+            connection = patiently(self._connection, may_pass, self._closed)
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             with contextlib.suppress(InvalidStateError):
                 coming.set_exception(error)
             return
         with self._lock:
-            closed = self._closed
+            closed = self._closed.is_set()
             if not closed:
                 self._connections.append(connection)
         if closed:
