@@ -12,7 +12,7 @@ from railgauge.catalogue import Catalogue, Value
 from railgauge.errors import FileProblems, Problem
 from railgauge.plan.load import LoadedPlan
 from railgauge.plan.model import Test
-from railgauge.plan.space import PLACES, Place, Space
+from railgauge.plan.space import PLACES, Group, Place, Space
 
 __all__ = ["Case", "ExpandedTest", "Value", "case_key", "case_name", "expand", "varying"]
 
@@ -25,7 +25,11 @@ MAX_REPLICATIONS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One engine, one link (or host) and one full set of parameters, in base units."""
+    """One engine, one link (or host, or group) and one full set of parameters, in base units.
+
+    `members` are a group's hosts in the order of their ranks. With a server it is a pair of them,
+    measured together with all the other pairs; without, the client is the first.
+    """
 
     key: str
     engine: str
@@ -33,6 +37,7 @@ class Case:
     client: str
     server: str | None
     parameters: Mapping[str, Value]
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +49,17 @@ class ExpandedTest:
 
 
 def case_key(
-    engine: str, link: str, client: str, server: str | None, parameters: Mapping[str, Value]
+    engine: str,
+    link: str,
+    client: str,
+    server: str | None,
+    parameters: Mapping[str, Value],
+    members: Sequence[str] = (),
 ) -> str:
     """Return 16 hexadecimal digits that stand for exactly these, in whatever order they came."""
-    place = Place(link, client, server)
+    place = Place(link, client, server, Group.of(members) if members else None)
     settings = {name: _fragment(name, value) for name, value in parameters.items()}
-    return _hash(_head(engine, place), settings, sorted(settings))
+    return _hash(_head(engine, place), _tail(settings, sorted(settings)))
 
 
 def varying(cases: Iterable[Case]) -> tuple[str, ...]:
@@ -119,18 +129,24 @@ def _cases(space: Space) -> Iterator[Case]:
         [{name: _fragment(name, value) for name, value in row.items()} for row in axis]
         for axis in space.axes
     ]
+    # Put together once and shared by all places: of a large cluster there are a million.
+    combinations: list[tuple[tuple[int, ...], str, Mapping[str, Value]]] = []
+    for rows in product(*(range(len(axis)) for axis in space.axes)):
+        settings = dict(fixed)
+        parameters: dict[str, Value] = dict(space.fixed)
+        for axis, row in enumerate(rows):
+            settings.update(written[axis][row])
+            parameters.update(space.axes[axis][row])
+        combinations.append((rows, _tail(settings, names), parameters))
     excluded = _Excluded(space)
+    engine = space.engine.name
     for number, place in enumerate(space.places):
-        head = _head(space.engine.name, place)
-        for rows in product(*(range(len(axis)) for axis in space.axes)):
-            if excluded.has(number, rows):
-                continue
-            settings, parameters = dict(fixed), dict(space.fixed)
-            for axis, row in enumerate(rows):
-                settings.update(written[axis][row])
-                parameters.update(space.axes[axis][row])
-            key = _hash(head, settings, names)
-            yield Case(key, space.engine.name, place.name, place.client, place.server, parameters)
+        head = _head(engine, place)
+        members = place.group.members if place.group else ()
+        for rows, tail, shared in combinations:
+            if not excluded.has(number, rows):
+                key = _hash(head, tail)
+                yield Case(key, engine, place.name, place.client, place.server, shared, members)
 
 
 _to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
@@ -141,13 +157,18 @@ def _fragment(name: str, value: Value) -> str:
 
 
 def _head(engine: str, place: Place) -> str:
-    return _to_json([engine, place.name, place.client, place.server])
+    """Return the beginning of the JSON list that a key is the hash of."""
+    parts = [engine, place.name, place.client, place.server]
+    return _to_json([*parts, place.group.digest] if place.group else parts)[:-1]
 
 
-def _hash(head: str, settings: Mapping[str, str], names: Sequence[str]) -> str:
-    """Hash the JSON list of engine, link, client, server and the sorted pairs of parameters."""
-    text = f"{head[:-1]},[{','.join([settings[name] for name in names])}]]"
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _tail(settings: Mapping[str, str], names: Sequence[str]) -> str:
+    return f",[{','.join([settings[name] for name in names])}]]"
+
+
+def _hash(head: str, tail: str) -> str:
+    """Hash engine, link, client, server, group if any, and the sorted pairs of parameters."""
+    return hashlib.sha256(f"{head}{tail}".encode()).hexdigest()[:16]
 
 
 class _Excluded:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from railgauge.cases import Case
@@ -57,7 +57,7 @@ class Setting:
     name: Namer
     sites: Mapping[str, Site]
     concurrency: int
-    terms: Callable[[Case], Terms]
+    terms: Callable[[Dispatch], Terms]
 
 
 @dataclass(slots=True)
@@ -91,12 +91,6 @@ class _Stop:
 _Message = _Measured | _Ended | _Stop
 
 
-def hosts_of(dispatch: Dispatch) -> tuple[str, ...]:
-    """Return the hosts that a dispatch needs."""
-    case = dispatch.case
-    return (case.client,) if case.server is None else (case.client, case.server)
-
-
 class Execution:
     """The rounds of one run being measured. `lost` maps each host that was lost to why."""
 
@@ -112,9 +106,10 @@ class Execution:
 
     def run(self, rounds: Sequence[Round]) -> Totals:
         """Measure all rounds, or until the user stops it; returns what came of it."""
-        total = sum(len(dispatch.replications) for each in rounds for dispatch in each)
-        self.totals.asked = total
-        self._observer.begin(self._run, total, self._setting.name)
+        every = [dispatch for each in rounds for dispatch in each]
+        self.totals.asked = sum(len(each.replications) * len(each.cases) for each in every)
+        launched = sum(len(each.replications) for each in every)
+        self._observer.begin(self._run, launched, self._setting.name)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
             with asking(lambda: self._messages.put(_Stop())):
@@ -126,13 +121,14 @@ class Execution:
             self._programs.end_all()
             workers.shutdown()
             self._observer.end()
-        self.totals.missing = total - self.totals.measured - self.totals.failed
-        return self.totals
+        totals = self.totals
+        totals.missing = totals.asked - totals.measured - totals.failed
+        return totals
 
     def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
         running = 0
         for dispatch in dispatches:
-            if not any(self._setting_host(name) in self.lost for name in hosts_of(dispatch)):
+            if not any(self._setting_host(name) in self.lost for name in dispatch.hosts):
                 self._observer.dispatched(dispatch)
                 workers.submit(self._work, dispatch)
                 running += 1
@@ -152,13 +148,17 @@ class Execution:
         return self._setting.sites[name].transport.host
 
     def _note(self, message: _Measured) -> None:
-        outcome = message.outcome
-        case = message.dispatch.case
-        self._store.add(self._run, message.dispatch.test, case.key, outcome, message.launch)
+        outcome, dispatch = message.outcome, message.dispatch
+        if dispatch.pairs:
+            every = [(case.key, _of_pair(case, outcome)) for case in dispatch.pairs]
+            self._store.add_all(self._run, dispatch.test, every, message.launch)
+            outcome = every[0][1]
+        else:
+            self._store.add(self._run, dispatch.test, dispatch.case.key, outcome, message.launch)
         if not outcome.warmup:
-            self.totals.failed += outcome.status == "failed"
-            self.totals.measured += outcome.status != "failed"
-        self._observer.measured(message.dispatch, outcome, message.launch)
+            self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
+            self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
+        self._observer.measured(dispatch, outcome, message.launch)
 
     def _note_end(self, error: BaseException | None) -> None:
         if isinstance(error, HostUnreachableError):
@@ -193,8 +193,14 @@ class Execution:
             setting.catalogue.engine(case.engine),
             case,
             tuple(numbers),
-            setting.sites[case.client],
-            None if case.server is None else setting.sites[case.server],
-            terms=setting.terms(case),
+            [setting.sites[name] for name in dispatch.hosts],
+            terms=setting.terms(dispatch),
             programs=self._programs,
         )
+
+
+def _of_pair(case: Case, outcome: Outcome) -> Outcome:
+    """Return what the outcome of a group's launch is for one of its pairs."""
+    assert case.server is not None
+    metrics = outcome.pairs.get((case.client, case.server), {})
+    return replace(outcome, metrics=metrics, pairs={})

@@ -19,12 +19,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from railgauge import __version__, facts
-from railgauge.cases import Case, ExpandedTest, case_name, varying
+from railgauge.cases import ExpandedTest, case_name, varying
 from railgauge.cases import expand as expand_cases
 from railgauge.catalogue import Catalogue
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.deploy import Bundle, bundle, deploy
+from railgauge.engine.deploy_mpi import Mpi as BuiltMpi
+from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.engine.measure import Site
+from railgauge.engine.mpi_job import Launcher
 from railgauge.errors import (
     EnvironmentFailedError,
     HostUnreachableError,
@@ -32,10 +35,10 @@ from railgauge.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.execution import Execution, Namer, Observer, Setting, Totals, hosts_of
+from railgauge.execution import Execution, Namer, Observer, Setting, Totals
 from railgauge.gitstate import git_state
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
-from railgauge.plan.model import Plan
+from railgauge.plan.model import Host, Mpi, Plan
 from railgauge.schedule import Dispatch, Round, schedule
 from railgauge.store import Store
 from railgauge.store.connect import connect as connect_database
@@ -188,7 +191,7 @@ def arrange(job: Job) -> Job:
 def reach(job: Job) -> Job:
     """Connect to every machine that the rounds need; all that can't be reached are named."""
     dispatches = [dispatch for each in job.rounds for dispatch in each]
-    hosts = sorted({name for dispatch in dispatches for name in hosts_of(dispatch)})
+    hosts = sorted({name for dispatch in dispatches for name in dispatch.hosts})
     first = {job.machines[name]: name for name in reversed(hosts)}
     transports = {}
     for machine, name in first.items():
@@ -216,16 +219,47 @@ def equip(job: Job) -> Job:
     if job.transports:
         job.request.observer.say(f"engines {job.sources.digest[:12]}: built where they are missing")
 
-    def equip_one(machine: str) -> str:
-        return deploy(job.transports[machine], job.sources)
+    parallel = _parallel_machines(job)
 
-    engines = _everywhere(equip_one, job.transports)
+    def equip_one(machine: str) -> Site:
+        transport = job.transports[machine]
+        engines = deploy(transport, job.sources)
+        prefix = job.loaded.plan.mpi.prefix if job.loaded.plan.mpi else None
+        mpi = deploy_mpi(transport, engines, prefix) if machine in parallel else None
+        return Site(transport, engines, mpi)
+
+    equipped = _everywhere(equip_one, job.transports)
+    _check_same_path(job, {machine: equipped[machine].mpi for machine in parallel})
     sites = {
-        name: Site(job.transports[machine], engines[machine], job.loaded.plan.hosts[name].address)
-        for name, machine in job.machines.items()
-        if machine in engines
+        name: equipped[machine] for name, machine in job.machines.items() if machine in equipped
     }
     return replace(job, sites=sites)
+
+
+def _parallel_machines(job: Job) -> set[str]:
+    """Return the machines on which MPI jobs are to run."""
+    catalogue = job.loaded.catalogue
+    return {
+        job.machines[name]
+        for each in job.rounds
+        for dispatch in each
+        if catalogue.engine(dispatch.case.engine).parallel
+        for name in dispatch.hosts
+    }
+
+
+def _check_same_path(job: Job, found: Mapping[str, BuiltMpi | None]) -> None:
+    """See that rail-mpi is at the same place everywhere, for one command line starts all ranks."""
+    places: dict[str, str] = {}
+    for machine, mpi in found.items():
+        if mpi is not None:
+            places.setdefault(mpi.program, job.transports[machine].host)
+    if len(places) > 1:
+        listed = ", ".join(f"{program} on {host}" for program, host in places.items())
+        raise EnvironmentFailedError(
+            f"an MPI job starts one program on all its hosts, but rail-mpi is {listed}: give them "
+            "the same home, or set XDG_CACHE_HOME on them to the same folder"
+        )
 
 
 def inspect(job: Job) -> Job:
@@ -372,14 +406,33 @@ def _namer(job: Job) -> Namer:
     return name
 
 
-def launch_terms(plan: Plan, case: Case) -> Terms:
-    """Return what the plan says of each launch of `case` beside the case itself."""
-    link = plan.links.get(case.link) if case.server is not None else None
+def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
+    """Return what the plan says of a launch beside its case."""
+    case = dispatch.case
+    link = plan.links.get(case.link) if not case.members and case.server is not None else None
+    if link is not None:
+        network = link.network
+    else:
+        network = next(test.network for test in plan.tests if test.name == dispatch.test)
+    hosts = [plan.hosts[name] for name in dispatch.hosts]
+    every = dict.fromkeys(
+        address
+        for host in plan.hosts.values()
+        for address in (host.address, *host.networks.values())
+    )
     return Terms(
         plan.control_port,
-        tuple(dict.fromkeys(host.address for host in plan.hosts.values())),
+        tuple(every),
         link.rate if link else None,
+        tuple(host.address_on(network) for host in hosts),
+        tuple(host.node or host.address for host in hosts),
+        _launcher(plan.mpi or Mpi(), hosts),
     )
+
+
+def _launcher(mpi: Mpi, hosts: Sequence[Host]) -> Launcher:
+    slurm = all(host.transport == "slurm" for host in hosts)
+    return Launcher(mpi.launcher or ("srun" if slurm else "mpirun"), mpi.agent)
 
 
 def _stored(job: Job) -> StoredRun:

@@ -22,12 +22,28 @@ _FULL = (1 << _CHUNK) - 1
 class Dispatch(NamedTuple):
     """One launch of an engine: replications of one case, by number from 1.
 
-    A tuple, as a large plan has millions and these are made in a third of the time.
+    `pairs` are all the cases that it measures where these are the pairs of one group; `case` is
+    the first of them. A tuple, as a large plan has millions and these are made in a third of the
+    time.
     """
 
     test: str
     case: Case
     replications: tuple[int, ...]
+    pairs: tuple[Case, ...] = ()
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """All the cases that it measures."""
+        return self.pairs or (self.case,)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that it needs; of a group, in the order of their ranks."""
+        case = self.case
+        if case.members:
+            return case.members
+        return (case.client,) if case.server is None else (case.client, case.server)
 
 
 Round = tuple[Dispatch, ...]
@@ -120,7 +136,11 @@ def _blocks(
     expanded: ExpandedTest, seed: int, done: Mapping[tuple[str, str], Collection[int]]
 ) -> Iterator[list[Dispatch]]:
     """Yield a test's dispatches in parts that are measured one after another."""
-    test, cases = expanded.test, expanded.cases
+    test = expanded.test
+    launches = _launches(expanded.cases)
+    cases = [launch[0] for launch in launches]
+    pairs = [launch if len(launch) > 1 else () for launch in launches]
+    # A launch's pairs are stored together: what one of them has, all have.
     have = [frozenset(done.get((test.name, case.key), ())) for case in cases]
     if test.order == "sequential":
         everything = tuple(range(1, test.replications + 1))
@@ -129,8 +149,8 @@ def _blocks(
             for had in have
         ]
         yield [
-            Dispatch(test.name, case, numbers)
-            for case, numbers in zip(cases, missing, strict=True)
+            Dispatch(test.name, case, numbers, among)
+            for case, numbers, among in zip(cases, missing, pairs, strict=True)
             if numbers
         ]
         return
@@ -142,10 +162,21 @@ def _blocks(
             random.Random(f"{seed}/{test.name}/{number}").shuffle(order)  # noqa: S311
         numbers = (number,)
         yield [
-            Dispatch(test.name, cases[index], numbers)
+            Dispatch(test.name, cases[index], numbers, pairs[index])
             for index in order
             if number not in have[index]
         ]
+
+
+def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+    """Return the cases that are measured together: the pairs of a group, else each by itself."""
+    if not any(case.members and case.server is not None for case in cases[:1]):
+        return [(case,) for case in cases]
+    together: dict[tuple[int, int], list[Case]] = {}
+    for case in cases:
+        # The cases of one launch share these two, they aren't just equal.
+        together.setdefault((id(case.members), id(case.parameters)), []).append(case)
+    return [tuple(each) for each in together.values()]
 
 
 class _Packer:
@@ -165,10 +196,26 @@ class _Packer:
         than there must be where everything is measured with everything; pairing the machines off
         as in a tournament needs no more than that.
         """
+        if any(dispatch.case.members for dispatch in block):
+            return self._groups(block)
         pairs, count = self._numbered(block)
         if pairs != self._pairs:
             self._pairs, self._packed = pairs, self._fewest(pairs, count)
         return self._packed
+
+    def _groups(self, block: Sequence[Dispatch]) -> list[list[int]]:
+        """Return rounds of launches that need many machines each: few, so simply the first fit."""
+        rounds: list[tuple[set[str], list[int]]] = []
+        for index, dispatch in enumerate(block):
+            needed = {self._machines[name] for name in dispatch.hosts}
+            for busy, members in rounds:
+                if len(members) < self._concurrency and not busy & needed:
+                    busy |= needed
+                    members.append(index)
+                    break
+            else:
+                rounds.append((needed, [index]))
+        return [members for _, members in rounds]
 
     def _numbered(self, block: Sequence[Dispatch]) -> tuple[list[tuple[int, int]], int]:
         """Return each dispatch's machines as numbers, the lower first, and how many there are."""

@@ -88,7 +88,6 @@ def test_a_metric_that_is_no_finite_number_is_never_a_measurement(number):
 @pytest.mark.parametrize(
     "change",
     [
-        {"metrics": {}},
         {"started_at": 1e18},
         {"warmup": True},
         {"replication": 0},

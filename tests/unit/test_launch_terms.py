@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from railgauge.cases import expand
+from railgauge.cases import Case, expand
 from railgauge.engine.command_lines import Terms, client_argv
 from railgauge.pipeline import launch_terms
 from railgauge.plan.load import LoadedPlan, load_plan_text
+from railgauge.schedule import Dispatch
 
 PLAN = """\
 railgauge: 1
@@ -25,6 +26,10 @@ tests:
 """
 
 
+def terms_of(plan: LoadedPlan, test: str, case: Case) -> Terms:
+    return launch_terms(plan.plan, Dispatch(test, case, (1,)))
+
+
 def loaded(text: str = PLAN) -> LoadedPlan:
     return load_plan_text(text, "p.yaml", Path("nowhere"))
 
@@ -32,13 +37,14 @@ def loaded(text: str = PLAN) -> LoadedPlan:
 def test_a_launch_is_told_the_plans_port_its_hosts_addresses_and_its_links_rate() -> None:
     plan = loaded()
     links, hosts = expand(plan)
-    told = {case.link: launch_terms(plan.plan, case) for case in links.cases}
+    told = {case.link: terms_of(plan, "t", case) for case in links.cases}
     addresses = ("10.0.0.1", "10.0.0.2")
-    assert told["ab"] == Terms(4711, addresses, 1e9)
-    assert told["a"] == Terms(4711, addresses, 2e9)
-    assert told["ba"] == Terms(4711, addresses, None)
+    assert told["ab"] == Terms(4711, addresses, 1e9, addresses, addresses)
+    assert told["a"] == Terms(4711, addresses, 2e9, addresses, addresses)
+    assert told["ba"] == Terms(4711, addresses, None, addresses[::-1], addresses[::-1])
     # A host may have the name of a link.
-    assert launch_terms(plan.plan, hosts.cases[0]) == Terms(4711, addresses, None)
+    alone = addresses[:1]
+    assert terms_of(plan, "u", hosts.cases[0]) == Terms(4711, addresses, None, alone, alone)
 
 
 def test_a_links_rate_makes_no_other_case() -> None:

@@ -30,7 +30,7 @@ ENGINE = EngineInfo(
     metrics={"speed": MetricDescription("speed", "bit/s", "higher")},
 )
 CASE = Case("key", "toy", "a→b", "a", "b", {"duration": 0.1, "nodelay": True, "message": 64})
-TERMS = Terms()
+TERMS = Terms(at=("10.0.0.1", "10.0.0.2"))
 SETTINGS = json.dumps(
     {
         "event": "settings",
@@ -90,8 +90,7 @@ def play(
             engine,
             case,
             numbers,
-            Site(a, "/engines", "10.0.0.1"),
-            Site(b, "/engines", "10.0.0.2"),
+            [Site(a, "/engines"), Site(b, "/engines")],
             terms=terms,
             programs=programs or RunningPrograms(),
         )
@@ -220,8 +219,7 @@ def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
             ENGINE,
             CASE,
             (1,),
-            Site(a, "", "x"),
-            Site(b, "", "y"),
+            [Site(a, ""), Site(b, "")],
             terms=TERMS,
             programs=RunningPrograms(),
         ):
@@ -258,8 +256,7 @@ def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host()
             ENGINE,
             CASE,
             (1, 2),
-            Site(a, "", "x"),
-            Site(b, "", "y"),
+            [Site(a, ""), Site(b, "")],
             terms=TERMS,
             programs=RunningPrograms(),
         ):
@@ -279,8 +276,7 @@ def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
                 ENGINE,
                 CASE,
                 (1,),
-                Site(a, "", "x"),
-                Site(b, "", "y"),
+                [Site(a, ""), Site(b, "")],
                 terms=TERMS,
                 programs=RunningPrograms(),
             )
@@ -323,8 +319,7 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
         foreign,
         case,
         (1,),
-        Site(a, "/engines", "x"),
-        None,
+        [Site(a, "/engines")],
         terms=TERMS,
         programs=RunningPrograms(),
     )
@@ -340,7 +335,7 @@ GENERATOR = replace(CASE, parameters={**CASE.parameters, "mode": "generator"})
 
 def test_a_mode_without_a_server_starts_only_the_client_and_names_the_target():
     script = client_saying(SETTINGS, replication(1), DONE)
-    terms = Terms(control_port=5, addresses=("10.0.0.1", "10.0.0.2"))
+    terms = replace(TERMS, control_port=5, addresses=TERMS.at)
     outcomes, a, b = play(script, numbers=(1,), engine=SOLO, case=GENERATOR, terms=terms)
     assert [each.status for each, _ in outcomes] == ["ok"]
     assert b.started == []
@@ -362,7 +357,7 @@ def test_a_mode_without_a_server_is_bounded_and_fails_as_any_other():
 
 def test_only_a_mode_without_a_server_is_told_the_plans_hosts():
     script = client_saying(SETTINGS, replication(1), DONE)
-    terms = Terms(control_port=5, addresses=("10.0.0.1", "10.0.0.2"))
+    terms = replace(TERMS, control_port=5, addresses=TERMS.at)
     _, a, b = play(script, numbers=(1,), engine=SOLO, terms=terms)
     assert "--port=5" in b.started[0].argv
     assert "plan-hosts" not in " ".join(a.started[0].argv)
@@ -401,7 +396,7 @@ def test_a_launch_has_as_long_as_its_durations_unless_something_else_ends_it(par
 def test_a_link_s_known_rate_is_told_to_engines_that_make_something_of_it(name, rate, told):
     script = client_saying(SETTINGS, replication(1), DONE)
     engine = replace(ENGINE, name=name)
-    _, a, _ = play(script, numbers=(1,), engine=engine, terms=Terms(link_rate=rate))
+    _, a, _ = play(script, numbers=(1,), engine=engine, terms=replace(TERMS, link_rate=rate))
     assert [each for each in a.started[0].argv if each.startswith("--link-rate")] == told
 
 

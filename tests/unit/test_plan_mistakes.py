@@ -251,8 +251,8 @@ def test_second_test_of_one_name_is_reported() -> None:
 @pytest.mark.parametrize(
     ("new", "says"),
     [
-        ("{address: 10.0.0.1}", "4:6: 'a': say either 'ssh: [user@]host[:port]' or"),
-        ("{address: 10.0.0.1, ssh: a, transport: local}", "4:6: 'a': say either"),
+        ("{address: 10.0.0.1}", "4:6: 'a': say one of 'ssh: [user@]host[:port]', 'netns: NAME'"),
+        ("{address: 10.0.0.1, ssh: a, transport: local}", "4:6: 'a': say one of"),
         ("{address: 10.0.0.256, ssh: a}", "4:16: 'address': '10.0.0.256' is neither an IP address"),
         ("{address: -oProxy, ssh: a}", "4:16: 'address': '-oProxy' is neither"),
         (

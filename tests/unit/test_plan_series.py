@@ -58,6 +58,7 @@ def read(test: str, engine: EngineInfo = ENGINE) -> tuple[LoadedPlan | None, lis
     document = loads(f"{HEAD}    {test}\n", "p.yaml")
     plan = validate(document, Plan)
     reader = SpaceReader(document, 0, plan.tests[0], engine)
+    reader.read_parameters()
     space: Space | None = reader.read([LINK])
     if space is None:
         return None, [str(problem) for problem in reader.problems]

@@ -161,6 +161,8 @@ class EngineInfo:
     """What an engine is and takes. `command` is the template of somebody else's command line.
 
     In `solo_modes` the client measures alone: the link's other host only gives the address.
+    `group_modes` are measured among all hosts of a group; those of them that are also `pair_modes`
+    give a measurement of each ordered pair of its hosts.
     """
 
     name: str
@@ -171,12 +173,25 @@ class EngineInfo:
     metrics: Mapping[str, MetricDescription]
     command: tuple[str, ...] | None = None
     solo_modes: tuple[str, ...] = ()
+    group_modes: tuple[str, ...] = ()
+    pair_modes: tuple[str, ...] = ()
     series: tuple[Series, ...] = ()
 
     @property
     def two_sided(self) -> bool:
         """Whether it measures between two hosts (links) rather than on one."""
         return "server" in self.roles
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it is one MPI job, with a rank or more on each host."""
+        return "rank" in self.roles
+
+    def measures(self, mode: Value | None) -> str:
+        """Return what it measures in `mode`: `links`, `groups` or `hosts`."""
+        if mode in self.group_modes:
+            return "groups"
+        return "links" if self.two_sided or self.parallel else "hosts"
 
     def has_effect(self, name: str, parameters: Mapping[str, Value]) -> bool:
         """Return whether there is a parameter `name` and it has an effect in the mode of these."""

@@ -66,6 +66,8 @@ def read_engine(described: dict[str, Any]) -> EngineInfo:
         parameters={each["name"]: _parameter(each) for each in described["parameters"]},
         metrics={each["name"]: _metric(each) for each in described["metrics"]},
         solo_modes=tuple(described.get("solo_modes", ())),
+        group_modes=tuple(described.get("group_modes", ())),
+        pair_modes=tuple(described.get("pair_modes", ())),
         series=tuple(_series(each) for each in described.get("series", ())),
     )
 

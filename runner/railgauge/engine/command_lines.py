@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
 from railgauge.catalogue.info import plain
+from railgauge.engine.mpi_job import Launcher
 
 # Engines that make something of what their link is known to carry.
 _KNOW_LINK_RATE = ("tcp", "udp")
@@ -18,13 +19,17 @@ _LONGEST = 100_000
 class Terms:
     """What a plan says of a launch beside its case: nothing that makes it another case.
 
-    `control_port` (0: any), the test `addresses` of the plan's hosts, and the `link_rate` in bit/s
-    where the plan knows it.
+    `control_port` (0: any), all test `addresses` of the plan's hosts, and the `link_rate` in bit/s
+    where the plan knows it. `at` are the addresses for test traffic of the hosts that measure, the
+    client's first or in the order of their ranks, `names` what the MPI `launcher` calls them.
     """
 
     control_port: int = 0
     addresses: tuple[str, ...] = ()
     link_rate: float | None = None
+    at: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    launcher: Launcher = field(default_factory=Launcher)
 
 
 def server_argv(engine: EngineInfo, folder: str, terms: Terms, deadline: float) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -65,6 +65,15 @@ class Replicated:
 
 
 @dataclass(frozen=True, slots=True)
+class PairRow:
+    """What rank `source` measured with each other rank, by metric; None at itself."""
+
+    replication: int
+    source: int
+    metrics: Mapping[str, Sequence[float | None]]
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """The engine gave up, with a stable code; `replication` is the one it was measuring, if any."""
 
@@ -80,7 +89,7 @@ class Done:
     replications: int
 
 
-Event = Listening | Settings | Warned | Traced | Replicated | Failed | Done
+Event = Listening | Settings | Warned | Traced | PairRow | Replicated | Failed | Done
 
 _PART_BYTES = 48_000
 
@@ -196,8 +205,6 @@ def _trace(record: dict[str, Any]) -> Event:
 
 def _replication(record: dict[str, Any]) -> Event:
     metrics = _take(record, "metrics", dict)
-    if not metrics:
-        raise ValueError("a replication without metrics")
     event = Replicated(
         number=_take(record, "replication", int),
         warmup=_take(record, "warmup", bool),
@@ -209,6 +216,28 @@ def _replication(record: dict[str, Any]) -> Event:
     if event.warmup != (event.number == 0):
         raise ValueError("number 0 is a warm-up's, and only a warm-up's")
     return event
+
+
+def _row(record: dict[str, Any]) -> Event:
+    metrics = _take(record, "metrics", dict)
+    if not metrics:
+        raise ValueError("a row without metrics")
+    event = PairRow(
+        _take(record, "replication", int),
+        _take(record, "from", int),
+        {
+            name: [_number_or_none(each) for each in _take(metrics, name, list)]
+            for name in [*metrics]
+        },
+    )
+    _end(record)
+    if event.replication < 0 or event.source < 0:
+        raise ValueError("a replication and a rank are counted from 0")
+    return event
+
+
+def _number_or_none(value: Any) -> float | None:
+    return None if value is None else _number({"value": value}, "value")
 
 
 def _error(record: dict[str, Any]) -> Event:
@@ -229,6 +258,7 @@ _EVENTS: Mapping[str, Callable[[dict[str, Any]], Event]] = {
     "settings": _settings,
     "warning": _warning,
     "trace": _trace,
+    "row": _row,
     "replication": _replication,
     "error": _error,
     "done": _done,

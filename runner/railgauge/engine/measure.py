@@ -15,18 +15,22 @@ from dataclasses import dataclass, field
 from railgauge.cases import Case, Value
 from railgauge.catalogue import EngineInfo
 from railgauge.engine.command_lines import Terms, client_argv, executor_argv, server_argv
+from railgauge.engine.deploy_mpi import Mpi
 from railgauge.engine.events import (
     Done,
     Event,
     Failed,
     Listening,
+    PairRow,
     Replicated,
     Settings,
     Traced,
     Warned,
     parse,
 )
+from railgauge.engine.mpi_job import mpi_argv
 from railgauge.engine.outcome import Launch, Outcome
+from railgauge.engine.pair_rows import PairRows
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.errors import EngineError, HostUnreachableError
@@ -43,11 +47,11 @@ _COUNTED_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A host that is ready: how to reach it, the folder of its engines, its test address."""
+    """A host that is ready: how to reach it, the folder of its engines, and its MPI if needed."""
 
     transport: Transport
     engines: str
-    address: str
+    mpi: Mpi | None = None
 
 
 @dataclass(slots=True)
@@ -57,6 +61,7 @@ class _Progress:
     numbers: Sequence[int]
     started_at: float
     trace: TraceParts
+    rows: PairRows
     measured: int = 0
     launch: Launch | None = None
     settings: Settings | None = None
@@ -78,23 +83,23 @@ def measure(
     engine: EngineInfo,
     case: Case,
     numbers: Sequence[int],
-    client: Site,
-    server: Site | None,
+    sites: Sequence[Site],
     *,
     terms: Terms,
     programs: RunningPrograms,
 ) -> Iterator[tuple[Outcome, Launch]]:
     """Yield the outcome of replications `numbers` of `case`, up to the first that failed.
 
-    In a mode that needs no server nothing is started at `server`, which only has the address.
+    `sites` are the client and the server if there is one, or a group's in the order of their ranks.
+    In a mode that needs no server nothing is started at the server, which only has the address.
     Raises HostUnreachableError (with `host`) when a host is lost; the replication that was under
     way is yielded as failed before that. What goes wrong after the last replication changes
     nothing: each has its outcome.
     """
-    progress = _Progress(numbers, time.time(), TraceParts(engine, case))
+    progress = _Progress(numbers, time.time(), TraceParts(engine, case), PairRows(engine, case))
     try:
         with contextlib.ExitStack() as stack:
-            events = _start(engine, case, len(numbers), client, server, terms, programs, stack)
+            events = _start(engine, case, len(numbers), sites, terms, programs, stack)
             for event in events:
                 outcome = _take(event, engine, case, progress)
                 if outcome is not None:
@@ -114,8 +119,7 @@ def _start(
     engine: EngineInfo,
     case: Case,
     count: int,
-    client: Site,
-    server: Site | None,
+    sites: Sequence[Site],
     terms: Terms,
     programs: RunningPrograms,
     stack: contextlib.ExitStack,
@@ -126,9 +130,23 @@ def _start(
     secret: str | None = None
     port: int | None = None
     listening: tuple[Site, Process] | None = None
-    if server is None:
+    client = sites[0]
+    if engine.parallel:
+        assert client.mpi is not None
+        argv = mpi_argv(
+            engine,
+            case,
+            client.mpi,
+            terms.launcher,
+            hosts=terms.names,
+            addresses=terms.at,
+            count=count,
+            deadline=deadline,
+        )
+    elif case.server is None:
         argv = executor_argv(engine, case, client.engines, count)
     else:
+        server = sites[1]
         if case.parameters.get("mode") not in engine.solo_modes:
             secret = secrets.token_hex(16)
             argv = server_argv(engine, server.engines, terms, deadline)
@@ -139,7 +157,7 @@ def _start(
             engine,
             case,
             client.engines,
-            server.address,
+            terms.at[1],
             port=port,
             count=count,
             terms=terms,
@@ -227,6 +245,8 @@ def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> 
             progress.warnings.append(f"{event.side}: {event.message}")
         case Traced():
             progress.trace.add(event)
+        case PairRow():
+            progress.rows.add(event)
         case Failed() if not progress.complete:
             return _failed(progress, event.code, event.message)
         case Replicated():
@@ -243,17 +263,20 @@ def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> 
 
 
 def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Progress) -> Outcome:
-    metrics = engine.read_metrics(event.metrics, event.output, case.parameters.get("mode"))
+    pairs = progress.rows.take(event)
+    metrics: Mapping[str, float] = {}
+    if pairs is None:
+        metrics = engine.read_metrics(event.metrics, event.output, case.parameters.get("mode"))
     trace = progress.trace.take(event.number)
     if event.warmup:
-        return Outcome(0, event.started_at, metrics, warmup=True)
+        return Outcome(0, event.started_at, metrics, warmup=True, pairs=pairs or {})
     if event.number != progress.measured + 1 or progress.complete:
         raise EngineError(
             "contract",
             f"{engine.name} reported replication {event.number} after {progress.measured}",
         )
     number = progress.numbers[progress.measured]
-    outcome = Outcome(number, event.started_at, metrics, trace=trace)
+    outcome = Outcome(number, event.started_at, metrics, trace=trace, pairs=pairs or {})
     progress.measured += 1
     return outcome
 

@@ -31,7 +31,8 @@ class Outcome:
 
     A failed one has an error code and message and no metrics. A warm-up has number 0. Only an
     imported one may not know when it started. `trace` is what `railgauge.trace.decode` reads,
-    empty when none was asked for.
+    empty when none was asked for. Where the pairs of a group were measured, `pairs` are the metrics
+    of each, by client and server, and there are no others.
     """
 
     replication: int
@@ -42,3 +43,4 @@ class Outcome:
     error_code: str = ""
     error_message: str = ""
     trace: bytes = b""
+    pairs: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)

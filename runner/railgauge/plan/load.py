@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from railgauge.catalogue import Catalogue, EngineInfo, load_catalogue
 from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.plan.model import Plan, Test
+from railgauge.plan.places import read_places
 from railgauge.plan.space import Place, Space, SpaceReader
-from railgauge.plan.topology import Topology, read_topology, unknown
+from railgauge.plan.topology import Topology, read_topology
 from railgauge.validation import Mistake, attempt
 from railgauge.yamlfile import Document, load, loads, why_unreadable
 
@@ -150,7 +151,11 @@ class _Reader:
                 continue
             reader = SpaceReader(self._document, index, test, engine)
             whole = bool(topology.hosts) and index not in touched
-            space = reader.read(self._places(index, test, engine, topology) if whole else [])
+            reader.read_parameters()
+            places: list[Place] = []
+            if whole:
+                places = read_places(test, engine, reader.modes, topology, reader.report)
+            space = reader.read(places)
             self.problems.extend(reader.problems)
             if space is not None:
                 yield space
@@ -162,37 +167,6 @@ class _Reader:
             if self._all_engines:
                 self._report(str(error), "tests", index, "engine")
             return None
-
-    def _places(
-        self,
-        index: int,
-        test: Test,
-        engine: EngineInfo,
-        topology: Topology,
-    ) -> list[Place]:
-        """Return where the test measures, nothing where it doesn't say that properly."""
-        before = len(self.problems)
-        hosts, links = topology.hosts, topology.links
-        key, other = ("links", "hosts") if engine.two_sided else ("hosts", "links")
-        known: Mapping[str, Any] = links if engine.two_sided else hosts
-        if getattr(test, other) is not None:
-            message = f"engine {engine.name} measures {key}, not {other}: write {key!r}"
-            self._report(message, "tests", index, other, key=True)
-        if not known:
-            message = f"engine {engine.name} measures links, but the plan has none: add 'links'"
-            self._report(message, "tests", index, "engine")
-            return []
-        places: dict[str, Place] = {}
-        for number, name in enumerate(getattr(test, key) or known):
-            if name not in known:
-                self._report(unknown(key[:-1], name, known), "tests", index, key, number)
-            elif name in places:
-                self._report(f"{name!r} is listed twice: drop one", "tests", index, key, number)
-            elif engine.two_sided:
-                places[name] = Place(name, links[name].client, links[name].server)
-            else:
-                places[name] = Place(name, name, None)
-        return list(places.values()) if len(self.problems) == before else []
 
 
 def _without(written: Any, index: int, mistakes: Sequence[Mistake]) -> Test | None:

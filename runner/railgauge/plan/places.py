@@ -1,0 +1,153 @@
+"""Where a test measures: on links, groups of hosts, all pairs of a group, or hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import Any
+
+from railgauge.catalogue import EngineInfo, Value
+from railgauge.plan.model import Test
+from railgauge.plan.space import Group, Place
+from railgauge.plan.topology import Topology, unknown
+
+_KINDS = ("links", "hosts", "groups")
+# Of the topology's groups, the one that a test measures that names none.
+EVERYONE = "all"
+
+Report = Callable[..., None]
+"""Notes a mistake: its message, where in the test it stands, and `key` if the key is wrong."""
+
+
+def read_places(
+    test: Test,
+    engine: EngineInfo,
+    modes: Sequence[Value | None],
+    topology: Topology,
+    report: Report,
+) -> list[Place]:
+    """Return where `test` measures in `modes`; nothing, with reports, where it isn't sound."""
+    return _Reader(test, engine, modes, topology, report).read()
+
+
+class _Reader:
+    def __init__(
+        self,
+        test: Test,
+        engine: EngineInfo,
+        modes: Sequence[Value | None],
+        topology: Topology,
+        report: Report,
+    ) -> None:
+        self._test = test
+        self._engine = engine
+        self._modes = modes
+        self._topology = topology
+        self._tell = report
+        self._sound = True
+
+    def read(self) -> list[Place]:
+        kind = self._kind()
+        if kind is None:
+            return []
+        places: dict[str, Place] = {}
+        for number, name in enumerate(getattr(self._test, kind) or self._default(kind)):
+            for place in self._named(kind, name, number):
+                if place.name in places:
+                    self._report(f"{place.name!r} is listed twice: drop one", kind, number)
+                    break
+                places[place.name] = place
+        return list(places.values()) if self._sound else []
+
+    def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
+        self._sound = False
+        self._tell(message, *loc, key=key)
+
+    def _kind(self) -> str | None:
+        """Return what all the modes measure, if the test says nothing else."""
+        name = self._engine.name
+        by_kind: dict[str, Value | None] = {}
+        for mode in self._modes:
+            by_kind.setdefault(self._engine.measures(mode), mode)
+        kind, *others = by_kind
+        if others:
+            self._report(
+                f"mode {by_kind[kind]} of engine {name} measures {kind} and mode "
+                f"{by_kind[others[0]]} {others[0]}: make two tests of them",
+                "engine",
+            )
+            return None
+        what = f"engine {name}" if len(_kinds(self._engine)) == 1 else f"mode {self._modes[0]}"
+        for other in _KINDS:
+            if other != kind and getattr(self._test, other) is not None:
+                message = f"{what} measures {kind}, not {other}: write {kind!r}"
+                self._report(message, other, key=True)
+        if self._test.network is not None and kind != "groups":
+            self._report(
+                f"{what} measures {kind}, and 'network' here is for groups: say it of the links"
+                if kind == "links"
+                else f"{what} uses no network: leave 'network' out",
+                "network",
+                key=True,
+            )
+        if kind == "links" and not self._topology.links:
+            self._report(f"{what} measures links, but the plan has none: add 'links'", "engine")
+            return None
+        return kind
+
+    def _default(self, kind: str) -> Sequence[str]:
+        """Return the names that a test has that gives none: everything there is."""
+        if kind == "groups":
+            return (EVERYONE,)
+        return tuple(self._topology.links if kind == "links" else self._topology.hosts)
+
+    def _named(self, kind: str, name: str, number: int) -> Iterator[Place]:
+        links, hosts, groups = self._topology.links, self._topology.hosts, self._topology.groups
+        if kind == "links":
+            several = self._topology.link_sets.get(name, (name,) if name in links else ())
+            for each in several:
+                yield Place(each, links[each].client, links[each].server)
+            if not several:
+                self._unknown("link", name, {**self._topology.link_sets, **links}, kind, number)
+        elif kind == "hosts":
+            if name in hosts:
+                yield Place(name, name, None)
+            else:
+                self._unknown("host", name, hosts, kind, number)
+        elif name in groups:
+            yield from self._group(name, groups[name], number)
+        else:
+            self._unknown("group", name, groups, kind, number)
+
+    def _group(self, name: str, members: Sequence[str], number: int) -> Iterator[Place]:
+        network = self._test.network
+        lacking = (
+            []
+            if network is None
+            else [each for each in members if network not in self._topology.hosts[each].networks]
+        )
+        if lacking:
+            message = f"host {lacking[0]!r} of group {name!r} has no address on network {network!r}"
+            self._report(f"{message}: add it to its 'networks'", "network")
+            return
+        if len(members) < 2:
+            loc = () if self._test.groups is None else ("groups", number)
+            self._report(f"group {name!r} has fewer than two hosts: name another", *loc)
+            return
+        suffix = "" if network is None else f"/{network}"
+        group = Group.of(members)
+        if any(mode in self._engine.pair_modes for mode in self._modes):
+            for client, server in permutations(members, 2):
+                yield Place(f"{client}→{server}{suffix}", client, server, group)
+        else:
+            yield Place(f"{name}{suffix}", members[0], None, group)
+
+    def _unknown(
+        self, what: str, name: str, known: Mapping[str, Any], kind: str, number: int
+    ) -> None:
+        self._report(unknown(what, name, known), kind, number)
+
+
+def _kinds(engine: EngineInfo) -> set[str]:
+    """Return all that the engine can measure."""
+    return {engine.measures(None), *(engine.measures(mode) for mode in engine.group_modes)}
