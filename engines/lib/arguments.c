@@ -21,7 +21,8 @@ enum {
     PLAN_HOSTS,
     OWN_NETWORK,
     LINK_RATE,
-    TRACE_OUT
+    TRACE_OUT,
+    RANK_ADDRESSES
 };
 static const struct parameter options[] = {
     [PORT] = {.name = "port", .type = INT, .initial = "0", .min = 0, .max = 65535},
@@ -35,6 +36,7 @@ static const struct parameter options[] = {
     [OWN_NETWORK] = {.name = "i_own_this_network", .type = BOOL, .initial = "0"},
     [LINK_RATE] = {.name = "link_rate", .type = RATE, .initial = "0", .min = 0, .max = 1e15},
     [TRACE_OUT] = {.name = "trace_out", .type = TEXT, .initial = ""},
+    [RANK_ADDRESSES] = {.name = "rank_addresses", .type = TEXT, .initial = ""},
     {.name = NULL},
 };
 
@@ -63,10 +65,11 @@ static void set_launch_option(struct launch *launch, const char *name, const cha
     int index = parameter_find(&option_table, name);
     struct value value;
     char problem[MESSAGE_LIMIT];
-    const char **as_given = index == BIND         ? &launch->bind
-                            : index == PLAN_HOSTS ? &launch->plan_hosts
-                            : index == TRACE_OUT  ? &launch->trace_out
-                                                  : NULL;
+    const char **as_given = index == BIND             ? &launch->bind
+                            : index == PLAN_HOSTS     ? &launch->plan_hosts
+                            : index == TRACE_OUT      ? &launch->trace_out
+                            : index == RANK_ADDRESSES ? &launch->rank_addresses
+                                                      : NULL;
     if (as_given) { /* the resolver looks at addresses, the kernel at paths */
         *as_given = text;
         return;
@@ -141,10 +144,13 @@ static void answer_questions(const struct engine *engine, int argc, char **argv)
     }
 }
 
-/* The role and, for a client with a server, HOST; returns the index of the first option. */
+/* The role, if there are several, and, for a client with a server, HOST; returns the index of the first option. */
 static int take_role(struct launch *launch, int argc, char **argv)
 {
     const struct engine *engine = launch->engine;
+    launch->watch_input = !engine->rank || (argc > 1 && strcmp(argv[1], "rank") == 0);
+    if (engine->rank) /* the word may be left out by hand, where a launcher's input may be nothing */
+        return launch->watch_input ? 2 : 1;
     if (argc < 2)
         fail(BAD_PARAMETER, "say what to do: rail-%s %s; --help tells more", engine->name,
              engine->port ? "server, or client HOST" : "client -- COMMAND");
@@ -184,7 +190,7 @@ void parse_arguments(const struct engine *engine, int argc, char **argv, struct 
         if (strcmp(argv[i], "--json") == 0)
             launch->json = true;
     report_begin(launch);
-    failures_go_to(report_failure);
+    failures_go_to(engine->failed ? engine->failed : report_failure);
     answer_questions(engine, argc, argv);
 
     int i = take_role(launch, argc, argv);

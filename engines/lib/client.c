@@ -25,24 +25,6 @@ static void greet(const struct launch *launch, int control)
     control_request(control, HELLO, &hello, WELCOME, &welcome, ANSWER_SECONDS);
 }
 
-/* A setting that does nothing in this mode is no mistake in a grid, but nobody should think that
- * it did something. */
-static void warn_of_idle_parameters(const struct launch *launch)
-{
-    for (int i = 0; launch->engine->parameters[i].name; i++) {
-        const struct parameter *p = &launch->engine->parameters[i];
-        char text[TEXT_LIMIT], initial[TEXT_LIMIT], message[MESSAGE_LIMIT];
-        struct value unset;
-        parameter_default(p, &unset);
-        value_text(p, &unset, initial);
-        value_text(p, &launch->values[i], text);
-        if (list_has(p->modes, mode_of(launch)) || strcmp(text, initial) == 0)
-            continue;
-        snprintf(message, sizeof message, "%s has no effect in mode %s", p->name, mode_of(launch));
-        report_warning("no-effect", "client", message);
-    }
-}
-
 /* Sends every parameter, gets to know what the server's kernel granted. */
 static void set_up(struct client *client, struct fields *settings)
 {
@@ -209,7 +191,7 @@ static void measure_alone(struct client *client, const struct network *network)
     network->client_open(client, &own, NULL);
     add_cpus(launch, false, &own);
     report_settings(&own, NULL);
-    warn_of_idle_parameters(launch);
+    report_idle_parameters(launch);
     replicate_all(client, network);
 }
 
@@ -225,7 +207,7 @@ static void measure_with_server(struct client *client, const struct network *net
     compare_clocks(client, &own);
     add_cpus(launch, false, &own);
     report_settings(&own, &server);
-    warn_of_idle_parameters(launch);
+    report_idle_parameters(launch);
     replicate_all(client, network);
     control_send(client->control, BYE, NULL);
     close(client->control);

@@ -108,8 +108,11 @@ void describe(const struct engine *engine)
     write_text(&json, "name", engine->name);
     write_text(&json, "version", RAIL_VERSION);
     write_text(&json, "summary", engine->summary);
-    write_list(&json, "roles", engine->port ? "server|client" : "client");
+    write_list(&json, "roles", engine->rank   ? "rank"
+                               : engine->port ? "server|client"
+                                              : "client");
     write_list(&json, "solo_modes", engine->solo);
+    write_list(&json, "group_modes", engine->group);
     if (engine->series)
         describe_series(&json, engine->series);
     json_key(&json, "parameters");
@@ -179,18 +182,28 @@ static void print_launch_options(const struct engine *engine)
                "  --plan-hosts A,B     or to these only, as railgauge says\n"
                "  --trace-out FILE     client: write each arrival of the trace to this file\n",
                engine->solo);
-    printf("  --replications N     client: how often to measure (default 10)\n"
-           "  --json               one JSON event a line instead of a table\n"
-           "  --secret-stdin       the first line of standard input is the secret that both ends\n"
-           "                       share (otherwise RAILGAUGE_SECRET; default none)\n"
-           "  --deadline TIME      end the whole process after this time (default 24h)\n"
+    if (engine->rank)
+        printf("  --rank-addresses A,B an address of each rank's host, in their order; with k times as\n"
+               "                       many ranks, k ranks in a row for each: a rank elsewhere fails,\n"
+               "                       and TCP goes through the interfaces with these addresses\n");
+    printf("  --replications N     %show often to measure (default 10)\n"
+           "  --json               one JSON event a line instead of a table\n",
+           engine->rank ? "" : "client: ");
+    if (!engine->rank)
+        printf("  --secret-stdin       the first line of standard input is the secret that both ends\n"
+               "                       share (otherwise RAILGAUGE_SECRET; default none)\n");
+    printf("  --deadline TIME      end the whole process after this time (default 24h)\n"
            "  --describe, --help, --version\n");
 }
 
 void print_help(const struct engine *engine)
 {
     printf("rail-%s %s: %s\n\n", engine->name, RAIL_VERSION, engine->summary);
-    if (engine->port)
+    if (engine->rank)
+        printf("  mpirun [-n RANKS] rail-%s [rank] [OPTION...]\n"
+               "  With the word rank it ends when standard input does, as railgauge starts it.\n",
+               engine->name);
+    else if (engine->port)
         printf("  rail-%s server [OPTION...]\n  rail-%s client HOST [OPTION...]\n", engine->name,
                engine->name);
     else

@@ -3,6 +3,8 @@
 #ifndef RAIL_ENGINE_H
 #define RAIL_ENGINE_H
 
+#include "failure.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -60,6 +62,8 @@ struct launch {
     const char *trace_out;  /* a file for the arrivals of a trace; NULL: none */
     char secret[SECRET_LIMIT];
     char **command; /* what stands after "--", ends with NULL */
+    bool watch_input;           /* the end of standard input ends the process */
+    const char *rank_addresses; /* rail-mpi: where the ranks have to be; NULL: anywhere */
     struct value values[MAX_PARAMETERS];
     bool given[MAX_PARAMETERS]; /* by hand or by the plan, not by default */
 };
@@ -87,8 +91,13 @@ struct engine {
     const char *optional; /* metrics "a|b" that are there only when they could be measured */
     const struct requirement *required; /* NULL: none */
     const struct series *series;        /* NULL: none */
+    const char *group; /* modes "a|b" measured among any number of ranks; NULL: none */
+    const char *rows;  /* modes "a|b" whose metrics come as rows, not in the replication's event */
     int (*client)(const struct launch *);
     int (*server)(const struct launch *); /* NULL: there is none */
+    /* Instead of both: every process is a rank of a job that a launcher started. */
+    int (*rank)(const struct launch *);
+    failure_sink *failed; /* told of failures; NULL: report_failure */
 };
 
 int engine_main(const struct engine *engine, int argc, char **argv);

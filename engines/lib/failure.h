@@ -21,6 +21,7 @@
     X(DEADLINE,           "deadline")           /* the process outlived --deadline */      \
     X(FILE_CHANGED,       "file-changed")       /* rail-tcp: cut while it was sent */      \
     X(FILE_UNUSABLE,      "file-unusable")      /* unreadable, empty, or none there */     \
+    X(MPI_FAILED,         "mpi-failed")         /* rail-mpi: an MPI call failed */         \
     X(NO_ANSWER,          "no-answer")          /* the other end went silent */            \
     X(NO_BUFFERS,         "no-buffers")         /* the kernel kept refusing to send */     \
     X(NO_DATA,            "no-data")            /* not one packet arrived */               \
@@ -34,10 +35,14 @@
     X(SYSTEM_ERROR,       "system-error")       /* any other system call that failed */    \
     X(TARGET_REFUSED,     "target-refused")     /* traffic to a host that isn't ours */    \
     X(TOO_SHORT,          "too-short")          /* too little arrived to measure a rate */ \
+    X(TRANSPORT_UNAVAILABLE, "transport-unavailable") /* MPI uses another than asked for */\
     X(UNKNOWN_HOST,       "unknown-host")                                                  \
     X(UNREACHABLE,        "unreachable")        /* no route to the host */                 \
     X(VERSION_MISMATCH,   "version-mismatch")   /* the two ends speak different versions */\
-    X(WRONG_ENGINE,       "wrong-engine")       /* rail-udp talking to rail-tcp, ... */
+    X(WRONG_COUNT,        "wrong-count")        /* rail-mpi: ranks that the mode cannot use */\
+    X(WRONG_DATA,         "wrong-data")         /* other bytes arrived than were sent */   \
+    X(WRONG_ENGINE,       "wrong-engine")       /* rail-udp talking to rail-tcp, ... */    \
+    X(WRONG_RANK,         "wrong-rank")         /* rail-mpi: started on another host */
 /* clang-format on */
 
 enum failure {

@@ -137,7 +137,7 @@ void guard_start(const struct launch *started)
     pthread_t thread;
     launch = started;
     deadline = now_ns() + seconds_ns(started->deadline);
-    watch_input = fstat(STDIN_FILENO, &input) == 0 &&
+    watch_input = started->watch_input && fstat(STDIN_FILENO, &input) == 0 &&
                   (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
     signal(SIGPIPE, SIG_IGN);
     /* Signals are for the main thread. */

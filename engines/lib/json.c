@@ -98,3 +98,9 @@ void json_bool(struct json *json, bool value)
     separate(json);
     fputs(value ? "true" : "false", json->out);
 }
+
+void json_null(struct json *json)
+{
+    separate(json);
+    fputs("null", json->out);
+}

@@ -20,6 +20,7 @@ void json_text(struct json *json, const char *text);
 /* The shortest text that reads back as the same double; value must be finite. */
 void json_number(struct json *json, double value);
 void json_bool(struct json *json, bool value);
+void json_null(struct json *json);
 
 /* Writes the shortest exact text of a finite number into out. */
 #define NUMBER_LIMIT 32

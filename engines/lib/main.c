@@ -5,7 +5,10 @@ int engine_main(const struct engine *engine, int argc, char **argv)
 {
     static struct launch launch;
     parse_arguments(engine, argc, argv, &launch);
-    read_secret(&launch);
+    if (!engine->rank) /* ranks know one another through their launcher */
+        read_secret(&launch);
     guard_start(&launch);
+    if (engine->rank)
+        return engine->rank(&launch);
     return launch.server ? engine->server(&launch) : engine->client(&launch);
 }

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CPU_LIMIT 1024 /* entries of a list */
-
 /* Takes "2" or "4-7" from the front of a list; false if there is neither. */
 static bool take_range(const char **text, long *first, long *last)
 {
@@ -30,8 +28,7 @@ static bool take_range(const char **text, long *first, long *last)
     return *first <= *last && *last < CPU_SETSIZE && (*end == '\0' || (*end == ',' && end[1]));
 }
 
-/* The CPUs of a list, in its order; returns how many. */
-static size_t read_cpus(const char *name, const char *list, int cpus[CPU_LIMIT])
+size_t read_cpus(const char *name, const char *list, int cpus[CPU_LIMIT])
 {
     size_t count = 0;
     for (const char *text = list; *text;) {
@@ -45,8 +42,7 @@ static size_t read_cpus(const char *name, const char *list, int cpus[CPU_LIMIT])
     return count;
 }
 
-/* "0,2-3" for the CPUs in the set. */
-static void cpu_list(const cpu_set_t *set, char *out, size_t size)
+void cpu_list(const cpu_set_t *set, char *out, size_t size)
 {
     FILE *text = fmemopen(out, size, "w");
     const char *comma = "";

@@ -5,6 +5,10 @@
 #include "engine.h"
 #include "fields.h"
 
+#include <sched.h>
+
+#define CPU_LIMIT 1024 /* entries of a list */
+
 /* modes: those that have a server. */
 #define PLACE_PARAMETERS(modes)                                                                   \
     {"client_cpu", TEXT, "", 0, 0, NULL, NULL, "zcc -B; UDPmon's CPU mask; run_on_cpu",           \
@@ -26,5 +30,12 @@ void place_above(const struct launch *launch);
 
 /* The CPUs that this process's test threads are pinned to, or that it is confined to. */
 void add_cpus(const struct launch *launch, bool server, struct fields *settings);
+
+/* The CPUs of a list such as 0,2-3, in its order; returns how many. Fails with BAD_PARAMETER; name:
+ * the parameter's. */
+size_t read_cpus(const char *name, const char *list, int cpus[CPU_LIMIT]);
+
+/* Writes such a list for the CPUs in the set. */
+void cpu_list(const cpu_set_t *set, char *out, size_t size);
 
 #endif

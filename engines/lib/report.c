@@ -168,10 +168,28 @@ void report_warning(const char *code, const char *side, const char *message)
     end_event(&json);
 }
 
+void report_idle_parameters(const struct launch *started)
+{
+    for (int i = 0; started->engine->parameters[i].name; i++) {
+        const struct parameter *p = &started->engine->parameters[i];
+        char text[TEXT_LIMIT], initial[TEXT_LIMIT], message[MESSAGE_LIMIT];
+        struct value unset;
+        parameter_default(p, &unset);
+        value_text(p, &unset, initial);
+        value_text(p, &started->values[i], text);
+        if (list_has(p->modes, mode_of(started)) || strcmp(text, initial) == 0)
+            continue;
+        snprintf(message, sizeof message, "%s has no effect in mode %s", p->name,
+                 mode_of(started));
+        report_warning("no-effect", "client", message);
+    }
+}
+
 void report_replication(long number, bool warmup, double started_at, const struct result *result)
 {
     const struct metric *metrics = launch->engine->metrics;
-    for (int i = 0; metrics[i].name; i++)
+    bool in_rows = some_list_has(launch->engine->rows, mode_of(launch));
+    for (int i = 0; metrics[i].name && !in_rows; i++)
         if (result->present[i] != list_has(metrics[i].modes, mode_of(launch)) &&
             (result->present[i] || !some_list_has(launch->engine->optional, metrics[i].name)))
             abort(); /* the engine's table and its work differ */
@@ -194,6 +212,34 @@ void report_replication(long number, bool warmup, double started_at, const struc
         json_key(&json, "output");
         json_bytes(&json, result->output, result->output_length);
     }
+    end_event(&json);
+}
+
+static void add_row(struct json *json, const struct row *row, int from, int count)
+{
+    json_key(json, row->metric);
+    json_open(json, '[');
+    for (int to = 0; to < count; to++) {
+        if (to == from)
+            json_null(json);
+        else
+            json_number(json, row->values[to]);
+    }
+    json_close(json, ']');
+}
+
+void report_row(long number, int from, const struct row *rows, int count)
+{
+    if (!launch->json)
+        return;
+    struct json json = begin_event("row");
+    add_number(&json, "replication", (double)number);
+    add_number(&json, "from", from);
+    json_key(&json, "metrics");
+    json_open(&json, '{');
+    for (; rows->metric; rows++)
+        add_row(&json, rows, from, count);
+    json_close(&json, '}');
     end_event(&json);
 }
 

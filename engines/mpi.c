@@ -1,0 +1,125 @@
+/* rail-mpi: what MPI makes of a network, between two ranks and among many. The modes are in mpi/. */
+#include "mpi/mpi_engine.h"
+
+#include "lib/engine.h"
+#include "lib/sides.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#define FLOWS "stream|bidirectional"
+#define ONE_SIDED "put|get"
+#define COLLECTIVES "barrier|bcast|reduce|allreduce|allgather|alltoall"
+#define PAIRS FLOWS "|latency|" ONE_SIDED
+#define MOVING "stream|bidirectional|latency|put|get|bcast|reduce|allreduce|allgather|alltoall|matrix"
+#define TIMED PAIRS "|" COLLECTIVES
+
+static const struct parameter parameters[] = {
+    {"mode", CHOICE, "stream", 0, 0,
+     "stream|bidirectional|exponential|latency|put|get|barrier|bcast|reduce|allreduce|allgather|"
+     "alltoall|matrix",
+     NULL, "mpitest -a: latency; -i: bidirectional; -e: exponential",
+     "between two ranks: stream: rank 0 sends as fast as it can; bidirectional: both do; "
+     "exponential: a stream for each size 1, 2, 4 ... up to the one given; latency: one message back "
+     "and forth; put and get: one-sided. Among all: the collective operations, and matrix: every "
+     "pair of ranks in turn"},
+    {"size", SIZE, "1048576", 1, 1 << 30, NULL, MOVING, "mpitest -m, -A; osu_* -m",
+     "bytes of each message; for latency something small, such as 8"},
+    {"duration", TIME, "5", 0.001, 86400, NULL, TIMED, "mpitest -t", "length of a replication"},
+    {"count", INT, "0", 0, 1e12, NULL, TIMED, "mpitest -I; osu_* -i",
+     "messages, round trips or operations to do instead of duration; 0: by duration"},
+    {"blocking", BOOL, "true", 0, 0, NULL, FLOWS, "mpitest -n: false with window 1; osu_bw: false",
+     "true: MPI_Send and MPI_Recv (bidirectional: MPI_Sendrecv), one message at a time; false: "
+     "MPI_Isend and MPI_Irecv, window messages in flight"},
+    {"window", INT, "64", 1, 4096, NULL, FLOWS "|" ONE_SIDED, "osu_bw -W",
+     "messages in flight if not blocking; each has a receive buffer of its own"},
+    {"ranks_per_host", INT, "1", 1, 4096, NULL, COLLECTIVES, NULL,
+     "ranks that railgauge starts on each host; by hand, what mpirun is told counts"},
+    {"binding", CHOICE, "core", 0, 0, "core|none", NULL, NULL,
+     "core: the ranks of a machine take its CPUs in turn, one core after another, each rank one CPU; "
+     "none: they stay where the launcher put them"},
+    {"cpus", TEXT, "", 0, 0, NULL, NULL, NULL,
+     "CPUs that the ranks of each machine take in turn, such as 0 or 0,2-3; empty: those the "
+     "launcher lets them use"},
+    {"pml", TEXT, "auto", 0, 0, NULL, NULL, "mpirun --mca pml",
+     "how Open MPI sends messages: ob1, ucx, cm ...; auto: it chooses"},
+    {"btl", TEXT, "", 0, 0, NULL, NULL, "mpirun --mca btl",
+     "the transports of Open MPI's ob1, such as self,tcp or self,sm (whose name before Open MPI 5 was "
+     "vader: sm stands for both); empty: it chooses"},
+    {"yield", BOOL, "false", 0, 0, NULL, NULL, "mpirun --mca mpi_yield_when_idle",
+     "a rank that waits gives its CPU away: for more ranks than CPUs"},
+    {"pair_time", TIME, "0.1", 0.001, 3600, NULL, "matrix", NULL,
+     "length of each measurement of a pair: latency and throughput, one direction after the other"},
+    {"latency_size", SIZE, "8", 1, 1 << 30, NULL, "matrix", NULL,
+     "bytes of the messages that go back and forth"},
+    {"verify", BOOL, "true", 0, 0, NULL, NULL, NULL,
+     "look at the data that arrived, after the timed part"},
+    {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
+     "length of one replication done first and reported as number 0; 0: none"},
+    {0},
+};
+
+static const struct metric metrics[] = {
+    {"throughput", "bit/s", "higher", FLOWS "|put|get|matrix",
+     "payload bits that reached rank 1 (matrix: the second rank of the pair) after the first "
+     "message, over its time from the first message's arrival to the last one's",
+     "Mbit/s", 1e6, 3},
+    {"reverse_throughput", "bit/s", "higher", "bidirectional", "likewise, from rank 1 to rank 0",
+     "reverse Mbit/s", 1e6, 3},
+    {"total_throughput", "bit/s", "higher", "bidirectional", "the sum of both", "total Mbit/s",
+     1e6, 3},
+    {"local_throughput", "bit/s", "neither", FLOWS,
+     "payload bits that rank 0 gave to MPI, over its time until MPI had taken them all",
+     "local Mbit/s", 1e6, 3},
+    {"sent_messages", "", "neither", FLOWS, "messages sent each way, the first included",
+     "messages", 1, 0},
+    {"sent_bytes", "B", "neither", FLOWS, "their bytes", NULL, 1, 0},
+    {"message_rate", "1/s", "higher", FLOWS,
+     "messages that reached rank 1 after the first, over the same time as throughput", "messages/s",
+     1, 0},
+    {"latency", "s", "lower", "latency|put|get|matrix",
+     "half of the median round trip (put, get: of an operation until it is complete, all of it)",
+     "latency us", 1e-6, 3},
+    {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},
+    TIME_METRICS("rtt", "latency", "round trip"),
+    {"operations", "", "neither", COLLECTIVES, "operations timed one by one", "operations", 1, 0},
+    TIME_METRICS("time", COLLECTIVES, "operation, on the slowest rank"),
+    {"client_elapsed", "s", "neither", TIMED, "length of rank 0's timed part", "client s", 1, 3},
+    {"client_user_time", "s", "lower", TIMED, "user CPU time of rank 0's timed part", "c-user s", 1,
+     3},
+    {"client_system_time", "s", "lower", TIMED, "system CPU time of rank 0's timed part", "c-sys s",
+     1, 3},
+    {"server_elapsed", "s", "neither", TIMED, "length of the last rank's timed part", "server s", 1,
+     3},
+    {"server_user_time", "s", "lower", TIMED, "user CPU time of the last rank's timed part",
+     "s-user s", 1, 3},
+    {"server_system_time", "s", "lower", TIMED, "system CPU time of the last rank's timed part",
+     "s-sys s", 1, 3},
+    {0},
+};
+
+extern const struct mode mpi_latency;
+
+const struct mode *const mpi_modes[] = {&mpi_latency, NULL};
+
+static const struct engine mpi = {
+    .name = "mpi",
+    .summary = "MPI between two ranks and among many: throughput, latency, collective operations",
+    .parameters = parameters,
+    .metrics = metrics,
+    .series = (const struct series[]){{"exponential", "stream", "size", 1}, {0}},
+    .group = COLLECTIVES "|matrix",
+    .rows = "matrix",
+    .rank = run_ranks,
+    .failed = tell_rank_failure,
+};
+
+int main(int argc, char **argv)
+{
+    /* Standard output is rank 0's; what a library prints there must not get among its events. */
+    int nowhere = rank_before_mpi() > 0 ? open("/dev/null", O_WRONLY) : -1;
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+    return engine_main(&mpi, argc, argv);
+}

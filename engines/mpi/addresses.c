@@ -1,0 +1,116 @@
+/* Is every rank on the machine that it was meant to be started on? */
+#include "binding.h"
+
+#include "../lib/sockets.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int addresses_in(const char *list)
+{
+    int count = 1;
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+bool address_of_rank(const struct launch *launch, int rank, int ranks, char *out, size_t size)
+{
+    const char *at = launch->rank_addresses;
+    if (at == NULL || *at == '\0')
+        return false;
+    int count = addresses_in(at);
+    if (ranks < count || ranks % count != 0)
+        return false;
+    for (int skip = rank / (ranks / count); skip > 0; skip--)
+        at = strchr(at, ',') + 1;
+    snprintf(out, size, "%.*s", (int)strcspn(at, ","), at);
+    return true;
+}
+
+static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
+{
+    if (a == NULL || a->sa_family != b->sa_family)
+        return false;
+    if (a->sa_family == AF_INET)
+        return memcmp(&((const struct sockaddr_in *)(const void *)a)->sin_addr,
+                      &((const struct sockaddr_in *)(const void *)b)->sin_addr,
+                      sizeof(struct in_addr)) == 0;
+    return a->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+                  &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr,
+                  sizeof(struct in6_addr)) == 0;
+}
+
+/* Any of the addresses that a name has. */
+static bool has_any(const struct sockaddr *own, const struct addrinfo *wanted)
+{
+    for (; wanted; wanted = wanted->ai_next)
+        if (same_address(own, wanted->ai_addr))
+            return true;
+    return false;
+}
+
+bool interface_of(const char *address, char *out, size_t size)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
+    struct addrinfo *wanted = NULL;
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    if (getaddrinfo(address, NULL, &hints, &wanted) == 0 && getifaddrs(&all) == 0)
+        for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
+            found = has_any(one->ifa_addr, wanted);
+            if (found)
+                snprintf(out, size, "%s", one->ifa_name);
+        }
+    if (wanted)
+        freeaddrinfo(wanted);
+    if (all)
+        freeifaddrs(all);
+    return found;
+}
+
+/* A machine may also answer to addresses that no interface shows (a whole routed prefix): what
+ * counts is whether a socket can be bound to one. */
+static bool is_ours(const char *address)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found = NULL;
+    bool ours = false;
+    if (getaddrinfo(address, "0", &hints, &found) != 0)
+        return false;
+    for (const struct addrinfo *one = found; one && !ours; one = one->ai_next) {
+        int fd = socket(one->ai_family, one->ai_socktype, 0);
+        ours = fd >= 0 && bind(fd, one->ai_addr, one->ai_addrlen) == 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    freeaddrinfo(found);
+    return ours;
+}
+
+void must_be_at_addresses(const struct job *job)
+{
+    const char *list = job->launch->rank_addresses;
+    char address[NI_MAXHOST], host[256] = "", problem[MESSAGE_LIMIT] = "";
+    enum failure failure = WRONG_RANK;
+    if (list == NULL || *list == '\0')
+        return;
+    gethostname(host, sizeof host - 1);
+    if (job->ranks % addresses_in(list) != 0) {
+        failure = WRONG_COUNT;
+        snprintf(problem, sizeof problem, "%d ranks cannot be shared evenly among %d addresses",
+                 job->ranks, addresses_in(list));
+    } else if (address_of_rank(job->launch, job->rank, job->ranks, address, sizeof address) &&
+               !is_ours(address)) {
+        snprintf(problem, sizeof problem,
+                 "rank %d should be on the host with address %.200s but runs on %.200s, which has "
+                 "no such address: the launcher took the hosts in another order",
+                 job->rank, address, host);
+    }
+    must_agree(job, failure, *problem ? problem : NULL);
+}

@@ -1,0 +1,144 @@
+/* Mode latency: one message back and forth. Through shared memory a round trip takes only some
+ * ten times as long as reading the clock does, so that as many are timed together as it takes for
+ * the clock to be less than 1 % of it. */
+#include "pair.h"
+
+#include "../lib/histogram.h"
+#include "../lib/parameters.h"
+
+#include <math.h>
+
+#define UNTIMED_TRIPS 10 /* before each replication */
+#define TRY_TRIPS 500    /* to find out how long a round trip takes: the last half of them */
+#define CLOCK_SHARE 0.01
+#define MOST_TOGETHER 1000
+
+static struct buffers buffers;
+static uint64_t together; /* round trips timed as one */
+
+static void go(void)
+{
+    MPI_Send(buffers.out, (int)buffers.size, MPI_BYTE, 1, DATA_TAG, MPI_COMM_WORLD);
+}
+
+static void come(MPI_Status *status)
+{
+    MPI_Recv(buffers.in, (int)buffers.size, MPI_BYTE, 1, DATA_TAG, MPI_COMM_WORLD, status);
+}
+
+static void go_and_come(uint64_t trips)
+{
+    for (uint64_t i = 0; i < trips; i++) {
+        go();
+        come(MPI_STATUS_IGNORE);
+    }
+}
+
+static void stop(void)
+{
+    MPI_Send(NULL, 0, MPI_BYTE, 1, STOP_TAG, MPI_COMM_WORLD);
+}
+
+/* Rank 1 returns what it receives. Returns how often. */
+static uint64_t echo(void)
+{
+    uint64_t echoed = 0;
+    MPI_Status status;
+    for (;;) {
+        MPI_Recv(buffers.in, (int)buffers.size, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        if (status.MPI_TAG == STOP_TAG)
+            return echoed;
+        MPI_Send(buffers.in, (int)buffers.size, MPI_BYTE, 0, DATA_TAG, MPI_COMM_WORLD);
+        echoed++;
+    }
+}
+
+/* What reading the clock takes, in nanoseconds. */
+static double clock_cost(void)
+{
+    enum { READINGS = 1000 };
+    uint64_t begin = now_ns(), end = begin;
+    for (int i = 0; i < READINGS; i++)
+        end = now_ns();
+    return (double)(end - begin) / READINGS;
+}
+
+static void prepare(struct job *job, struct fields *settings)
+{
+    uint64_t decided = 1;
+    buffers_open(&buffers, size_of(job->launch, "size"), 1);
+    if (job->rank == 0) {
+        go_and_come(TRY_TRIPS / 2);
+        uint64_t begin = now_ns();
+        go_and_come(TRY_TRIPS / 2);
+        double trip = (double)(now_ns() - begin) / (TRY_TRIPS / 2);
+        double wanted = ceil(clock_cost() / CLOCK_SHARE / trip);
+        decided = wanted < 1 ? 1 : wanted > MOST_TOGETHER ? MOST_TOGETHER : (uint64_t)wanted;
+        stop();
+        fields_add_number(settings, "trips_timed_together", (double)decided);
+    } else {
+        echo();
+    }
+    together = decided;
+}
+
+/* Rank 0's part; returns the round trips done. */
+static uint64_t ask(struct job *job, const struct attempt *attempt, struct histogram *times,
+                    MPI_Status *last)
+{
+    uint64_t done = 0, took = 0;
+    go_and_come(UNTIMED_TRIPS);
+    usage_begin(&job->usage);
+    uint64_t now = now_ns(), end = now + seconds_ns(attempt->duration);
+    while (attempt->count ? done < attempt->count : now < end) {
+        uint64_t left = attempt->count - done;
+        uint64_t batch = attempt->count && left < together ? left : together;
+        go();
+        if (done > 0) /* written down while the message is under way */
+            histogram_add(times, took);
+        come(last);
+        go_and_come(batch - 1);
+        uint64_t then = now_ns();
+        took = (then - now) / batch;
+        done += batch;
+        now = then;
+    }
+    if (done > 0)
+        histogram_add(times, took);
+    usage_end(&job->usage);
+    stop();
+    return done;
+}
+
+static void measure(struct job *job, const struct attempt *attempt, struct result *result)
+{
+    static struct histogram times;
+    MPI_Status last;
+    int size = 0;
+    buffers_mark(&buffers, job, attempt);
+    if (job->rank == 1) {
+        usage_begin(&job->usage);
+        const struct finding own = {.messages = (double)echo()};
+        usage_end(&job->usage);
+        finding_send(&own);
+        return;
+    }
+    histogram_clear(&times);
+    uint64_t done = ask(job, attempt, &times, &last);
+    struct finding other = finding_take();
+    MPI_Get_count(&last, MPI_BYTE, &size);
+    other.last_size = size;
+    other.wrong = buffers_wrong(&buffers, job, attempt, 0, 1);
+    finding_check(&other, &buffers, (double)(done + UNTIMED_TRIPS), 1);
+    result_set(result, "round_trips", (double)done);
+    result_set(result, "latency", histogram_quantile(&times, 0.5) / 2e9);
+    result_set_times(result, "rtt", &times);
+}
+
+static void release(struct job *job)
+{
+    (void)job;
+    buffers_close(&buffers);
+}
+
+const struct mode mpi_latency = {"latency", 2, prepare, measure, release};

@@ -1,0 +1,97 @@
+#include "pair.h"
+
+#include "../lib/memory.h"
+#include "../lib/parameters.h"
+
+#include <stdlib.h>
+
+#define PAGE 4096
+
+void buffers_open(struct buffers *buffers, size_t size, size_t window)
+{
+    size_t stride = (size + PAGE - 1) / PAGE * PAGE;
+    must_fit(window + 1, stride);
+    *buffers = (struct buffers){
+        .size = size,
+        .window = window,
+        .stride = stride,
+        .out = test_buffer(stride),
+        .in = test_buffer(stride * window),
+    };
+}
+
+void buffers_close(struct buffers *buffers)
+{
+    free(buffers->out);
+    free(buffers->in);
+    *buffers = (struct buffers){0};
+}
+
+/* The i-th byte that a rank sends in a replication: another one in the next replication, from the
+ * other rank, and a page further on. */
+static unsigned char byte_at(size_t i, long number, int from)
+{
+    return (unsigned char)(i * 7 + (i >> 8) * 13 + (i >> 16) * 29 + (size_t)number * 101 +
+                           (size_t)from * 57);
+}
+
+void buffers_mark(const struct buffers *buffers, const struct job *job,
+                  const struct attempt *attempt)
+{
+    if (number_of(job->launch, "verify") == 0)
+        return;
+    for (size_t i = 0; i < buffers->size; i++)
+        buffers->out[i] = byte_at(i, attempt->number, job->rank);
+}
+
+double buffers_wrong(const struct buffers *buffers, const struct job *job,
+                     const struct attempt *attempt, int from, uint64_t messages)
+{
+    uint64_t wrong = 0;
+    if (number_of(job->launch, "verify") == 0)
+        return 0;
+    for (uint64_t m = 0; m < messages && m < buffers->window; m++) {
+        const unsigned char *in = receive_buffer(buffers, m);
+        for (size_t i = 0; i < buffers->size; i++)
+            wrong += in[i] != byte_at(i, attempt->number, from);
+    }
+    return (double)wrong;
+}
+
+void finding_send(const struct finding *finding)
+{
+    MPI_Send(finding, sizeof *finding / sizeof(double), MPI_DOUBLE, 0, FOUND_TAG, MPI_COMM_WORLD);
+}
+
+struct finding finding_take(void)
+{
+    struct finding finding;
+    MPI_Recv(&finding, sizeof finding / sizeof(double), MPI_DOUBLE, 1, FOUND_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    return finding;
+}
+
+void finding_check(const struct finding *finding, const struct buffers *buffers, double sent,
+                   int receiver)
+{
+    if (finding->messages != sent)
+        fail(SHORT_COUNT, "rank %d received %.0f messages, and %.0f were sent", receiver,
+             finding->messages, sent);
+    if (finding->last_size != (double)buffers->size)
+        fail(SHORT_COUNT, "rank %d's last message has %.0f bytes, and %zu were sent", receiver,
+             finding->last_size, buffers->size);
+    if (finding->wrong > 0)
+        fail(WRONG_DATA,
+             "%.0f bytes that rank %d received are not those that were sent: this MPI library, its "
+             "transport or the host's memory is broken",
+             finding->wrong, receiver);
+}
+
+double finding_rate(const struct finding *finding, const struct buffers *buffers)
+{
+    if (finding->messages < 2 || finding->elapsed <= 0)
+        fail(TOO_SHORT, "only %.0f messages arrived: too few to measure a rate by; give it more "
+                        "time or a higher count",
+             finding->messages);
+    return (finding->messages - 1) * (double)buffers->size * 8 / finding->elapsed;
+}

@@ -1,0 +1,66 @@
+/* What the modes between two ranks share: their memory, their tags, their ends. */
+#ifndef RAIL_MPI_PAIR_H
+#define RAIL_MPI_PAIR_H
+
+#include "mpi_engine.h"
+
+enum pair_tag {
+    DATA_TAG = 1,
+    LAST_TAG,   /* the last message that is measured */
+    FILLER_TAG, /* empty: meets a receive that was posted ahead */
+    STOP_TAG,   /* empty: no more round trips */
+    FOUND_TAG,  /* what the other rank found */
+};
+
+/* The time a batch of messages should take: the clock is read once a batch. */
+#define BATCH_NS 1000000
+
+/* How many messages the next batch should have, after one that took so long. */
+static inline uint64_t next_batch(uint64_t batch, uint64_t took)
+{
+    if (took < BATCH_NS / 2 && batch < UINT32_MAX)
+        return batch * 2;
+    return took > BATCH_NS * 2 && batch > 1 ? batch / 2 : batch;
+}
+
+/* Buffers for a window of messages each way; both ranks have both. */
+struct buffers {
+    size_t size;   /* of a message */
+    size_t window; /* receive buffers; there is one to send from */
+    unsigned char *out, *in;
+    size_t stride; /* from one receive buffer to the next */
+};
+
+void buffers_open(struct buffers *buffers, size_t size, size_t window);
+void buffers_close(struct buffers *buffers);
+
+static inline unsigned char *receive_buffer(const struct buffers *buffers, uint64_t message)
+{
+    return buffers->in + message % buffers->window * buffers->stride;
+}
+
+/* Has the replication send bytes that no other one sends, if they are to be checked. */
+void buffers_mark(const struct buffers *buffers, const struct job *job,
+                  const struct attempt *attempt);
+
+/* What a receiver has to say when its part is done. */
+struct finding {
+    double messages, elapsed; /* elapsed: seconds from the first arrival to the last */
+    double last_size;         /* bytes of the last message */
+    double wrong;             /* bytes that are not what was sent */
+};
+
+/* Counts the wrong bytes of all that was received. from: the sender's rank. */
+double buffers_wrong(const struct buffers *buffers, const struct job *job,
+                     const struct attempt *attempt, int from, uint64_t messages);
+
+/* Rank 1 tells rank 0, which fails if anything is wrong. sent: messages. */
+void finding_send(const struct finding *finding);
+struct finding finding_take(void);
+void finding_check(const struct finding *finding, const struct buffers *buffers, double sent,
+                   int receiver);
+
+/* Payload bits a second after the first message; fails if nothing came after it. */
+double finding_rate(const struct finding *finding, const struct buffers *buffers);
+
+#endif
