@@ -90,10 +90,10 @@ class LinkTable:
         if found is None:
             return []
         key, pattern = found
-        count = len(self.links) + pattern.at_most() * len(entry.written.networks or [None])
+        count = pattern.at_most() * len(entry.written.networks or [None])
         if count > MAX_LINKS:
-            message = f"up to here there are {count:,} links, more than {MAX_LINKS:,}: use fewer"
-            entry.report(message, key)
+            message = f"these are {count:,} links, and more than {MAX_LINKS:,} are too many"
+            entry.report(f"{message}: name fewer hosts", key)
             return []
         pairs = list(pattern.pairs())
         if not pairs:
@@ -192,6 +192,9 @@ class LinkTable:
             elif not told:
                 self._report_clash(entry, name, before, link)
                 told = True
+        if len(self.links) > MAX_LINKS >= len(self.links) - len(names):
+            message = f"up to here there are {len(self.links):,} links, more than {MAX_LINKS:,}"
+            entry.report(f"{message}: use fewer", key=True)
         return tuple(names)
 
     def _report_clash(self, entry: _Entry, name: str, before: Link, link: Link) -> None:

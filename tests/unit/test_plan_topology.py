@@ -1,0 +1,162 @@
+"""Groups, what a plan and its hosts file say together, and what a test's links may name."""
+
+from pathlib import Path
+
+import pytest
+
+from railgauge.cases import expand
+from railgauge.errors import FileProblems
+from railgauge.plan.load import load_plan_text
+from railgauge.plan.topology import Topology, read_hosts_file
+
+ROOT = Path(__file__).parents[2]
+HOSTS = """\
+hosts:
+  a: {address: 10.0.0.1, ssh: a}
+  b: {address: 10.0.0.2, ssh: b}
+  c: {address: 10.0.0.3, ssh: c}
+"""
+PLAN = """\
+railgauge: 1
+name: p
+hosts_file: h.yaml
+tests: [{name: t, engine: udp, set: {duration: 1s}}]
+"""
+
+
+def read(tmp_path: Path, text: str) -> Topology:
+    (tmp_path / "h.yaml").write_text(HOSTS + text)
+    return read_hosts_file(tmp_path / "h.yaml")
+
+
+def mistakes(tmp_path: Path, text: str) -> list[str]:
+    with pytest.raises(FileProblems) as caught:
+        read(tmp_path, text)
+    return [f"{each.line}:{each.column}: {each.message}" for each in caught.value.problems]
+
+
+def plan_mistakes(tmp_path: Path, hosts: str, plan: str) -> list[str]:
+    (tmp_path / "h.yaml").write_text(HOSTS + hosts)
+    with pytest.raises(FileProblems) as caught:
+        load_plan_text(PLAN + plan, "p.yaml", tmp_path)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_all_is_always_a_group_of_all_hosts(tmp_path: Path) -> None:
+    assert read(tmp_path, "").groups == {"all": ("a", "b", "c")}
+
+
+def test_groups_of_groups_keep_their_order_and_no_host_twice(tmp_path: Path) -> None:
+    text = "groups:\n  outer: [c, inner, a, all]\n  inner: [b, a, b]\n"
+    groups = read(tmp_path, text).groups
+    assert list(groups) == ["all", "outer", "inner"]
+    assert (groups["outer"], groups["inner"]) == (("c", "b", "a"), ("b", "a"))
+
+
+@pytest.mark.parametrize(
+    ("groups", "says"),
+    [
+        (["x: [q]"], "6:7: unknown host or group 'q': known are a, all, b, c, x"),
+        (["rackA: [a]", "y: [a, racka]"], "7:10: unknown host or group 'racka': did you mean 'r"),
+        (["all: [a]"], "6:3: 'all' always stands for all hosts: choose another name"),
+        (["a: [b]"], "6:3: 'a' is a host: choose another name"),
+        (["x: [a, x]"], "6:10: group 'x' contains itself (x → x): take 'x' out of it"),
+        (
+            ["x: [a, y]", "y: [b, z]", "z: [x, c]"],
+            "6:10: group 'x' contains itself (x → y → z → x): take 'y' out of it",
+        ),
+        (["x: []"], "6:6: 'x': the list is empty"),
+        (["x: a"], "6:6: 'x' is the text 'a', but a list is wanted"),
+    ],
+)
+def test_faulty_group_is_reported(tmp_path: Path, groups: list[str], says: str) -> None:
+    text = "groups:\n" + "".join(f"  {group}\n" for group in groups)
+    assert len(mistakes(tmp_path, text)) == 1
+    assert mistakes(tmp_path, text)[0].startswith(f"{says}")
+
+
+def test_every_circle_of_groups_is_told_and_nothing_that_only_contains_one(tmp_path: Path) -> None:
+    text = "groups: {u: [v], v: [u], w: [u, a], x: [y], y: [x]}\nlinks: {l: {ring: [w]}}\n"
+    said = mistakes(tmp_path, text)
+    assert [line.split(" (")[1].split("):")[0] for line in said] == ["u → v → u", "x → y → x"]
+
+
+def test_groups_nested_very_deeply_are_read(tmp_path: Path) -> None:
+    lines = "".join(f"  g{each}: [g{each + 1}]\n" for each in range(5000))
+    assert read(tmp_path, f"groups:\n{lines}  g5000: [b]\n").groups["g0"] == ("b",)
+
+
+def test_host_named_all_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "h.yaml").write_text("hosts: {all: {address: 10.0.0.1, ssh: a}}\n")
+    with pytest.raises(FileProblems, match=r"h\.yaml:1:9: 'all' always stands for all hosts"):
+        read_hosts_file(tmp_path / "h.yaml")
+
+
+def test_groups_and_patterns_of_plan_and_hosts_file_join(tmp_path: Path) -> None:
+    (tmp_path / "h.yaml").write_text(f"{HOSTS}groups: {{x: [a, b]}}\nlinks: {{l: {{ring: [x]}}}}\n")
+    text = f"{PLAN}groups: {{y: [x, c]}}\nlinks: {{m: {{all-pairs: [y], rate: 1Gbit/s}}}}\n"
+    plan = load_plan_text(text, "p.yaml", tmp_path).plan
+    assert plan.groups == {"all": ["a", "b", "c"], "x": ["a", "b"], "y": ["a", "b", "c"]}
+    assert list(plan.links) == ["a→b", "b→a", "a→c", "b→c", "c→a", "c→b"]
+    assert plan.links["b→a"].rate == 1e9
+
+
+def test_name_that_plan_and_hosts_file_both_give_is_reported(tmp_path: Path) -> None:
+    hosts = "groups: {x: [a]}\nlinks: {l: ring}\n"
+    assert plan_mistakes(tmp_path, hosts, "groups: {x: [b]}\nlinks: {l: all-pairs}\n") == [
+        f"p.yaml:5:10: group 'x' is in {tmp_path}/h.yaml:5 as well: choose another name",
+        f"p.yaml:6:9: link 'l' is in {tmp_path}/h.yaml as well: choose another name",
+    ]
+
+
+def test_mistakes_in_both_files_are_told_at_once(tmp_path: Path) -> None:
+    hosts = "groups: {x: [q]}\nlinks: {l: {ring: [x]}, m: {from: a, to: z}}\n"
+    said = plan_mistakes(tmp_path, hosts, "groups: {y: [x, w]}\nlinks: {n: {star: {centre: v}}}\n")
+    assert [line.split(": ")[0].rpartition("/")[2] for line in said] == [
+        "h.yaml:5:14",
+        "h.yaml:6:42",
+        "p.yaml:5:17",
+        "p.yaml:6:28",
+    ]
+
+
+def test_what_the_plan_says_of_mpi_goes_before_what_its_hosts_file_says(tmp_path: Path) -> None:
+    mpi = 'mpi: {prefix: /opt/openmpi, launcher: srun, agent: "ssh -q"}\n'
+    (tmp_path / "h.yaml").write_text(HOSTS + "links: {l: ring}\n" + mpi)
+    plan = load_plan_text(f"{PLAN}mpi: {{launcher: mpirun}}\n", "p.yaml", tmp_path).plan
+    assert plan.mpi is not None
+    assert (plan.mpi.launcher, plan.mpi.prefix, plan.mpi.agent) == (
+        "mpirun",
+        "/opt/openmpi",
+        "ssh -q",
+    )
+    plan = load_plan_text(PLAN, "p.yaml", tmp_path).plan
+    assert plan.mpi is not None
+    assert plan.mpi.launcher == "srun"
+
+
+def test_a_tests_links_are_a_patterns_or_single_ones(tmp_path: Path) -> None:
+    links = "links:\n  l: {ring: [a, b]}\n  m: all-pairs\n  n: {from: c, to: a}\n"
+    (tmp_path / "h.yaml").write_text(HOSTS + links)
+
+    def measured(names: str) -> list[str]:
+        text = PLAN.replace("engine: udp", f"engine: udp, links: {names}")
+        (test,) = expand(load_plan_text(text, "p.yaml", tmp_path))
+        return [case.link for case in test.cases]
+
+    assert measured("[l]") == ["a→b", "b→a"]
+    assert measured("[c→b, n, l]") == ["c→b", "n", "a→b", "b→a"]
+
+
+def test_unknown_link_is_reported_with_the_nearest_pattern(tmp_path: Path) -> None:
+    (tmp_path / "h.yaml").write_text(HOSTS + "links: {fabric: ring}\n")
+    text = PLAN.replace("engine: udp", "engine: udp, links: [fabrik]")
+    with pytest.raises(FileProblems, match="unknown link 'fabrik': did you mean 'fabric'"):
+        load_plan_text(text, "p.yaml", tmp_path)
+
+
+def test_the_shipped_example_of_patterns_and_networks_is_valid() -> None:
+    topology = read_hosts_file(ROOT / "plans" / "hosts" / "two-racks.yaml")
+    assert set(topology.link_sets) == {"fabric", "ring", "hub", "racks"}
+    assert {link.network for link in topology.links.values()} == {None, "ib0"}
+    assert topology.groups["all"] == tuple(topology.hosts)
