@@ -137,7 +137,7 @@ def test_patterns_that_contradict_each_other_are_reported_with_both_lines(tmp_pa
     ]
     written = "  a→b: {from: a, to: b, rtt: 1ms}\n  y: {ring: [left], rtt: 2ms}\n"
     assert mistakes(tmp_path, written) == [
-        f"1:25: 'rtt': link 'a→b' has 1ms on line {FIRST}, and here 2ms: keep one of the two"
+        f"1:26: 'rtt': link 'a→b' has 1ms on line {FIRST}, and here 2ms: keep one of the two"
     ]
 
 
