@@ -113,6 +113,7 @@ void describe(const struct engine *engine)
                                               : "client");
     write_list(&json, "solo_modes", engine->solo);
     write_list(&json, "group_modes", engine->group);
+    write_list(&json, "pair_modes", engine->rows);
     if (engine->series)
         describe_series(&json, engine->series);
     json_key(&json, "parameters");
