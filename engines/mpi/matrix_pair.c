@@ -1,0 +1,199 @@
+#include "matrix_pair.h"
+
+#include "collective_load.h"
+
+#include "../lib/histogram.h"
+#include "../lib/memory.h"
+#include "../lib/parameters.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FIRST_FLIGHT 2      /* messages under way at first, until one has left */
+#define LOOK_NS 500000      /* a shorter batch is doubled */
+#define MOST_BATCH (1 << 16) /* messages between two looks at the clock */
+
+enum tag { MEET, ASK, DATA, END, COUNT };
+
+static struct {
+    int rank, size, latency_size, window;
+    bool verify;
+    unsigned char *out;    /* one message: it may leave many times at once */
+    unsigned char *in;     /* a room for each message of a window */
+    unsigned char *echo;
+    MPI_Request *requests;
+} ours;
+
+static int int_size(const struct launch *launch, const char *name)
+{
+    size_t size = size_of(launch, name);
+    if (size > INT_MAX / 2)
+        fail(BAD_PARAMETER, "%s %zu: a message has at most %d bytes", name, size, INT_MAX / 2);
+    return (int)size;
+}
+
+static unsigned char *room(int slot)
+{
+    return ours.in + (size_t)slot * (size_t)ours.size;
+}
+
+void pair_open(const struct job *job)
+{
+    const struct launch *launch = job->launch;
+    ours.rank = job->rank;
+    ours.size = int_size(launch, "size");
+    ours.latency_size = int_size(launch, "latency_size");
+    ours.window = int_of(launch, "window");
+    ours.verify = number_of(launch, "verify") > 0;
+    must_fit((size_t)ours.window + 2, (size_t)ours.size);
+    ours.out = test_buffer((size_t)ours.size);
+    ours.in = test_buffer((size_t)ours.window * (size_t)ours.size);
+    ours.echo = test_buffer((size_t)ours.latency_size);
+    ours.requests = (MPI_Request *)test_buffer((size_t)ours.window * sizeof *ours.requests);
+    fill_bytes(ours.out, (size_t)ours.size, ours.rank, 0);
+}
+
+void pair_close(void)
+{
+    free(ours.out);
+    free(ours.in);
+    free(ours.echo);
+    free(ours.requests);
+}
+
+void pair_meet(int partner)
+{
+    for (int i = 0; i < 2; i++)
+        MPI_Sendrecv(ours.out, 1, MPI_BYTE, partner, MEET, ours.echo, 1, MPI_BYTE, partner, MEET,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+double pair_ask(int partner, double seconds)
+{
+    static struct histogram trips;
+    uint64_t now = now_ns(), stop = now + seconds_ns(seconds), took = 0;
+    histogram_clear(&trips);
+    do {
+        MPI_Send(ours.echo, ours.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
+        if (took) /* written down while the next one is under way */
+            histogram_add(&trips, took);
+        MPI_Recv(ours.echo, ours.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        uint64_t then = now;
+        now = now_ns();
+        took = now - then;
+    } while (now < stop);
+    histogram_add(&trips, took);
+    MPI_Send(NULL, 0, MPI_BYTE, partner, END, MPI_COMM_WORLD);
+    return histogram_quantile(&trips, 0.5) / 2e9;
+}
+
+void pair_answer(int partner)
+{
+    MPI_Status status;
+    for (;;) {
+        MPI_Recv(ours.echo, ours.latency_size, MPI_BYTE, partner, MPI_ANY_TAG, MPI_COMM_WORLD,
+                 &status);
+        if (status.MPI_TAG == END)
+            return;
+        MPI_Send(ours.echo, ours.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
+    }
+}
+
+/* Messages leave in order. At most `limit` of them are under way, one more for each that has left,
+ * so that a slow link isn't handed seconds of work before the first look at the clock. */
+struct flight {
+    uint64_t sent;
+    int under_way, limit;
+};
+
+/* The request of the first of those under way. */
+static size_t oldest(const struct flight *flight)
+{
+    return (flight->sent - (uint64_t)flight->under_way) % (uint64_t)ours.window;
+}
+
+static void send_one(struct flight *flight, int partner)
+{
+    while (flight->under_way >= flight->limit) {
+        MPI_Wait(&ours.requests[oldest(flight)], MPI_STATUS_IGNORE);
+        flight->under_way--;
+        flight->limit += flight->limit < ours.window;
+    }
+    MPI_Isend(ours.out, ours.size, MPI_BYTE, partner, DATA, MPI_COMM_WORLD,
+              &ours.requests[flight->sent % (uint64_t)ours.window]);
+    flight->sent++;
+    flight->under_way++;
+}
+
+/* One for each receive that the other end still has open. It follows the data at once, not when
+ * that has arrived, so that it comes with the last message. */
+static void send_ends(int partner)
+{
+    for (int i = 0; i < ours.window; i++)
+        MPI_Send(NULL, 0, MPI_BYTE, partner, END, MPI_COMM_WORLD);
+}
+
+void pair_send(int partner, double seconds)
+{
+    struct flight flight = {.limit = ours.window < FIRST_FLIGHT ? ours.window : FIRST_FLIGHT};
+    uint64_t now = now_ns(), stop = now + seconds_ns(seconds), batch = 1;
+    send_one(&flight, partner); /* the first one only starts the other end's clock */
+    do {
+        for (uint64_t i = 0; i < batch; i++)
+            send_one(&flight, partner);
+        uint64_t then = now;
+        now = now_ns();
+        if (now - then < LOOK_NS && flight.limit == ours.window && batch < MOST_BATCH)
+            batch *= 2;
+    } while (now < stop);
+    send_ends(partner);
+    for (; flight.under_way > 0; flight.under_way--)
+        MPI_Wait(&ours.requests[oldest(&flight)], MPI_STATUS_IGNORE);
+    MPI_Send(&flight.sent, 1, MPI_UINT64_T, partner, COUNT, MPI_COMM_WORLD);
+}
+
+static void receive_into(int slot, int partner)
+{
+    MPI_Irecv(room(slot), ours.size, MPI_BYTE, partner, MPI_ANY_TAG, MPI_COMM_WORLD,
+              &ours.requests[slot]);
+}
+
+static void look_at(int partner, uint64_t received, char problem[MESSAGE_LIMIT])
+{
+    uint64_t sent;
+    bool right = true;
+    MPI_Recv(&sent, 1, MPI_UINT64_T, partner, COUNT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int slot = 0; ours.verify && slot < ours.window && (uint64_t)slot < received; slot++)
+        right = right && bytes_right(room(slot), (size_t)ours.size, partner, 0);
+    if (received != sent)
+        snprintf(problem, MESSAGE_LIMIT, "rank %d received %llu messages from rank %d, not %llu",
+                 ours.rank, (unsigned long long)received, partner, (unsigned long long)sent);
+    else if (!right)
+        snprintf(problem, MESSAGE_LIMIT, "rank %d received other bytes than rank %d sent",
+                 ours.rank, partner);
+}
+
+double pair_receive(int partner, char problem[MESSAGE_LIMIT])
+{
+    MPI_Status status;
+    uint64_t received = 0, first = 0;
+    int slot = 0;
+    for (int i = 0; i < ours.window; i++)
+        receive_into(i, partner);
+    /* The messages come in the order of the receives, and the ends after all of them. */
+    for (;;) {
+        MPI_Wait(&ours.requests[slot], &status);
+        if (status.MPI_TAG == END)
+            break;
+        if (received++ == 0)
+            first = now_ns();
+        receive_into(slot, partner);
+        slot = slot + 1 < ours.window ? slot + 1 : 0;
+    }
+    uint64_t took = now_ns() - first;
+    MPI_Waitall(ours.window, ours.requests, MPI_STATUSES_IGNORE);
+    look_at(partner, received, problem);
+    return (double)(received - 1) * 8.0 * ours.size / ns_seconds(took);
+}
