@@ -39,7 +39,7 @@ trap 'rm -rf "$1"' EXIT
 find "${{2%/*}}" -maxdepth 1 -name '*.*' -mtime +1 -exec rm -rf {{}} +
 command -v make >/dev/null || {{ echo "{_MARK} no-make"; exit 1; }}
 unset MAKEFLAGS MFLAGS MAKELEVEL
-make -C "$1" BUILD=build WARNINGS= -j2 >&2 || {{ echo "{_MARK} failed"; exit 1; }}
+make -C "$1" BUILD=build MPICC= WARNINGS= -j2 >&2 || {{ echo "{_MARK} failed"; exit 1; }}
 [ -d "$1/build" ] || {{ echo "{_MARK} nothing-built"; exit 1; }}
 if ! mv -T "$1" "$2" 2>/dev/null && ! [ -d "$2/build" ]; then
     rm -rf "$2" && mv -T "$1" "$2" || exit 1

@@ -1,0 +1,198 @@
+"""Groups of hosts: what a plan says of them, the cases they give, and the launches of those."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from railgauge.cases import Case, case_key, expand
+from railgauge.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
+from railgauge.engine.mpi_job import Launcher
+from railgauge.errors import FileProblems
+from railgauge.pipeline import launch_terms
+from railgauge.plan.load import LoadedPlan, load_plan_text
+from railgauge.schedule import Dispatch, Round, schedule
+
+HEAD = """\
+railgauge: 1
+name: p
+hosts:
+  a: {address: 10.0.0.1, ssh: a, networks: {ib0: 10.9.0.1}}
+  b: {address: 10.0.0.2, ssh: b, networks: {ib0: 10.9.0.2}}
+  c: {address: 10.0.0.3, ssh: c, networks: {ib0: 10.9.0.3}}
+  d: {address: 10.0.0.4, ssh: d}
+groups:
+  three: [c, a, b]
+  pair: [a, d]
+links:
+  ab: {from: a, to: b}
+tests:
+"""
+
+
+def loaded(*tests: str, head: str = HEAD) -> LoadedPlan:
+    return load_plan_text(head + "".join(f"  - {each}\n" for each in tests), "p.yaml", Path("none"))
+
+
+def mistakes(*tests: str, head: str = HEAD) -> list[str]:
+    with pytest.raises(FileProblems) as caught:
+        loaded(*tests, head=head)
+    return [str(each) for each in caught.value.problems]
+
+
+def rounds(plan: LoadedPlan, concurrency: int = 1, done: dict | None = None) -> list[Round]:  # type: ignore[type-arg]
+    machines = {name: host.machine for name, host in plan.plan.hosts.items()}
+    return schedule(expand(plan), machines=machines, concurrency=concurrency, seed=1, done=done)
+
+
+BARRIER = "{name: t, engine: mpi, groups: [three], set: {mode: barrier}, replications: 2}"
+MATRIX = "{name: m, engine: mpi, groups: [three], set: {mode: matrix}, replications: 2}"
+
+
+def test_a_group_is_one_case_of_all_its_hosts_in_their_order() -> None:
+    (test,) = expand(loaded(BARRIER))
+    (case,) = test.cases
+    assert (case.link, case.client, case.server) == ("three", "c", None)
+    assert case.members == ("c", "a", "b")
+
+
+def test_a_test_without_groups_measures_all_hosts() -> None:
+    (test,) = expand(loaded("{name: t, engine: mpi, set: {mode: allreduce}}"))
+    assert [(case.link, case.members) for case in test.cases] == [("all", ("a", "b", "c", "d"))]
+
+
+def test_the_same_link_and_hosts_in_another_group_are_another_case() -> None:
+    parameters = {"size": 1}
+    alone = case_key("mpi", "a→b", "a", "b", parameters)
+    among = case_key("mpi", "a→b", "a", "b", parameters, ("a", "b", "c"))
+    more = case_key("mpi", "a→b", "a", "b", parameters, ("a", "b", "c", "d"))
+    assert len({alone, among, more}) == 3
+
+
+def test_a_key_can_be_told_from_the_case_alone() -> None:
+    for test in expand(loaded(BARRIER, MATRIX, "{name: l, engine: mpi, set: {mode: latency}}")):
+        for case in test.cases:
+            again = case_key(
+                case.engine, case.link, case.client, case.server, case.parameters, case.members
+            )
+            assert case.key == again
+
+
+def test_a_matrix_has_a_case_for_each_ordered_pair() -> None:
+    (test,) = expand(loaded(MATRIX))
+    pairs = [(case.link, case.client, case.server) for case in test.cases]
+    assert pairs == [(f"{one}→{two}", one, two) for one, two in permutations("cab", 2)]
+    assert {case.members for case in test.cases} == {("c", "a", "b")}
+
+
+def test_one_launch_measures_all_pairs_of_a_combination() -> None:
+    (test,) = expand(
+        loaded(MATRIX.replace("replications: 2", "replications: 2, grid: {size: [1KiB, 1MiB]}"))
+    )
+    plan = loaded(MATRIX.replace("replications: 2", "replications: 2, grid: {size: [1KiB, 1MiB]}"))
+    launches = [dispatch for each in rounds(plan) for dispatch in each]
+    assert [(each.case.parameters["size"], each.replications) for each in launches] == [
+        (1024, (1,)),
+        (1048576, (1,)),
+        (1024, (2,)),
+        (1048576, (2,)),
+    ]
+    for launch in launches:
+        assert [case.link for case in launch.cases] == [
+            f"{one}→{two}" for one, two in permutations("cab", 2)
+        ]
+        assert len({case.parameters["size"] for case in launch.cases}) == 1
+        assert launch.hosts == ("c", "a", "b")
+    assert len(test.cases) == 12
+
+
+def test_a_pair_of_hosts_is_one_launch_of_two_cases() -> None:
+    plan = loaded(MATRIX.replace("three", "pair").replace("replications: 2", "replications: 1"))
+    ((launch,),) = rounds(plan)
+    assert [case.link for case in launch.cases] == ["a→d", "d→a"]
+
+
+def test_what_is_done_of_a_matrix_is_not_done_again() -> None:
+    plan = loaded(MATRIX)
+    (test,) = expand(plan)
+    done = {("m", case.key): (1,) for case in test.cases}
+    assert [dispatch.replications for each in rounds(plan, done=done) for dispatch in each] == [
+        (2,)
+    ]
+
+
+def test_groups_run_side_by_side_only_when_they_share_no_machine() -> None:
+    tests = (
+        "{name: t, engine: mpi, groups: [three, pair, rest], set: {mode: barrier}, replications: 1}"
+    )
+    head = HEAD.replace("links:", "  rest: [d, e]\nlinks:").replace(
+        "groups:", "  e: {address: 10.0.0.5, ssh: e}\ngroups:"
+    )
+    arranged = rounds(loaded(tests, head=head), concurrency=4)
+    assert [[dispatch.case.link for dispatch in each] for each in arranged] == [
+        ["three", "rest"],
+        ["pair"],
+    ]
+
+
+def test_links_and_groups_are_not_mixed_in_one_test() -> None:
+    (mistake,) = mistakes("{name: t, engine: mpi, grid: {mode: [latency, barrier]}}")
+    assert mistake.endswith(
+        "mode latency of engine mpi measures links and mode barrier groups: make two tests of them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        (
+            "{name: t, engine: mpi, links: [ab], set: {mode: barrier}}",
+            "mode barrier measures groups",
+        ),
+        ("{name: t, engine: mpi, groups: [three], set: {mode: latency}}", "measures links"),
+        ("{name: t, engine: udp, groups: [three]}", "engine udp measures links, not groups"),
+        ("{name: t, engine: mpi, groups: [tree], set: {mode: barrier}}", "did you mean 'three'"),
+        ("{name: t, engine: mpi, network: ib0, set: {mode: latency}}", "say it of the links"),
+        (
+            "{name: t, engine: mpi, groups: [pair], network: ib0, set: {mode: barrier}}",
+            "host 'd' of group 'pair' has no address on network 'ib0'",
+        ),
+        ("{name: t, engine: mpi, groups: [three, three], set: {mode: matrix}}", "listed twice"),
+    ],
+)
+def test_what_a_group_cannot_be_measured_with_is_said(test: str, words: str) -> None:
+    assert any(words in each for each in mistakes(test)), mistakes(test)
+
+
+def test_a_group_on_a_network_has_its_addresses_there_and_cases_of_its_own() -> None:
+    plan = loaded(BARRIER.replace("set:", "network: ib0, set:"))
+    (test,) = expand(plan)
+    (case,) = test.cases
+    assert case.link == "three/ib0"
+    terms = launch_terms(plan.plan, Dispatch("t", case, (1,)))
+    assert terms.at == ("10.9.0.3", "10.9.0.1", "10.9.0.2")
+    assert terms.names == ("10.0.0.3", "10.0.0.1", "10.0.0.2")
+    assert terms.launcher == Launcher("mpirun", None)
+
+
+def test_an_engine_without_mpi_knows_nothing_of_groups() -> None:
+    engine = load_catalogue().engine("udp")
+    assert {engine.measures(mode) for mode in ("stream", "generator", None)} == {"links"}
+
+
+def test_a_million_pairs_share_their_parameters_and_their_group() -> None:
+    hosts = "".join(f"  h{n}: {{address: 10.1.{n >> 8}.{n & 255}, ssh: h{n}}}\n" for n in range(60))
+    head = f"railgauge: 1\nname: p\nhosts:\n{hosts}tests:\n"
+    (test,) = expand(loaded("{name: m, engine: mpi, set: {mode: matrix}}", head=head))
+    assert len(test.cases) == 60 * 59
+    assert len({id(case.members) for case in test.cases}) == 1
+    assert len({id(case.parameters) for case in test.cases}) == 1
+    assert len({case.key for case in test.cases}) == 60 * 59
+
+
+def test_an_unused_catalogue_entry_makes_no_group() -> None:
+    info = EngineInfo("x", "1", "", ("client",), {"mode": ParameterInfo("mode", "text")}, {})
+    assert Catalogue({"x": info}, info).engine("x").measures("barrier") == "hosts"
+    assert Case("k", "x", "a", "a", None, {}).members == ()
