@@ -1,5 +1,8 @@
 /* rail-mpi: what MPI makes of a network, between two ranks and among many. The modes are in mpi/. */
+#include "mpi/collective.h"
+#include "mpi/matrix.h"
 #include "mpi/mpi_engine.h"
+#include "mpi/onesided.h"
 
 #include "lib/engine.h"
 #include "lib/sides.h"
@@ -9,10 +12,9 @@
 #include <unistd.h>
 
 #define FLOWS "stream|bidirectional"
-#define ONE_SIDED "put|get"
-#define COLLECTIVES "barrier|bcast|reduce|allreduce|allgather|alltoall"
 #define PAIRS FLOWS "|latency|" ONE_SIDED
-#define MOVING "stream|bidirectional|latency|put|get|bcast|reduce|allreduce|allgather|alltoall|matrix"
+#define MOVING PAIRS "|matrix|" MOVING_COLLECTIVES
+#define SINGLY ONE_SIDED "|" COLLECTIVES
 #define TIMED PAIRS "|" COLLECTIVES
 
 static const struct parameter parameters[] = {
@@ -25,15 +27,22 @@ static const struct parameter parameters[] = {
      "and forth; put and get: one-sided. Among all: the collective operations, and matrix: every "
      "pair of ranks in turn"},
     {"size", SIZE, "1048576", 1, 1 << 30, NULL, MOVING, "mpitest -m, -A; osu_* -m",
-     "bytes of each message; for latency something small, such as 8"},
-    {"duration", TIME, "5", 0.001, 86400, NULL, TIMED, "mpitest -t", "length of a replication"},
+     "bytes of each message; for latency something small, such as 8. Collective operations: bytes "
+     "that each rank contributes, as the OSU benchmarks count them: with bcast and reduce those of "
+     "the one buffer, with allgather each rank's share of it, with alltoall those for each of the "
+     "ranks; sums are of floats, so a multiple of 4"},
+    {"duration", TIME, "5", 0.001, 86400, NULL, TIMED, "mpitest -t",
+     "length of a replication; put, get and collective operations: half of it for single operations "
+     "(time_*), half for those that follow one another without a pause"},
     {"count", INT, "0", 0, 1e12, NULL, TIMED, "mpitest -I; osu_* -i",
-     "messages, round trips or operations to do instead of duration; 0: by duration"},
+     "messages, round trips or operations (so many singly, and so many more without a pause) to do "
+     "instead of duration; 0: by duration"},
     {"blocking", BOOL, "true", 0, 0, NULL, FLOWS, "mpitest -n: false with window 1; osu_bw: false",
      "true: MPI_Send and MPI_Recv (bidirectional: MPI_Sendrecv), one message at a time; false: "
      "MPI_Isend and MPI_Irecv, window messages in flight"},
-    {"window", INT, "64", 1, 4096, NULL, FLOWS "|" ONE_SIDED, "osu_bw -W",
-     "messages in flight if not blocking; each has a receive buffer of its own"},
+    {"window", INT, "64", 1, 4096, NULL, FLOWS "|matrix|" ONE_SIDED, "osu_bw -W; osu_put_bw -W",
+     "messages in flight if not blocking and in the matrix's streams; each has a receive buffer of "
+     "its own; put and get: operations that one flush completes"},
     {"ranks_per_host", INT, "1", 1, 4096, NULL, COLLECTIVES, NULL,
      "ranks that railgauge starts on each host; by hand, what mpirun is told counts"},
     {"binding", CHOICE, "core", 0, 0, "core|none", NULL, NULL,
@@ -50,7 +59,9 @@ static const struct parameter parameters[] = {
     {"yield", BOOL, "false", 0, 0, NULL, NULL, "mpirun --mca mpi_yield_when_idle",
      "a rank that waits gives its CPU away: for more ranks than CPUs"},
     {"pair_time", TIME, "0.1", 0.001, 3600, NULL, "matrix", NULL,
-     "length of each measurement of a pair: latency and throughput, one direction after the other"},
+     "length of each of the four measurements of a pair: latency, then throughput, one direction "
+     "after the other; N ranks take N - 1 (N if that is odd) times four of it; what is under way at "
+     "the end of a stream is waited for"},
     {"latency_size", SIZE, "8", 1, 1 << 30, NULL, "matrix", NULL,
      "bytes of the messages that go back and forth"},
     {"verify", BOOL, "true", 0, 0, NULL, NULL, NULL,
@@ -63,7 +74,8 @@ static const struct parameter parameters[] = {
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", FLOWS "|put|get|matrix",
      "payload bits that reached rank 1 (matrix: the second rank of the pair) after the first "
-     "message, over its time from the first message's arrival to the last one's",
+     "message, over its time from the first message's arrival to the last one's; put, get: of all "
+     "operations done without a pause, over rank 0's time until the last flush",
      "Mbit/s", 1e6, 3},
     {"reverse_throughput", "bit/s", "higher", "bidirectional", "likewise, from rank 1 to rank 0",
      "reverse Mbit/s", 1e6, 3},
@@ -78,13 +90,30 @@ static const struct metric metrics[] = {
     {"message_rate", "1/s", "higher", FLOWS,
      "messages that reached rank 1 after the first, over the same time as throughput", "messages/s",
      1, 0},
-    {"latency", "s", "lower", "latency|put|get|matrix",
-     "half of the median round trip (put, get: of an operation until it is complete, all of it)",
+    {"latency", "s", "lower", "latency|matrix", "half of the median round trip",
      "latency us", 1e-6, 3},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},
     TIME_METRICS("rtt", "latency", "round trip"),
-    {"operations", "", "neither", COLLECTIVES, "operations timed one by one", "operations", 1, 0},
-    TIME_METRICS("time", COLLECTIVES, "operation, on the slowest rank"),
+    {"rate", "1/s", "higher", ONE_SIDED, "those operations, over the same time", "ops/s", 1, 0},
+    {"operations", "", "neither", SINGLY, "operations timed singly", "operations", 1, 0},
+    TIME_METRICS("time", SINGLY,
+                 "operation (put, get: until its flush is done; collective: begun after a barrier, "
+                 "until the slowest rank has done it, so that what the barrier leaves ranks apart is "
+                 "in it)"),
+    {"back_to_back", "s", "lower", COLLECTIVES,
+     "time of an operation when they follow one another without a pause, a batch's time on the "
+     "slowest rank over its number; ranks that only send may be operations ahead. What an operation "
+     "takes that all begin at once lies, as a rule, between this and time_mean",
+     "back to back us", 1e-6, 2},
+    {"algorithm_bandwidth", "bit/s", "higher", MOVING_COLLECTIVES,
+     "payload bits of an operation (bcast, reduce, allreduce: size; allgather, alltoall: size times "
+     "ranks) over back_to_back",
+     "alg Mbit/s", 1e6, 3},
+    {"bus_bandwidth", "bit/s", "higher", MOVING_COLLECTIVES,
+     "the bits that a rank's link has to carry one way for it, at the least, over back_to_back; of n "
+     "ranks: algorithm_bandwidth, times 2 (n - 1) / n for allreduce and (n - 1) / n for allgather "
+     "and alltoall, as NCCL's tests have it",
+     "bus Mbit/s", 1e6, 3},
     {"client_elapsed", "s", "neither", TIMED, "length of rank 0's timed part", "client s", 1, 3},
     {"client_user_time", "s", "lower", TIMED, "user CPU time of rank 0's timed part", "c-user s", 1,
      3},
@@ -101,7 +130,8 @@ static const struct metric metrics[] = {
 
 extern const struct mode mpi_latency;
 
-const struct mode *const mpi_modes[] = {&mpi_latency, NULL};
+const struct mode *const mpi_modes[] = {&mpi_latency, &mpi_onesided,
+                                        &mpi_collective, &mpi_matrix, NULL};
 
 static const struct engine mpi = {
     .name = "mpi",
