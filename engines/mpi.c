@@ -128,9 +128,9 @@ static const struct metric metrics[] = {
     {0},
 };
 
-extern const struct mode mpi_latency;
+extern const struct mode mpi_stream, mpi_bidirectional, mpi_latency;
 
-const struct mode *const mpi_modes[] = {&mpi_latency, &mpi_onesided,
+const struct mode *const mpi_modes[] = {&mpi_stream, &mpi_bidirectional, &mpi_latency, &mpi_onesided,
                                         &mpi_collective, &mpi_matrix, NULL};
 
 static const struct engine mpi = {

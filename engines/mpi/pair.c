@@ -6,9 +6,39 @@
 #include <stdlib.h>
 
 #define PAGE 4096
+#define BATCH_NS 1000000 /* the time that a batch should take */
+
+struct budget budget_begin(const struct attempt *attempt)
+{
+    return (struct budget){
+        .count = attempt->count,
+        .stop = now_ns() + seconds_ns(attempt->duration),
+        .batch = 1,
+    };
+}
+
+uint64_t budget_next(struct budget *budget)
+{
+    uint64_t next;
+    if (budget->count) {
+        next = budget->count - 1 - budget->messages;
+    } else {
+        uint64_t now = now_ns(), took = now - budget->batch_began;
+        if (budget->messages > 0 && took < BATCH_NS / 2)
+            budget->batch *= 2;
+        else if (budget->messages > 0 && took > BATCH_NS * 2 && budget->batch > 1)
+            budget->batch /= 2;
+        budget->batch_began = now;
+        next = now < budget->stop ? budget->batch : 0;
+    }
+    budget->messages += next;
+    return next;
+}
 
 void buffers_open(struct buffers *buffers, size_t size, size_t window)
 {
+    if (window == 0)
+        window = 1;
     size_t stride = (size + PAGE - 1) / PAGE * PAGE;
     must_fit(window + 1, stride);
     *buffers = (struct buffers){

@@ -6,27 +6,29 @@
 
 enum pair_tag {
     DATA_TAG = 1,
-    LAST_TAG,   /* the last message that is measured */
+    END_TAG,    /* the last message that is measured */
     FILLER_TAG, /* empty: meets a receive that was posted ahead */
     STOP_TAG,   /* empty: no more round trips */
     FOUND_TAG,  /* what the other rank found */
 };
 
-/* The time a batch of messages should take: the clock is read once a batch. */
-#define BATCH_NS 1000000
+/* When a stream ends: the clock is read once a batch of messages, which takes about a millisecond
+ * however small they are. */
+struct budget {
+    uint64_t count; /* 0: until stop */
+    uint64_t stop, batch, batch_began;
+    uint64_t messages; /* let go so far, the last one of the stream not among them */
+};
 
-/* How many messages the next batch should have, after one that took so long. */
-static inline uint64_t next_batch(uint64_t batch, uint64_t took)
-{
-    if (took < BATCH_NS / 2 && batch < UINT32_MAX)
-        return batch * 2;
-    return took > BATCH_NS * 2 && batch > 1 ? batch / 2 : batch;
-}
+struct budget budget_begin(const struct attempt *attempt);
+
+/* How many messages come before the clock is to be asked again; 0: only the last one does. */
+uint64_t budget_next(struct budget *budget);
 
 /* Buffers for a window of messages each way; both ranks have both. */
 struct buffers {
     size_t size;   /* of a message */
-    size_t window; /* receive buffers; there is one to send from */
+    size_t window; /* receive buffers, at least one; there is one to send from */
     unsigned char *out, *in;
     size_t stride; /* from one receive buffer to the next */
 };
