@@ -22,7 +22,7 @@ from pathlib import Path
 
 PORT = 2222
 TOOLS = ("ip", "ssh-keygen", "/usr/sbin/sshd")
-_NAME = re.compile(r"rg(\d+)[ab]")
+_NAME = re.compile(r"rg(\d+)[a-z]")
 _CONFIG = """\
 Port {port}
 HostKey {key}

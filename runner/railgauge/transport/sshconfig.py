@@ -40,6 +40,7 @@ class SshOptions:
     """How to reach a destination. `jumps` come before it, first hop first; times in seconds.
 
     `identity_files` may not exist; without `other_identities` no key but those may be tried.
+    `alive_interval` is None where the configuration leaves it to us.
     """
 
     destination: str
@@ -52,6 +53,7 @@ class SshOptions:
     known_hosts: tuple[Path, ...]
     key_name: str
     connect_timeout: float
+    alive_interval: float | None
     jumps: tuple[str, ...]
     proxy_command: str | None
 
@@ -108,6 +110,7 @@ def _options(
         known_hosts=_known_hosts(found, tokens),
         key_name=found.get("hostkeyalias", ""),
         connect_timeout=float(found.get("connecttimeout", 10)),
+        alive_interval=float(found.get("serveraliveinterval", 0)) or None,
         jumps=_jumps(found) if jumps is None else jumps,
         proxy_command=_expand(proxy_command, tokens) if proxy_command else None,
     )

@@ -66,17 +66,21 @@ class _BatchTransport(paramiko.Transport):
 
 
 class SshConnection:
-    """An open connection to `host`. A thread asks it for a sign of life every `keepalive` s."""
+    """An open connection to `host`. A thread asks it for a sign of life every `keepalive` s.
+
+    ServerAliveInterval, where the user's configuration has it, goes before that.
+    """
 
     def __init__(self, host: str, destination: str, keepalive: float) -> None:
+        options = resolve(destination)
         self._host = host
-        self._keepalive = keepalive
+        self._keepalive = options.alive_interval or keepalive
         self._closing = threading.Event()
         self.why_lost = "the connection broke"
         self._hops = contextlib.ExitStack()
         self._hops_closing = threading.Lock()
         try:
-            self._client = _open(host, resolve(destination), self._hops, _MOST_HOPS)
+            self._client = _open(host, options, self._hops, _MOST_HOPS)
         except BaseException:
             self._hops.close()
             raise

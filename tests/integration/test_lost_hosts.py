@@ -1,0 +1,181 @@
+"""Hosts that die in the middle of a run: it ends, says what failed and why, and has all the rest.
+
+RAILGAUGE_LOST_HOSTS_TIMES=10 lets a host die ten times in each way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import clusterlab
+import pytest
+import sshlab
+from clusterlab import NAMES, Cluster, come_to_an_end, programs, signal_programs
+from sshlab import LabHost
+
+TIMES = int(os.environ.get("RAILGAUGE_LOST_HOSTS_TIMES", "1"))
+REPLICATIONS = 3
+PAIRS = list(itertools.combinations(NAMES, 2))
+# A run without a death takes about five seconds; none may hang.
+PATIENCE = 120
+
+
+@pytest.fixture(scope="module")
+def cluster(
+    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
+) -> Iterator[Cluster]:
+    lacking = sshlab.missing()
+    require(not lacking, lacking)
+    before = os.environ.get("RAILGAUGE_SSH_CONFIG")
+    try:
+        cluster = clusterlab.build(tmp_path_factory.mktemp("cluster"))
+        cluster.write_config("ServerAliveInterval 2")
+        os.environ["RAILGAUGE_SSH_CONFIG"] = str(cluster.lab.config)
+        yield cluster
+    finally:
+        clusterlab.tear_down()
+        os.environ.pop("RAILGAUGE_SSH_CONFIG", None)
+        if before is not None:
+            os.environ["RAILGAUGE_SSH_CONFIG"] = before
+
+
+@dataclass
+class Run:
+    """A run in the middle of its measuring, and what became of it."""
+
+    process: subprocess.Popen[str]
+    database: Path
+    output: str = ""
+    rows: list[tuple[str, int, str, str, str]] = field(default_factory=list)
+
+    def end(self) -> None:
+        """Wait for its end and read what it stored: link, number, status, code and cause."""
+        self.output = self.process.communicate(timeout=PATIENCE)[0]
+        self.rows = stored(self.database)
+
+    def failed(self) -> list[tuple[str, int, str, str, str]]:
+        return [row for row in self.rows if row[2] == "failed"]
+
+
+def stored(database: Path) -> list[tuple[str, int, str, str, str]]:
+    connection = sqlite3.connect(database)
+    try:
+        return connection.execute(
+            "SELECT link, number, status, coalesce(error_code, ''), coalesce(error_message, '') "
+            "FROM replication JOIN run_case ON run_case.id = run_case_id "
+            "JOIN bench_case ON bench_case.id = case_id"
+        ).fetchall()
+    except sqlite3.OperationalError:
+        return []  # not made yet
+    finally:
+        connection.close()
+
+
+def railgauge(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "railgauge", *map(str, arguments)]
+
+
+@pytest.fixture
+def run(cluster: Cluster, tmp_path: Path) -> Iterator[Run]:
+    """A run of all pairs, two at a time, with some stored and an engine at work on host d."""
+    hosts = [
+        f"  {h.name}: {{address: {h.address}, ssh: host-{h.name}}}" for h in cluster.hosts.values()
+    ]
+    links = [f"  {one}{other}: {{from: {one}, to: {other}}}" for one, other in PAIRS]
+    text = ["railgauge: 1", "name: lost", "concurrency: 2", "hosts:", *hosts, "links:", *links]
+    test = "{name: t, engine: tcp, set: {mode: latency, duration: 500ms}, "
+    text += ["tests:", f"  - {test} replications: {REPLICATIONS}}}"]
+    (tmp_path / "plan.yaml").write_text("\n".join(text) + "\n")
+    database = tmp_path / "results.db"
+    process = subprocess.Popen(
+        railgauge("run", tmp_path / "plan.yaml", "--db", database),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + PATIENCE
+    while len(stored(database)) < 4 or not programs(cluster.hosts["d"], "rail-tcp"):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    yield Run(process, database)
+    process.kill()
+    process.communicate()
+    for host in cluster.hosts.values():
+        cluster.revive(host)
+
+
+def link_down(host: LabHost) -> None:
+    host.link("down")
+
+
+def sshd_killed(host: LabHost) -> None:
+    # The listener and the sessions; what they started is left to itself.
+    while signal_programs(host, "sshd", signal.SIGKILL):
+        time.sleep(0.001)
+
+
+def power_cut(host: LabHost) -> None:
+    for sshd in host.sshds:
+        sshlab.kill_tree(sshd.process.pid)
+
+
+def assert_all_else_was_measured(run: Run) -> None:
+    """Check that whatever doesn't concern host d is there, and no number is made up."""
+    assert "Traceback" not in run.output, run.output
+    assert run.process.returncode == 1, run.output
+    measured = {(link, number) for link, number, status, _, _ in run.rows if status == "ok"}
+    others = {one + other for one, other in PAIRS if "d" not in (one, other)}
+    wanted = {(link, number) for link in others for number in range(1, REPLICATIONS + 1)}
+    assert {each for each in measured if "d" not in each[0]} == wanted, run.output
+    assert len(run.rows) == len({row[:2] for row in run.rows})
+
+
+def assert_nothing_left(cluster: Cluster) -> None:
+    for name, host in cluster.hosts.items():
+        assert name == "d" or come_to_an_end(host, "rail-"), f"engines are left on {name}"
+
+
+@pytest.mark.parametrize("time_", range(TIMES))
+@pytest.mark.parametrize("die", [link_down, sshd_killed, power_cut])
+def test_a_host_that_dies_is_named_and_taken_out_and_the_rest_is_measured(
+    cluster: Cluster, run: Run, die: Callable[[LabHost], None], time_: int
+) -> None:
+    before = {row[:2] for row in stored(run.database)}
+    die(cluster.hosts["d"])
+    run.end()
+    assert_all_else_was_measured(run)
+    assert before <= {row[:2] for row in run.rows}
+    # One replication was under way on it: that failed, those after it were left out.
+    ((link, number, _, code, why),) = run.failed()
+    assert "d" in link
+    assert code == "host-lost"
+    assert why.startswith("d: lost")
+    assert f"replication {number}" in run.output
+    assert "d: lost" in run.output
+    assert "railgauge resume 1" in run.output
+    assert_nothing_left(cluster)
+
+
+@pytest.mark.parametrize("time_", range(TIMES))
+def test_a_run_goes_on_after_an_engine_was_stopped(cluster: Cluster, run: Run, time_: int) -> None:
+    assert signal_programs(cluster.hosts["d"], "rail-tcp", signal.SIGSTOP)
+    run.end()
+    assert_all_else_was_measured(run)
+    assert len(run.rows) == len(PAIRS) * REPLICATIONS
+    assert run.failed()
+    for link, number, _, code, why in run.failed():
+        assert "d" in link
+        assert code and why
+        assert f"replication {number}" in run.output
+    assert_nothing_left(cluster)
+    assert come_to_an_end(cluster.hosts["d"], "rail-")
