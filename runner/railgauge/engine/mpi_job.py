@@ -15,6 +15,22 @@ from railgauge.engine.deploy_mpi import Mpi
 _AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 _AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
 
+# $1 the nodes, a rank each, $2 how many; then the program. Only from a file, and if its name has a
+# slash, does srun take them in their order. What Slurm told the step that this runs in would be
+# taken for what is asked of this one.
+_STEP = """
+nodes=$(mktemp "${TMPDIR:-/tmp}/railgauge-nodes.XXXXXX") || exit 1
+trap 'rm -f "$nodes"' EXIT
+printf "%s\\n" "$1" | tr , "\\n" >"$nodes" || exit 1
+ranks=$2; shift 2
+job=$SLURM_JOB_ID
+for name in $(env | sed -n "s/^\\(SLURM_[A-Z0-9_]*\\)=.*/\\1/p"); do
+    [ "$name" = SLURM_CONF ] || unset "$name"
+done
+srun --jobid="$job" --overlap --mem=0 --overcommit --quiet --mpi=pmix --cpu-bind=none \\
+    --kill-on-bad-exit=1 --ntasks="$ranks" --distribution=arbitrary --nodelist="$nodes" "$@"
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
@@ -78,4 +94,5 @@ def _mpirun(hosts: Sequence[str], each: int, mpi: Mpi, launcher: Launcher) -> li
 
 
 def _srun(hosts: Sequence[str], each: int) -> list[str]:
-    raise NotImplementedError
+    ranks = [host for host in hosts for _ in range(each)]
+    return ["sh", "-c", _STEP, "railgauge", ",".join(ranks), str(len(ranks))]

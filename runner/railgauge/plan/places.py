@@ -51,12 +51,22 @@ class _Reader:
         if kind is None:
             return []
         places: dict[str, Place] = {}
+        named: set[str] = set()
         for number, name in enumerate(getattr(self._test, kind) or self._default(kind)):
+            if name in named:
+                self._report(f"{name!r} is listed twice: drop one", kind, number)
+                continue
+            named.add(name)
             for place in self._named(kind, name, number):
-                if place.name in places:
-                    self._report(f"{place.name!r} is listed twice: drop one", kind, number)
+                # Two patterns may have a link in common, which is measured once.
+                if places.setdefault(place.name, place) != place:
+                    self._report(
+                        f"{place.name!r} is in two of these groups, where it is not the same: make "
+                        "two tests of them",
+                        kind,
+                        number,
+                    )
                     break
-                places[place.name] = place
         return list(places.values()) if self._sound else []
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
