@@ -52,7 +52,8 @@ class Way:
 
 
 @contextlib.contextmanager
-def _namespaces() -> Iterator[tuple[str, str]]:
+def namespaces() -> Iterator[tuple[str, str]]:
+    """Make two network namespaces; both are gone afterwards."""
     names = (f"rgt{os.getpid()}a", f"rgt{os.getpid()}b")
     try:
         for name in names:
@@ -66,7 +67,7 @@ def _namespaces() -> Iterator[tuple[str, str]]:
 
 @contextlib.contextmanager
 def delayed(delay: float, every: int = 0) -> Iterator[Way]:
-    with _namespaces() as (near, far):
+    with namespaces() as (near, far):
         argv = [sys.executable, __file__, near, far, str(delay), str(every)]
         between = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         way = Way(near, far, between)
@@ -81,7 +82,7 @@ def delayed(delay: float, every: int = 0) -> Iterator[Way]:
 @contextlib.contextmanager
 def limited(rate: str) -> Iterator[Way]:
     """Join them by a link of that rate (in tc's words)."""
-    with _namespaces() as (near, far):
+    with namespaces() as (near, far):
         _ip(
             "link", "add", "way", "netns", near, "type", "veth", "peer", "name", "way", "netns", far
         )
