@@ -1,4 +1,4 @@
-"""The lab of two hosts behind real sshds, built once for all integration tests."""
+"""Two hosts behind real sshds, and two nodes of a real Slurm, built once for all tests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
+import slurmlab
 import sshlab
 
 
@@ -40,3 +41,19 @@ def lab(two_hosts: sshlab.Lab) -> Iterator[sshlab.Lab]:
         for sshd in host.sshds[1:]:
             sshd.stop()
         del host.sshds[1:]
+
+
+@pytest.fixture(scope="session")
+def slurm_lab(require: Callable[[object, str], None]) -> Iterator[slurmlab.SlurmLab]:
+    """A Slurm of two nodes."""
+    lacking = slurmlab.missing()
+    require(not lacking, lacking)
+    with slurmlab.slurm() as lab:
+        yield lab
+
+
+@pytest.fixture
+def slurm(slurm_lab: slurmlab.SlurmLab) -> Iterator[slurmlab.SlurmLab]:
+    """The same, for a test that uses it: afterwards both nodes are idle again."""
+    yield slurm_lab
+    slurm_lab.mend()

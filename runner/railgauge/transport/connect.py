@@ -6,6 +6,7 @@ from railgauge.plan.model import Host
 from railgauge.transport.base import Transport
 from railgauge.transport.local import LocalTransport
 from railgauge.transport.netns import NetnsTransport
+from railgauge.transport.slurm import SlurmTransport
 
 
 def open_transport(name: str, host: Host) -> Transport:
@@ -15,6 +16,8 @@ def open_transport(name: str, host: Host) -> Transport:
     """
     if host.netns is not None:
         return NetnsTransport(name, host.netns, host.holder)
+    if host.transport == "slurm":
+        return SlurmTransport(name, host.node or host.address)
     if host.ssh is None:
         return LocalTransport(name)
     # paramiko takes a tenth of a second to import, and most plans on one machine never need it.

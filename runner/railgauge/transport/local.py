@@ -63,8 +63,14 @@ class LocalProcess:
 
     def send_line(self, text: str) -> None:
         """See `Process.send_line`."""
+        self.send(text.encode() + b"\n")
+
+    def send(self, data: bytes) -> None:
+        """Write `data` to its standard input, as much of it as it takes before it ends."""
+        rest = memoryview(data)
         try:
-            self._stdin.write(text.encode() + b"\n")
+            while rest:
+                rest = rest[self._stdin.write(rest) :]
         except (BrokenPipeError, ValueError):
             return  # It ended or its stdin is closed: its output and exit status say so.
 

@@ -11,11 +11,9 @@ blocks.
 from __future__ import annotations
 
 import contextlib
-import io
 import secrets
 import shlex
 import string
-import tarfile
 import threading
 import time
 import weakref
@@ -25,6 +23,7 @@ import paramiko
 from paramiko.ssh_exception import SSHException
 
 from railgauge.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.transport.archive import archive, slow, unpacking, unwritten
 from railgauge.transport.base import Exit, end, let_go
 from railgauge.transport.lines import LineBuffer, Tail
 from railgauge.transport.sshconnect import SshConnection, translated
@@ -46,10 +45,6 @@ _START = (
     'command -v "$1" >/dev/null || { echo "$mark missing"; exit 127; }; '
     "read -r pid name state parent group rest </proc/$$/stat; "
     'echo "$mark ready $group"; "$@"; exit $?'
-)
-# $1 is a folder; the files come as a tar archive.
-_UNPACK = (
-    'case $1 in "~/"*) set -- "$HOME/${1#"~/"}";; esac; mkdir -p "$1" && exec tar -xmof - -C "$1"'
 )
 
 
@@ -249,23 +244,16 @@ class SshTransport:
 
     def put(self, files: Mapping[str, bytes], directory: str) -> None:
         """See `Transport.put`: one archive, unpacked by the tar over there."""
-        process = self.start(["sh", "-c", _UNPACK, "sh", directory])
-        process.send(_archive(files))
+        process = self.start(unpacking(directory))
+        process.send(archive(files))
         process.close_stdin()
         try:
             ended = process.wait(_PUT_TIMEOUT)
         except TimeoutError:
             process.kill()
-            raise EnvironmentFailedError(
-                f"{self.host}: writing to {directory} took more than {_PUT_TIMEOUT:g} s; "
-                "see whether that disk answers"
-            ) from None
+            raise slow(self.host, directory, _PUT_TIMEOUT) from None
         if ended.status != 0:
-            reason = " ".join(ended.stderr.split()) or f"status {ended.status}"
-            raise EnvironmentFailedError(
-                f"{self.host}: can't write to {directory}: {reason[-300:]}; "
-                "make room or make the folder writable"
-            )
+            raise unwritten(self.host, directory, ended)
 
     def close(self) -> None:
         """See `Transport.close`."""
@@ -300,13 +288,3 @@ def _encode(text: str) -> str:
     """Return `text` as printf's %b reads it, in characters that mean nothing to any shell."""
     harmless = _HARMLESS.encode()
     return "".join(chr(byte) if byte in harmless else f"\\0{byte:03o}" for byte in text.encode())
-
-
-def _archive(files: Mapping[str, bytes]) -> bytes:
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            tar.addfile(entry, io.BytesIO(content))
-    return archive.getvalue()

@@ -1,0 +1,1 @@
+"""Slurm: the allocation we are in, its nodes and its end, and the batch script for a plan."""
