@@ -85,8 +85,9 @@ def _mpirun(hosts: Sequence[str], each: int, mpi: Mpi, launcher: Launcher) -> li
         ",".join(f"{host}:{each}" for host in hosts),
         "-n",
         str(len(hosts) * each),
+        # In the order of the hosts, of which one may stand there twice.
         "--map-by",
-        f"ppr:{each}:node",
+        "slot",
         # The engine binds its ranks itself, and says where: so it does the same under srun.
         "--bind-to",
         "none",

@@ -23,6 +23,8 @@ _HEADLINE_UNITS = {
     "total_throughput": "",
     "local_throughput": "",
     "loss_rate": "%",
+    "latency": "",
+    "time_p50": "",
     "rtt_p50": "",
     "rtt_p99": "",
     "connection_rate": "",

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -131,6 +132,11 @@ def _await(ready: select.poll, deadline: float | None) -> set[int]:
     raise TimeoutError
 
 
+def search_path() -> str:
+    """Return the PATH of the programs here: what pip put beside this Python is found last."""
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
+
+
 class LocalTransport:
     """The machine we are on, under the name `host` that the plan gives it.
 
@@ -150,6 +156,7 @@ class LocalTransport:
         try:
             child = subprocess.Popen(
                 [*self._prefix, *argv],
+                env={**os.environ, "PATH": search_path()},
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """Programs in a network namespace of this machine, which stands for a host of its own.
 
-All but the network is the machine's own: files, processes, CPUs.
+All but the network and the name is the machine's own: files, processes, CPUs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from railgauge.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.transport.local import LocalProcess, LocalTransport
+from railgauge.transport.local import LocalProcess, LocalTransport, search_path
 
 _NAMESPACES = "run/netns"  # where iproute2 keeps them by name
 
@@ -26,8 +26,8 @@ class NetnsTransport:
         self.host = host
         self._namespace = namespace
         self._holder = holder
-        # `ip` and `nsenter` become the program, so that killing them kills it.
-        self._local = LocalTransport(host, (*enter(holder), "ip", "netns", "exec", namespace))
+        # All of them become the program, so that killing them kills it.
+        self._local = LocalTransport(host, (*enter(holder), *inside(namespace)))
 
     def start(self, argv: Sequence[str]) -> LocalProcess:
         """See `Transport.start`."""
@@ -42,7 +42,7 @@ class NetnsTransport:
                 "as root, or build a testbed of your own (railgauge testbed up)"
             )
         # What `ip` says of a program that isn't there is lost among the program's own words.
-        if shutil.which(argv[0]) is None:
+        if shutil.which(argv[0], path=search_path()) is None:
             raise EnvironmentFailedError(
                 f"{self.host}: can't start {argv[0]!r}: there is no such program; "
                 "check its spelling, PATH and permissions"
@@ -63,6 +63,16 @@ def enter(holder: int | None) -> tuple[str, ...]:
     if holder is None:
         return ()
     return ("nsenter", "-t", str(holder), "-U", "-m", "-n", "--preserve-credentials", "--")
+
+
+def inside(namespace: str) -> tuple[str, ...]:
+    """Return what stands before a command line that shall run in the network namespace.
+
+    It has a host name of its own: Open MPI 5 takes hosts of one name for one host in its
+    collective operations, and those then wait for each other for ever.
+    """
+    script = 'hostname "$0" && exec ip netns exec "$0" "$@"'
+    return ("unshare", "--uts", "sh", "-c", script, namespace)
 
 
 def namespace_file(namespace: str, holder: int | None) -> Path:
