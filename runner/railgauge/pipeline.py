@@ -40,6 +40,7 @@ from railgauge.gitstate import git_state
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.plan.model import Host, Mpi, Plan
 from railgauge.schedule import Dispatch, Round, schedule
+from railgauge.slurm.allocation import require_nodes
 from railgauge.store import Store
 from railgauge.store.connect import connect as connect_database
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
@@ -51,6 +52,7 @@ from railgauge.yamlfile import load
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
 _REACH_SECONDS = 60.0
+_NODES = "slurm nodes"
 T = TypeVar("T")
 
 
@@ -149,8 +151,10 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
             f"{sources.digest[:12]}) and one run may not mix two: start a new run of its plan"
         )
     directory = Path(stored.new.directory)
-    loaded = load_plan_text(stored.new.plan_text, f"plan of run {run}", directory)
-    began, now = stored.new.files, named_texts(loaded)
+    began = stored.new.files
+    nodes = began.get(_NODES)
+    loaded = load_plan_text(stored.new.plan_text, f"plan of run {run}", directory, nodes)
+    now = named_texts(loaded)
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
         raise InputError(
             f"run {run} can't go on: {', '.join(changed)} changed since it began, and the "
@@ -192,6 +196,8 @@ def reach(job: Job) -> Job:
     """Connect to every machine that the rounds need; all that can't be reached are named."""
     dispatches = [dispatch for each in job.rounds for dispatch in each]
     hosts = sorted({name for dispatch in dispatches for name in dispatch.hosts})
+    needed = [job.loaded.plan.hosts[name] for name in hosts]
+    require_nodes([each.node or each.address for each in needed if each.transport == "slurm"])
     first = {job.machines[name]: name for name in reversed(hosts)}
     transports = {}
     for machine, name in first.items():
@@ -382,8 +388,8 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
 def named_texts(loaded: LoadedPlan) -> dict[str, str]:
     """Return name -> text of what decides with the plan's text about what is measured.
 
-    That is the hosts file (under the name the plan gives it) and the descriptions of other
-    people's engines that its tests use (`engine NAME`).
+    That is the hosts file (under the name the plan gives it), the descriptions of other people's
+    engines that its tests use (`engine NAME`), and the nodes that `{slurm: all}` stands for.
     """
     plan, described = loaded.plan, loaded.catalogue.external
     files = {plan.hosts_file: loaded.directory / plan.hosts_file} if plan.hosts_file else {}
@@ -392,7 +398,8 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
         for test in plan.tests
         if test.engine in described
     }
-    return {name: load(file).text for name, file in files.items()}
+    texts = {name: load(file).text for name, file in files.items()}
+    return texts if loaded.nodes is None else {**texts, _NODES: loaded.nodes}
 
 
 def _namer(job: Job) -> Namer:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from railgauge.catalogue import Catalogue, EngineInfo, load_catalogue
 from railgauge.errors import FileProblems, InputError, Problem
+from railgauge.plan.allocated import Allocated
 from railgauge.plan.model import Plan, Test
 from railgauge.plan.places import read_places
 from railgauge.plan.space import Place, Space, SpaceReader
@@ -23,7 +24,8 @@ from railgauge.yamlfile import Document, load, loads, why_unreadable
 class LoadedPlan:
     """A valid plan, its text, where it came from, and what its tests span.
 
-    File names in the plan are relative to `directory`.
+    File names in the plan are relative to `directory`. `nodes` are, as YAML, the hosts that
+    `{slurm: all}` stands for, None in a plan without.
     """
 
     plan: Plan
@@ -33,6 +35,7 @@ class LoadedPlan:
     catalogue: Catalogue
     document: Document
     spaces: tuple[Space, ...]
+    nodes: str | None = None
 
 
 # A plan that stands in where one can't be read for its mistakes.
@@ -48,13 +51,18 @@ def load_plan(path: Path) -> LoadedPlan:
     return _read(load(path), path.parent)
 
 
-def load_plan_text(text: str, name: str, directory: Path) -> LoadedPlan:
-    """Return the plan that `text` is, as a run stored it; `name` stands for its path."""
-    return _read(loads(text, name), directory)
+def load_plan_text(text: str, name: str, directory: Path, nodes: str | None = None) -> LoadedPlan:
+    """Return the plan that `text` is, as a run stored it; `name` stands for its path.
+
+    `nodes` are what `{slurm: all}` stood for then.
+    """
+    return _read(loads(text, name), directory, nodes)
 
 
-def _read(document: Document, directory: Path) -> LoadedPlan:
-    reader = _Reader(document, directory)
+def _read(written: Document, directory: Path, nodes: str | None = None) -> LoadedPlan:
+    allocated = Allocated(nodes)
+    document = allocated.fill(written)
+    reader = _Reader(document, directory, allocated)
     plan, mistakes = attempt(document, Plan)
     if plan is None:
         reader.read_around(mistakes)
@@ -65,7 +73,8 @@ def _read(document: Document, directory: Path) -> LoadedPlan:
 class _Reader:
     """Collects the mistakes of one plan and of the files it names."""
 
-    def __init__(self, document: Document, directory: Path) -> None:
+    def __init__(self, document: Document, directory: Path, allocated: Allocated) -> None:
+        self._allocated = allocated
         self.problems: list[Problem] = []
         self._document = document
         self._directory = directory
@@ -85,6 +94,7 @@ class _Reader:
             catalogue,
             self._document,
             tuple(spaces),
+            self._allocated.text,
         )
 
     def read_around(self, mistakes: Sequence[Mistake]) -> None:
@@ -129,7 +139,7 @@ class _Reader:
             return load_catalogue()
 
     def _topology(self, plan: Plan) -> Topology:
-        topology = read_topology(plan, self._document, self._directory)
+        topology = read_topology(plan, self._document, self._directory, self._allocated)
         self.problems.extend(topology.problems)
         return topology
 

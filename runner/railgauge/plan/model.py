@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from railgauge.plan.allocated import OrAllocation
 from railgauge.plan.fields import (
     Address,
     Axis,
@@ -81,7 +82,7 @@ class Mpi(StrictModel):
 class HostsFile(StrictModel):
     """Hosts and links kept apart from the plans that use them."""
 
-    hosts: dict[Label, Host] = Field(min_length=1)
+    hosts: Annotated[dict[Label, Host], OrAllocation()] = Field(min_length=1)
     links: dict[Label, LinkEntry] = Field(default={})
     groups: dict[Label, Labels] = Field(default={})
     mpi: Mpi = Field(default=Mpi())
@@ -122,7 +123,7 @@ class Plan(StrictModel):
     railgauge: Version
     name: Slug
     description: str = ""
-    hosts: dict[Label, Host] = Field(default={})
+    hosts: Annotated[dict[Label, Host], OrAllocation()] = Field(default={})
     hosts_file: str | None = None
     links: dict[Label, LinkEntry] = Field(default={})
     groups: dict[Label, Labels] = Field(default={})

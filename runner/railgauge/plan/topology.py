@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from railgauge.errors import FileProblems, Problem
+from railgauge.plan.allocated import Allocated
 from railgauge.plan.groups import Groups
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
@@ -45,7 +46,9 @@ class Topology:
         }
 
 
-def read_topology(plan: Plan, document: Document, directory: Path) -> Topology:
+def read_topology(
+    plan: Plan, document: Document, directory: Path, allocated: Allocated
+) -> Topology:
     """Return the topology of `plan`, read from `document`; its hosts file is in `directory`."""
     own = Source(document, plan.groups, _written(plan.links))
     if bool(plan.hosts) == (plan.hosts_file is not None):
@@ -58,7 +61,7 @@ def read_topology(plan: Plan, document: Document, directory: Path) -> Topology:
         own.report(f"the hosts file {str(path)!r} {reason}", "hosts_file")
         return Topology(problems=tuple(own.problems))
     try:
-        shared_document = load(path)
+        shared_document = allocated.fill(load(path))
         shared = validate(shared_document, HostsFile)
     except FileProblems as error:
         return Topology(problems=tuple(error.problems))
@@ -68,7 +71,7 @@ def read_topology(plan: Plan, document: Document, directory: Path) -> Topology:
 
 def read_hosts_file(path: Path) -> Topology:
     """Return the topology of the hosts file at `path`; FileProblems with all its mistakes."""
-    document = load(path)
+    document = Allocated().fill(load(path))
     shared = validate(document, HostsFile)
     topology = _topology(document, shared.hosts, [_source(document, shared)], shared.mpi)
     if topology.problems:

@@ -10,10 +10,10 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from railgauge.errors import EnvironmentFailedError
+from railgauge.errors import EnvironmentFailedError, InputError
 
 _SECONDS = 60.0
 # What tells Slurm's clients where their Slurm is and who we are.
@@ -59,6 +59,22 @@ def nodes(job: str) -> tuple[Node, ...]:
         for each in _records("node", ",".join(names))
     }
     return tuple(Node(name, addresses.get(name, name)) for name in names)
+
+
+def require_nodes(wanted: Collection[str]) -> None:
+    """See that we are in an allocation with all the `wanted` nodes; InputError if not."""
+    if not wanted:
+        return
+    job = current_job()
+    ask_for = f"--nodelist={','.join(dict.fromkeys(wanted))}"
+    if job is None:
+        raise InputError(f"nodes of Slurm are to be measured, but {OUTSIDE} (with {ask_for})")
+    held = {node.name for node in nodes(job)}
+    if lacking := sorted(set(wanted) - held):
+        raise InputError(
+            f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not in this allocation "
+            f"(job {job}), and other nodes would be another measurement: ask for {ask_for}"
+        )
 
 
 def end_time(job: str) -> float | None:
