@@ -26,15 +26,15 @@ from railgauge.engine.events import (
     Settings,
     Traced,
     Warned,
-    parse,
 )
+from railgauge.engine.follow import Program, blaming, events, listening_port
 from railgauge.engine.mpi_job import mpi_argv
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.pair_rows import PairRows
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.errors import EngineError, HostUnreachableError
-from railgauge.transport.base import Process, Transport
+from railgauge.transport.base import Transport
 
 # Starting, connecting and agreeing on settings; generous, since a loaded host is no failure.
 _START_SECONDS = 30.0
@@ -99,8 +99,7 @@ def measure(
     progress = _Progress(numbers, time.time(), TraceParts(engine, case), PairRows(engine, case))
     try:
         with contextlib.ExitStack() as stack:
-            events = _start(engine, case, len(numbers), sites, terms, programs, stack)
-            for event in events:
+            for event in _start(engine, case, len(numbers), sites, terms, programs, stack):
                 outcome = _take(event, engine, case, progress)
                 if outcome is not None:
                     yield outcome, progress.the_launch()
@@ -129,7 +128,7 @@ def _start(
     deadline = _START_SECONDS + count * patience
     secret: str | None = None
     port: int | None = None
-    listening: tuple[Site, Process] | None = None
+    listening: Program | None = None
     client = sites[0]
     if engine.parallel:
         assert client.mpi is not None
@@ -150,9 +149,9 @@ def _start(
         if case.parameters.get("mode") not in engine.solo_modes:
             secret = secrets.token_hex(16)
             argv = server_argv(engine, server.engines, terms, deadline)
-            listener = stack.enter_context(programs.hold(_launch(server, argv, secret)))
-            port = _listening_port(server, listener, engine.name)
-            listening = server, listener
+            listening = _launch(server, argv, secret)
+            stack.enter_context(programs.hold(listening.process))
+            port = listening_port(listening, engine.name, _START_SECONDS)
         argv = client_argv(
             engine,
             case,
@@ -163,77 +162,17 @@ def _start(
             terms=terms,
             deadline=deadline,
         )
-    running = stack.enter_context(programs.hold(_launch(client, argv, secret)))
-    return _events(client, running, listening, patience)
+    running = _launch(client, argv, secret)
+    stack.enter_context(programs.hold(running.process))
+    return events(running, listening, patience)
 
 
-def _launch(site: Site, argv: list[str], secret: str | None = None) -> Process:
-    with _blaming(site):
+def _launch(site: Site, argv: list[str], secret: str | None = None) -> Program:
+    with blaming(site.transport.host):
         process = site.transport.start(argv)
         if secret is not None:
             process.send_line(secret)
-        return process
-
-
-def _listening_port(site: Site, process: Process, engine: str) -> int:
-    event = _next_event(site, process, _START_SECONDS)
-    if isinstance(event, Failed):
-        where = f"the {engine} server on {site.transport.host}"
-        raise EngineError(event.code, f"{where}: {event.message}")
-    if not isinstance(event, Listening):
-        raise _lost(site, process)
-    return event.port
-
-
-def _events(
-    site: Site, process: Process, server: tuple[Site, Process] | None, patience: float
-) -> Iterator[Event]:
-    """Yield the client's events to `Done` or `Failed`; EngineError when they stop before."""
-    while True:
-        event = _next_event(site, process, patience)
-        if event is None:
-            raise _lost(site, process)
-        if isinstance(event, Failed) and server is not None:
-            event = _with_servers_words(event, *server)
-        yield event
-        if isinstance(event, Done | Failed):
-            return
-
-
-def _next_event(site: Site, process: Process, patience: float) -> Event | None:
-    with _blaming(site):
-        try:
-            line = process.read_line(timeout=patience)
-        except TimeoutError as error:
-            raise EngineError(
-                "no-answer",
-                f"the engine on {site.transport.host} said nothing for {patience:.0f} s and was "
-                "ended: is the host overloaded, or a firewall between the two?",
-            ) from error
-    return None if line is None else parse(line)
-
-
-def _with_servers_words(event: Failed, site: Site, process: Process) -> Failed:
-    """Add what the server said about it, if it says anything soon."""
-    with contextlib.suppress(TimeoutError, EngineError, HostUnreachableError):
-        while (line := process.read_line(timeout=0.5)) is not None:
-            words = parse(line)
-            if isinstance(words, Failed):
-                message = f"{event.message} (server on {site.transport.host}: {words.message})"
-                return Failed(event.code, message, event.replication)
-    return event
-
-
-def _lost(site: Site, process: Process) -> EngineError:
-    with contextlib.suppress(TimeoutError, HostUnreachableError):
-        end = process.wait(timeout=5.0)
-        words = f": {end.stderr.strip()[-500:]}" if end.stderr.strip() else ""
-        return EngineError(
-            "engine-lost",
-            f"the engine on {site.transport.host} ended with status {end.status} "
-            f"before it had finished{words}",
-        )
-    return EngineError("engine-lost", f"the engine on {site.transport.host} closed its output")
+        return Program(site.transport.host, process)
 
 
 def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> Outcome | None:
@@ -298,13 +237,3 @@ def _patience(engine: EngineInfo, parameters: Mapping[str, Value]) -> float:
         return float(parameters["duration"]) + float(parameters.get("warmup", 0)) + _GRACE_SECONDS
     limit = float(parameters.get("timeout", 0))
     return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
-
-
-@contextlib.contextmanager
-def _blaming(site: Site) -> Iterator[None]:
-    """Note on a lost connection which host it was."""
-    try:
-        yield
-    except HostUnreachableError as error:
-        error.host = site.transport.host
-        raise

@@ -1,0 +1,153 @@
+"""Follows what the programs of a launch say, and notices when one of them says nothing any more."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from railgauge.engine.events import Done, Event, Failed, Listening, parse
+from railgauge.errors import EngineError, HostUnreachableError
+from railgauge.transport.base import Exit, Process
+
+# How often we look after the server while the client is silent, which it is as long as it measures.
+_GLANCE = 1.0
+# What a client has left to say once its server has ended: of a server that failed it has been
+# told; after one that was content there may be a trace to decode.
+_AFTER_FAILURE = 5.0
+_AFTER_SUCCESS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of a launch, and the name of the host that it runs on."""
+
+    host: str
+    process: Process
+
+
+def listening_port(server: Program, engine: str, patience: float) -> int:
+    """Return the port of its control channel; EngineError when the server doesn't come to that."""
+    with blaming(server.host):
+        try:
+            event = _read(server, patience)
+        except TimeoutError as error:
+            raise _silent(server, patience) from error
+    if isinstance(event, Failed):
+        where = f"the {engine} server on {server.host}"
+        raise EngineError(event.code, f"{where}: {event.message}")
+    if not isinstance(event, Listening):
+        raise _lost(server)
+    return event.port
+
+
+def events(client: Program, server: Program | None, patience: float) -> Iterator[Event]:
+    """Yield the client's events to `Done` or `Failed`; EngineError when they stop before.
+
+    They stop too when nothing comes for `patience` seconds, or not soon after the server has ended.
+    Raises HostUnreachableError (with `host`) as soon as either host is known to be lost.
+    """
+    while True:
+        event = _next(client, server, patience)
+        if event is None:
+            raise _lost(client)
+        if isinstance(event, Failed) and server is not None:
+            event = _with_servers_words(event, server)
+        yield event
+        if isinstance(event, Done | Failed):
+            return
+
+
+def _next(client: Program, server: Program | None, patience: float) -> Event | None:
+    """Return the client's next event, None at its end, with an eye on the server meanwhile."""
+    deadline = time.monotonic() + patience
+    ended: Exit | None = None
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            with blaming(client.host):
+                return _read(client, left if server is None else max(0.0, min(left, _GLANCE)))
+        except TimeoutError as error:
+            if time.monotonic() >= deadline:
+                if ended is not None and server is not None:
+                    raise _deserted(client, server, ended) from error
+                raise _silent(client, patience) from error
+        if server is not None and ended is None:
+            ended = _ended(server)
+            if ended is not None:
+                more = _AFTER_FAILURE if ended.status else _AFTER_SUCCESS
+                deadline = min(deadline, time.monotonic() + more)
+
+
+def _read(program: Program, timeout: float) -> Event | None:
+    line = program.process.read_line(timeout=timeout)
+    return None if line is None else parse(line)
+
+
+def _ended(program: Program) -> Exit | None:
+    """Return how it ended, None if it still runs."""
+    with blaming(program.host), contextlib.suppress(TimeoutError):
+        return program.process.wait(0)
+    return None
+
+
+def _with_servers_words(event: Failed, server: Program) -> Failed:
+    """Add what the server said about it, if it says anything soon.
+
+    A client can't tell a host that is lost from an engine that ended; we can.
+    """
+    words = _last_words(server)
+    if not words:
+        return event
+    message = f"{event.message} (server on {server.host}: {words})"
+    return Failed(event.code, message, event.replication)
+
+
+def _last_words(server: Program) -> str:
+    """Return the failure that the server tells of, "" if it tells of none soon."""
+    with blaming(server.host), contextlib.suppress(TimeoutError, EngineError):
+        while (line := server.process.read_line(timeout=0.5)) is not None:
+            event = parse(line)
+            if isinstance(event, Failed):
+                return event.message
+    return ""
+
+
+def _silent(program: Program, patience: float) -> EngineError:
+    return EngineError(
+        "no-answer",
+        f"the engine on {program.host} said nothing for {patience:.0f} s and was ended: "
+        "is the host overloaded, or a firewall between the two?",
+    )
+
+
+def _deserted(client: Program, server: Program, ended: Exit) -> EngineError:
+    words = _last_words(server) or f"it ended with status {ended.status}"
+    return EngineError(
+        "no-answer",
+        f"the engine on {client.host} said nothing more after its server on {server.host} had "
+        f"ended ({words}), and was ended too: was it stopped, or is the host overloaded?",
+    )
+
+
+def _lost(program: Program) -> EngineError:
+    with contextlib.suppress(TimeoutError, HostUnreachableError):
+        end = program.process.wait(timeout=5.0)
+        words = f": {end.stderr.strip()[-500:]}" if end.stderr.strip() else ""
+        return EngineError(
+            "engine-lost",
+            f"the engine on {program.host} ended with status {end.status} "
+            f"before it had finished{words}",
+        )
+    return EngineError("engine-lost", f"the engine on {program.host} closed its output")
+
+
+@contextlib.contextmanager
+def blaming(host: str) -> Iterator[None]:
+    """Note on a lost connection which host it was."""
+    try:
+        yield
+    except HostUnreachableError as error:
+        error.host = host
+        raise

@@ -1,0 +1,72 @@
+"""A launch whose server ends, fails or is lost while the client says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from railgauge.engine.events import Failed
+from railgauge.engine.follow import Program, events
+from railgauge.errors import EngineError, HostUnreachableError
+from railgauge.transport.base import Exit
+from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport, Script
+from railgauge.transport.fake import Program as Steps
+
+PEER_LOST = '{"event":"error","code":"peer-lost","message":"the server hung up"}'
+
+
+def running(host: str, script: Script) -> Program:
+    return Program(host, FakeTransport(host, {"engine": script}).start(["engine"]))
+
+
+def silent(argv: Sequence[str]) -> Steps:
+    yield NEVER
+
+
+def saying(*lines: str, status: int = 0) -> Script:
+    def script(argv: Sequence[str]) -> Steps:
+        yield from lines
+        return Exit(status, "")
+
+    return script
+
+
+def lost(argv: Sequence[str]) -> Steps:
+    yield LOSS
+
+
+def waiting(argv: Sequence[str]) -> Steps:
+    while (yield LINE) is not None:
+        pass
+
+
+def test_a_silent_client_is_given_up_soon_after_its_server_failed() -> None:
+    server = running(
+        "b", saying('{"event":"error","code":"timeout","message":"no echo"}', status=1)
+    )
+    with pytest.raises(EngineError, match=r"engine on a .* server on b had ended \(no echo\)") as e:
+        list(events(running("a", silent), server, 1000.0))
+    assert e.value.code == "no-answer"
+
+
+def test_a_server_host_that_is_lost_is_blamed_while_the_client_is_silent() -> None:
+    with pytest.raises(HostUnreachableError) as error:
+        list(events(running("a", silent), running("b", lost), 1000.0))
+    assert error.value.host == "b"
+
+
+def test_a_client_that_fails_as_its_servers_host_is_lost_is_not_to_blame() -> None:
+    with pytest.raises(HostUnreachableError) as error:
+        list(events(running("a", saying(PEER_LOST)), running("b", lost), 1000.0))
+    assert error.value.host == "b"
+
+
+def test_a_client_whose_server_is_content_and_silent_says_itself_what_failed() -> None:
+    told: Iterator[object] = events(running("a", saying(PEER_LOST)), running("b", waiting), 1000.0)
+    assert list(told) == [Failed("peer-lost", "the server hung up", None)]
+
+
+def test_a_client_is_given_up_when_its_patience_ends_though_the_server_runs() -> None:
+    with pytest.raises(EngineError, match="engine on a said nothing for 1 s"):
+        list(events(running("a", silent), running("b", waiting), 1.2))
