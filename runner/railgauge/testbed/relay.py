@@ -96,7 +96,7 @@ def _start(
     with out, err:
         try:
             return subprocess.Popen(
-                [*argv, *_arguments(cable)],
+                [*argv, *arguments(cable)],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
@@ -108,7 +108,8 @@ def _start(
             raise EnvironmentFailedError(f"can't start {argv[-1]}: {error}") from error
 
 
-def _arguments(cable: Cable) -> list[str]:
+def arguments(cable: Cable) -> list[str]:
+    """Return the options with which rail-wire makes the cable."""
     left, right = (f"{end.namespace}/{end.interface}" for end in cable.ends)
     words = ["--json", "--left", left, "--right", right, "--deadline", _LONGEST]
     words += ["--mtu", str(cable.mtu), "--delay", f"{cable.delay * 1e9:.0f}ns"]
