@@ -29,6 +29,7 @@ _COMMANDS = {
     "show": ("runs", "show", "Show a run: its cases, failures and tables."),
     "report": ("reporting", "report", "Render runs to text, HTML, LaTeX and CSV."),
     "import": ("importing", "import_group", "Put other people's results into the database."),
+    "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),
     "engines": ("engines", "engines", "List the engines, or one's parameters and metrics."),
     "completion": ("completion", "completion", "Print a shell's completion script."),

@@ -1,0 +1,129 @@
+"""`railgauge doctor`: whether hosts are ready, a line each and a sentence for each problem."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from railgauge import units
+from railgauge.cli.options import as_json
+from railgauge.doctor.diagnosis import Diagnosis, HostFindings
+from railgauge.doctor.examine import examine
+from railgauge.doctor.patients import read_patients
+
+_HEADER = tuple("host state kernel compiler MPI clock rmem_max wmem_max governor".split())
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+_PROBLEMS, _UNREACHABLE = 1, 3
+
+
+@click.command()
+@click.argument("hosts", metavar="HOSTS", type=click.Path(path_type=Path))
+@click.option(
+    "--plan", type=click.Path(path_type=Path), help="A plan whose wishes the hosts have to meet."
+)
+@click.option(
+    "--links",
+    type=click.IntRange(min=0),
+    default=500,
+    show_default=True,
+    help="How many links are tried at most; 0: none, so that no engine is built either.",
+)
+@as_json
+def doctor(hosts: Path, plan: Path | None, links: int, as_json: bool) -> int:
+    """Examine the hosts of HOSTS, a hosts file or a plan, and the links between them.
+
+    Exit status: 0 all is well, 1 there are problems, 3 a host can't be reached.
+    """
+    diagnosis = examine(read_patients(hosts, plan), links)
+    if as_json:
+        click.echo(json.dumps(_as_json(diagnosis), indent=2, ensure_ascii=False))
+    else:
+        _tell(diagnosis)
+    if not all(findings.reachable for findings in diagnosis.hosts.values()):
+        return _UNREACHABLE
+    return _PROBLEMS if diagnosis.sentences() else 0
+
+
+def _tell(diagnosis: Diagnosis) -> None:
+    rows = [_HEADER, *(_row(name, each) for name, each in diagnosis.hosts.items())]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
+    for row in rows:
+        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+    sentences = diagnosis.sentences()
+    click.echo()
+    for sentence in sentences:
+        click.echo(sentence)
+    for note in diagnosis.notes:
+        click.echo(f"note: {note}")
+    tried = sum(link.tcp is not None for link in diagnosis.links)
+    examined = f"{_count(len(diagnosis.hosts), 'host')} and {_count(tried, 'link')} examined"
+    click.echo(f"{examined}: {_count(len(sentences), 'problem') if sentences else 'all is well'}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _row(name: str, findings: HostFindings) -> tuple[str, ...]:
+    facts = findings.facts
+    state = _count(len(findings.problems), "problem") if findings.problems else "ready"
+    version = _VERSION.findall(facts.get("compiler", ""))
+    offset = findings.clock
+    clock = ""
+    if offset is not None:
+        clock = f"{offset.seconds * 1e3:+.1f} ± {offset.error * 1e3:.1f} ms"
+    return tuple(
+        text or "-"
+        for text in (
+            name,
+            state if findings.reachable else "unreachable",
+            " ".join(facts[key] for key in ("kernel", "architecture") if key in facts),
+            f"cc {version[-1]}" if version else facts.get("compiler", "")[:20],
+            facts.get("mpi", ""),
+            clock,
+            *(_size(facts.get(limit)) for limit in ("rmem_max", "wmem_max")),
+            facts.get("governor", ""),
+        )
+    )
+
+
+def _size(text: str | None) -> str:
+    return "" if text is None else units.format_size(int(text))
+
+
+def _as_json(diagnosis: Diagnosis) -> dict[str, Any]:
+    return {
+        "hosts": [_host_as_json(name, each) for name, each in diagnosis.hosts.items()],
+        "links": [
+            {
+                "name": each.name,
+                "client": each.client,
+                "server": each.server,
+                "tcp": each.tcp,
+                "udp": each.udp,
+                "udp_back": each.udp_back,
+                "problems": list(each.problems),
+            }
+            for each in diagnosis.links
+        ],
+        "links_known": diagnosis.links_known,
+        "problems": list(diagnosis.problems),
+        "notes": list(diagnosis.notes),
+    }
+
+
+def _host_as_json(name: str, findings: HostFindings) -> dict[str, Any]:
+    offset = findings.clock
+    return {
+        "name": name,
+        "reachable": findings.reachable,
+        "facts": dict(findings.facts),
+        "clock_offset": None if offset is None else offset.seconds,
+        "clock_offset_error": None if offset is None else offset.error,
+        "problems": list(findings.problems),
+    }
