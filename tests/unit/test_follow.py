@@ -41,7 +41,7 @@ def waiting(argv: Sequence[str]) -> Steps:
         pass
 
 
-def test_a_silent_client_is_given_up_soon_after_its_server_failed() -> None:
+def test_a_silent_client_is_given_up_soon_after_its_server_ended() -> None:
     server = running(
         "b", saying('{"event":"error","code":"timeout","message":"no echo"}', status=1)
     )

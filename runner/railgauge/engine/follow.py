@@ -13,10 +13,9 @@ from railgauge.transport.base import Exit, Process
 
 # How often we look after the server while the client is silent, which it is as long as it measures.
 _GLANCE = 1.0
-# What a client has left to say once its server has ended: of a server that failed it has been
-# told; after one that was content there may be a trace to decode.
-_AFTER_FAILURE = 5.0
-_AFTER_SUCCESS = 60.0
+# A server ends after its client has said everything, or because they have come to no end together;
+# then what the client says may still be under way, and no more than that.
+_LAST_WORDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,7 @@ def _next(client: Program, server: Program | None, patience: float) -> Event | N
         if server is not None and ended is None:
             ended = _ended(server)
             if ended is not None:
-                more = _AFTER_FAILURE if ended.status else _AFTER_SUCCESS
-                deadline = min(deadline, time.monotonic() + more)
+                deadline = min(deadline, time.monotonic() + _LAST_WORDS)
 
 
 def _read(program: Program, timeout: float) -> Event | None:
