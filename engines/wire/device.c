@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
+#include <linux/rtnetlink.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define TUN_PATH "/dev/net/tun"
@@ -95,30 +98,53 @@ static void create(struct device *device)
          strerror(error), error == EPERM ? "; it takes root, or `unshare -Urnm`" : "");
 }
 
-/* Asks the namespace for something about the device; what: for the message. */
-static void change(const struct device *device, int socket, unsigned long what,
-                   struct ifreq *request, const char *name)
+static void add_attribute(struct nlmsghdr *message, unsigned short type, uint32_t value)
 {
-    strcpy(request->ifr_name, device->name);
-    if (ioctl(socket, what, request) != 0)
-        fail(kind_of(errno), "cannot set %s of %s/%s: %s", name, device->netns, device->name,
-             strerror(errno));
+    struct rtattr *attribute = (void *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
+    attribute->rta_type = type;
+    attribute->rta_len = RTA_LENGTH(sizeof value);
+    memcpy(RTA_DATA(attribute), &value, sizeof value);
+    message->nlmsg_len = NLMSG_ALIGN(message->nlmsg_len) + RTA_LENGTH(sizeof value);
 }
 
+/* Sends the request to the namespace's kernel; returns 0 or the error that it answers with. */
+static int ask(struct nlmsghdr *message)
+{
+    struct {
+        struct nlmsghdr header;
+        struct nlmsgerr error;
+        char rest[512];
+    } answer = {.error.error = -EPROTO};
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    bool told = fd >= 0 && send(fd, message, message->nlmsg_len, 0) >= 0 &&
+                recv(fd, &answer, sizeof answer, 0) >= (ssize_t)NLMSG_LENGTH(sizeof answer.error);
+    int error = told ? -answer.error.error : errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+/* By netlink, since ioctl refuses the queue's length to a user namespace's root. */
 static void bring_up(const struct device *device, int mtu)
 {
-    struct ifreq request = {.ifr_mtu = mtu};
-    int socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (socket_fd < 0)
-        fail(SYSTEM_ERROR, "cannot open a socket in %s: %s", device->netns, strerror(errno));
-    change(device, socket_fd, SIOCSIFMTU, &request, "the MTU");
-    request = (struct ifreq){.ifr_qlen = PLACES};
-    change(device, socket_fd, SIOCSIFTXQLEN, &request, "the queue's length");
-    request = (struct ifreq){.ifr_flags = 0};
-    change(device, socket_fd, SIOCGIFFLAGS, &request, "the flags");
-    request.ifr_flags |= IFF_UP;
-    change(device, socket_fd, SIOCSIFFLAGS, &request, "the state (up)");
-    close(socket_fd);
+    struct {
+        struct nlmsghdr header;
+        struct ifinfomsg link;
+        char attributes[64];
+    } request = {
+        .header = {.nlmsg_len = NLMSG_LENGTH(sizeof request.link),
+                   .nlmsg_type = RTM_NEWLINK,
+                   .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK},
+        .link = {.ifi_index = (int)if_nametoindex(device->name),
+                 .ifi_flags = IFF_UP,
+                 .ifi_change = IFF_UP},
+    };
+    add_attribute(&request.header, IFLA_MTU, (uint32_t)mtu);
+    add_attribute(&request.header, IFLA_TXQLEN, PLACES);
+    int error = ask(&request.header);
+    if (error)
+        fail(kind_of(error), "cannot bring up %s/%s with an MTU of %d: %s", device->netns,
+             device->name, mtu, strerror(error));
 }
 
 void device_open(struct device *device, int mtu)

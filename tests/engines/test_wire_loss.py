@@ -68,14 +68,14 @@ def test_exactly_the_patterns_packets_are_lost_both_ways(
     expected = [
         [n for n in range(1, COUNT + 1) if PATTERNS[pattern](n, direction)] for direction in (0, 1)
     ]
-    with lab.joined("--loss", pattern, "--drops", tmp_path / "drops") as relay:
-        with lab.udp(lab.left, family) as a, lab.udp(lab.right, family) as b:
-            wire_lab.send_numbers(a, b, COUNT)
-            wire_lab.send_numbers(b, a, COUNT)
-            relay.wait_for(_all_arrived)
-            relay.finish()
-            arrived = [wire_lab.numbers(b), wire_lab.numbers(a)]
-            names = [f"[{s.getsockname()[0]}]:{s.getsockname()[1]}" for s in (a, b)]
+    joined = lab.joined("--loss", pattern, "--drops", tmp_path / "drops")
+    with joined as relay, lab.udp(lab.left, family) as a, lab.udp(lab.right, family) as b:
+        wire_lab.send_numbers(a, b, COUNT)
+        wire_lab.send_numbers(b, a, COUNT)
+        relay.wait_for(_all_arrived)
+        relay.finish()
+        arrived = [wire_lab.numbers(b), wire_lab.numbers(a)]
+        names = [f"[{s.getsockname()[0]}]:{s.getsockname()[1]}" for s in (a, b)]
     drops = _drops(tmp_path / "drops")
     for direction, lost, came in zip(DIRECTIONS, expected, arrived, strict=True):
         assert came == [n for n in range(1, COUNT + 1) if n not in lost]
@@ -96,21 +96,21 @@ def test_hosts_find_each_other_even_where_everything_is_lost(
 ) -> None:
     """A datagram is only sent once its neighbour has answered."""
     options = ("--loss=every:1", "--drops", tmp_path / "drops")
-    with lab.joined(*options, acquainted=False) as relay:
-        with lab.udp(lab.left, family) as a, lab.udp(lab.right, family) as b:
-            wire_lab.send_numbers(a, b, 1)
-            counts = relay.wait_for(lambda c: c["left_to_right"]["lost"] == 1)
+    joined = lab.joined(*options, acquainted=False)
+    with joined as relay, lab.udp(lab.left, family) as a, lab.udp(lab.right, family) as b:
+        wire_lab.send_numbers(a, b, 1)
+        counts = relay.wait_for(lambda c: c["left_to_right"]["lost"] == 1)
     assert counts["left_to_right"]["passed"] >= 1
     assert [drop["protocol"] for drop in _drops(tmp_path / "drops")] == ["udp"]
 
 
 @pytest.mark.parametrize("direction", ["left-to-right", "right-to-left"])
 def test_only_the_direction_named_loses(lab: Lab, direction: str) -> None:
-    with lab.joined("--loss=every:2", "--direction", direction) as relay:
-        with lab.udp(lab.left) as a, lab.udp(lab.right) as b:
-            wire_lab.send_numbers(a, b, 40)
-            wire_lab.send_numbers(b, a, 40)
-            counts = relay.wait_for(lambda c: all(c[d]["counted"] == 40 for d in DIRECTIONS))
+    joined = lab.joined("--loss=every:2", "--direction", direction)
+    with joined as relay, lab.udp(lab.left) as a, lab.udp(lab.right) as b:
+        wire_lab.send_numbers(a, b, 40)
+        wire_lab.send_numbers(b, a, 40)
+        counts = relay.wait_for(lambda c: all(c[d]["counted"] == 40 for d in DIRECTIONS))
     lossy = direction.replace("-", "_")
     assert {d: counts[d]["lost"] for d in DIRECTIONS} == {
         d: 20 if d == lossy else 0 for d in DIRECTIONS
@@ -118,45 +118,47 @@ def test_only_the_direction_named_loses(lab: Lab, direction: str) -> None:
 
 
 def test_what_loss_of_leaves_out_is_neither_counted_nor_lost(lab: Lab, tmp_path: Path) -> None:
-    with lab.joined("--loss=every:1", "--loss-of=udp", "--drops", tmp_path / "drops") as relay:
-        with (
-            lab.open_socket(lab.right, socket.AF_INET, socket.SOCK_STREAM) as listener,
-            lab.open_socket(lab.left, socket.AF_INET, socket.SOCK_STREAM) as client,
-            lab.udp(lab.left) as a,
-            lab.udp(lab.right) as b,
-        ):
-            listener.bind((RIGHT, 0))
-            listener.listen()
-            client.connect(listener.getsockname())
-            wire_lab.send_numbers(a, b, 3)
-            counts = relay.wait_for(lambda c: c["left_to_right"]["lost"] == 3)
+    joined = lab.joined("--loss=every:1", "--loss-of=udp", "--drops", tmp_path / "drops")
+    with (
+        joined as relay,
+        lab.open_socket(lab.right, socket.AF_INET, socket.SOCK_STREAM) as listener,
+        lab.open_socket(lab.left, socket.AF_INET, socket.SOCK_STREAM) as client,
+        lab.udp(lab.left) as a,
+        lab.udp(lab.right) as b,
+    ):
+        listener.bind((RIGHT, 0))
+        listener.listen()
+        client.connect(listener.getsockname())
+        wire_lab.send_numbers(a, b, 3)
+        counts = relay.wait_for(lambda c: c["left_to_right"]["lost"] == 3)
     assert counts["left_to_right"]["counted"] == 3
     assert {drop["protocol"] for drop in _drops(tmp_path / "drops")} == {"udp"}
 
 
 def test_losing_all_of_tcp_leaves_udp_alone(lab: Lab, tmp_path: Path) -> None:
-    with lab.joined("--loss=every:1", "--loss-of=tcp", "--drops", tmp_path / "drops") as relay:
-        with (
-            lab.open_socket(lab.left, socket.AF_INET, socket.SOCK_STREAM) as client,
-            lab.udp(lab.left) as a,
-            lab.udp(lab.right) as b,
-        ):
-            client.setblocking(False)
-            assert client.connect_ex((RIGHT, 5999))  # under way
-            wire_lab.send_numbers(a, b, 3)
-            relay.wait_for(lambda c: c["left_to_right"]["lost"] >= 1)
-            assert b.recv(100)[:8] == (1).to_bytes(8, "big")
+    joined = lab.joined("--loss=every:1", "--loss-of=tcp", "--drops", tmp_path / "drops")
+    with (
+        joined as relay,
+        lab.open_socket(lab.left, socket.AF_INET, socket.SOCK_STREAM) as client,
+        lab.udp(lab.left) as a,
+        lab.udp(lab.right) as b,
+    ):
+        client.setblocking(False)
+        assert client.connect_ex((RIGHT, 5999))  # under way
+        wire_lab.send_numbers(a, b, 3)
+        relay.wait_for(lambda c: c["left_to_right"]["lost"] >= 1)
+        assert b.recv(100)[:8] == (1).to_bytes(8, "big")
     first = _drops(tmp_path / "drops")[0]
     assert (first["protocol"], first["destination"], first["number"]) == ("tcp", f"{RIGHT}:5999", 1)
     assert "payload" not in first
 
 
 def test_a_fragment_is_a_packet_of_its_own(lab: Lab, tmp_path: Path) -> None:
-    with lab.joined("--loss=list:2", "--drops", tmp_path / "drops") as relay:
-        with lab.udp(lab.left) as a, lab.udp(lab.right) as b:
-            wire_lab.send_numbers(a, b, 1, size=4000)
-            counts = relay.wait_for(lambda c: c["left_to_right"]["counted"] == 3)
-            assert wire_lab.numbers(b) == []
+    joined = lab.joined("--loss=list:2", "--drops", tmp_path / "drops")
+    with joined as relay, lab.udp(lab.left) as a, lab.udp(lab.right) as b:
+        wire_lab.send_numbers(a, b, 1, size=4000)
+        counts = relay.wait_for(lambda c: c["left_to_right"]["counted"] == 3)
+        assert wire_lab.numbers(b) == []
     assert counts["left_to_right"]["lost"] == 1
     (drop,) = _drops(tmp_path / "drops")
     assert (drop["source"], drop["ip_length"]) == (wire_lab.LEFT, 1500)  # no ports in there
