@@ -123,6 +123,25 @@ TRACES = {
     "over": trace(0, 1, 1, 1, 0, 0, 0, 0, 0, 0),
 }
 
+_ETHERNET = bytes(12)
+_IP4 = bytes.fromhex("4500001c00004000401100000a6300010a630002")
+_IP6 = bytes.fromhex("6000000000081140") + bytes(32)
+_UDP = bytes.fromhex("03e803e900080000")
+ETHERNET_FRAMES = {
+    "udp4": _ETHERNET + b"\x08\x00" + _IP4 + _UDP + bytes(16),
+    "udp6": _ETHERNET + b"\x86\xdd" + _IP6 + _UDP,
+    "extensions": _ETHERNET + b"\x86\xdd" + _IP6.replace(b"\x11", b"\x00") + bytes(8) + _UDP,
+    "fragment": _ETHERNET
+    + b"\x86\xdd"
+    + _IP6.replace(b"\x11", b"\x2c")
+    + b"\x11"
+    + bytes(7)
+    + _UDP,
+    "tagged": _ETHERNET + b"\x81\x00\x00\x01\x08\x00" + _IP4 + _UDP,
+    "options": _ETHERNET + b"\x08\x00\x4f" + _IP4[1:] + bytes(40) + _UDP,
+    "arp": _ETHERNET + b"\x08\x06" + bytes(28),
+}
+
 GREETING = frame(WELCOME) + frame(SETTINGS, ports="5210,5211") + 16 * frame(TIME_IS, now="0" * 16)
 
 
@@ -140,6 +159,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
     return {
         "client": servers(),
         "control": CONTROL,
+        "frame": ETHERNET_FRAMES,
         "hello": {
             f"{name}-{way}": bytes([length]) + guest
             for name, guest in GUESTS.items()
