@@ -9,7 +9,8 @@ FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
-	bench-overhead bench-report bench-check bench-network
+	bench-overhead bench-report bench-check bench-network bench-dispatch bench-scale \
+	bench-mpi
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -20,16 +21,20 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) has no venv: install python3-venv, or say make PYTHON=/path/to/another/python3"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# gnuplot and Open MPI: the system's own where it has them.
+# gnuplot and Open MPI: the system's own where it has them. Of Open MPI, a compiler without its
+# headers is common.
+MPI_TRIAL := printf '\043include <mpi.h>\n' | mpicc -E - >/dev/null 2>&1
 $(VENV)/.ready: requirements.lock requirements-gnuplot.lock requirements-mpi.lock pyproject.toml | $(VENV)/bin/python
 	$(PIP) -r requirements.lock
 	$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	command -v gnuplot >/dev/null || $(PIP) -r requirements-gnuplot.lock
-	command -v mpirun >/dev/null && command -v mpicc >/dev/null || $(PIP) -r requirements-mpi.lock
+	command -v mpirun >/dev/null && $(MPI_TRIAL) || $(PIP) -r requirements-mpi.lock
 	@touch $@
 
-$(VENV)/.ready-dev: requirements-dev.lock | $(VENV)/.ready
+# Tests use Open MPI 5 beside the system's, which may be older.
+$(VENV)/.ready-dev: requirements-dev.lock requirements-mpi.lock | $(VENV)/.ready
 	$(PIP) -r requirements-dev.lock
+	$(PIP) -r requirements-mpi.lock
 	@touch $@
 
 demo: setup
@@ -71,6 +76,14 @@ bench-network: setup
 	$(BIN)/python benchmarks/network.py $(NETWORK)
 bench-check: setup
 	$(BIN)/python benchmarks/check_large.py
+# Needs NetPIPE and the Open MPI it was built with (Debian: netpipe-openmpi, libopenmpi-dev).
+bench-mpi: setup
+	$(BIN)/python benchmarks/mpi.py $(MPI_BENCH)
+# Needs root, for network namespaces, and sshd.
+bench-dispatch: setup
+	PYTHONPATH=tests/integration $(BIN)/python benchmarks/dispatch.py
+bench-scale: setup
+	$(BIN)/python benchmarks/all_pairs.py
 
 # Needs uv (in the dev lock); run it to take up new versions.
 UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --universal --generate-hashes --no-annotate --no-header

@@ -1,0 +1,162 @@
+"""rail-mpi side by side with NetPIPE (NPopenmpi) on the same two ranks of this machine.
+
+Each round runs both once for every row, in turn and in changing order, so that what disturbs the
+machine disturbs both. Both are started by the same mpirun over the same transport, rank 0 on one
+CPU and rank 1 on another; rail-mpi is built with the mpicc beside that mpirun. NetPIPE prints half
+of the mean round trip; rail-mpi's mean is taken for the comparison, though its own `latency` is
+half of the median.
+
+    python benchmarks/mpi.py [--rounds 7] [--json]
+
+NetPIPE comes with the system's Open MPI (Debian: netpipe-openmpi, libopenmpi-dev).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ENGINES = HERE.parent / "engines"
+MPI = Path("/usr/bin")  # where Debian's NPopenmpi has its mpirun
+SECONDS = 60
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+DURATION = "700ms"
+
+
+@dataclass
+class Row:
+    """One thing to compare. Values are seconds (lower is better) or bit/s (higher is)."""
+
+    name: str
+    size: int
+    btl: str
+    stream: bool
+    repeats: int  # NetPIPE's, for about as long as rail-mpi measures
+    ours: list[float] = field(default_factory=list)
+    theirs: list[float] = field(default_factory=list)
+
+    @property
+    def unit(self) -> str:
+        return "Gbit/s" if self.stream or self.size > 65536 else "us"
+
+    def shown(self, seconds_or_rate: float) -> float:
+        return seconds_or_rate / 1e9 if self.unit == "Gbit/s" else seconds_or_rate * 1e6
+
+    @property
+    def ratio(self) -> float:
+        """Ours against theirs, above 1 where ours is better."""
+        ours, theirs = statistics.median(self.ours), statistics.median(self.theirs)
+        return ours / theirs if self.unit == "Gbit/s" else theirs / ours
+
+
+def rows() -> list[Row]:
+    found = []
+    for label, btl in (("shared memory", "self,vader"), ("tcp", "self,tcp")):
+        found += [
+            Row(f"latency 8 B, {label}", 8, btl, False, 700_000 if "vader" in btl else 80_000),
+            Row(f"latency 4 KiB, {label}", 4096, btl, False, 200_000 if "vader" in btl else 40_000),
+            Row(f"ping-pong 1 MiB, {label}", 1 << 20, btl, False, 2_000),
+            Row(f"stream 1 MiB, {label}", 1 << 20, btl, True, 4_000),
+        ]
+    return found
+
+
+def run(argv: list[str]) -> str:
+    done = subprocess.run(
+        argv,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, **ROOT},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(argv)}\nended with status {done.returncode}:\n{done.stderr[-1500:]}")
+    return done.stdout
+
+
+def ours(row: Row, program: Path) -> float:
+    """Seconds of half a mean round trip, or bit/s."""
+    options = [
+        f"--mode={'stream' if row.stream else 'latency'}",
+        f"--size={row.size}",
+        f"--btl={row.btl}",
+        f"--duration={DURATION}",
+        "--warmup=100ms",
+        "--replications=1",
+        "--json",
+    ]
+    text = run([f"{MPI}/mpirun", "-n", "2", "--bind-to", "none", str(program), *options])
+    events = [json.loads(line) for line in text.splitlines()]
+    (metrics,) = (
+        each["metrics"] for each in events if each["event"] == "replication" and not each["warmup"]
+    )
+    if row.stream:
+        return float(metrics["throughput"])
+    half = float(metrics["rtt_mean"]) / 2
+    return row.size * 8 / half if row.unit == "Gbit/s" else half
+
+
+def theirs(row: Row, folder: Path) -> float:
+    out = folder / "netpipe.out"
+    size = str(row.size)
+    options = ["-l", size, "-u", size, "-p", "0", "-n", str(row.repeats), "-o", str(out)]
+    if row.stream:
+        options.insert(0, "-s")
+    mca = ["--mca", "pml", "ob1", "--mca", "btl", row.btl]
+    run([f"{MPI}/mpirun", "-n", "2", "--bind-to", "core", *mca, "NPopenmpi", *options])
+    _, megabits, seconds = out.read_text().split()[:3]
+    return float(megabits) * 2**20 if row.unit == "Gbit/s" else float(seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    for program in ("NPopenmpi", f"{MPI}/mpirun", f"{MPI}/mpicc"):
+        if shutil.which(program) is None:
+            sys.exit(f"there is no {program}: install netpipe-openmpi and libopenmpi-dev")
+    table = rows()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make = ["make", "-s", "-C", str(ENGINES), f"BUILD={folder}", f"MPICC={MPI}/mpicc", "-j2"]
+        subprocess.run([*make, "mpi"], check=True)
+        contenders: list[Callable[[Row], None]] = [
+            lambda row: row.ours.append(ours(row, folder / "rail-mpi")),
+            lambda row: row.theirs.append(theirs(row, folder)),
+        ]
+        for number in range(arguments.rounds):
+            for row in table:
+                for contender in contenders[:: 1 if number % 2 else -1]:
+                    contender(row)
+    show(table, as_json=arguments.json)
+
+
+def show(table: list[Row], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([{**vars(row), "ratio": row.ratio} for row in table], indent=2))
+        return
+    print(f"{'':32} {'rail-mpi':>10} {'NetPIPE':>10}         ratio  spread")
+    for row in table:
+        mine, other = statistics.median(row.ours), statistics.median(row.theirs)
+        spread = (max(row.ours) - min(row.ours)) / mine
+        print(
+            f"{row.name:32} {row.shown(mine):10.3f} {row.shown(other):10.3f} {row.unit:6} "
+            f"{row.ratio:7.3f} {spread:7.1%}"
+        )
+
+
+if __name__ == "__main__":
+    main()
