@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,6 +16,7 @@ from railgauge.testbed.read import read_testbed
 from railgauge.testbed.state import State, find, states
 from railgauge.testbed.status import as_dict
 from railgauge.testbed.up import up
+from railgauge.units import format_rate, format_time
 
 
 @click.group("testbed")
@@ -84,3 +87,37 @@ def list_command(as_json: bool) -> None:
         return
     if not known:
         click.echo("no testbed is up: railgauge testbed up FILE builds one")
+    for each in known:
+        click.echo("\n".join(_lines(each)))
+
+
+def _lines(testbed: dict[str, Any]) -> Iterator[str]:
+    """Yield what `list` says of one testbed: a line for each host and each cable."""
+    if testbed["state"] != "up":
+        name = testbed["name"]
+        yield f"{name}: not all built; railgauge testbed down {name} removes it"
+        return
+    yield f"{testbed['name']}: up, hosts_file: {testbed['hosts_file']}"
+    for host in testbed["hosts"]:
+        yield f"  {host['name']}  {host['address']}  {host['netns']}"
+    for cable in testbed["cables"]:
+        yield f"  {cable['name']}: {', '.join(_about(cable))}"
+
+
+def _about(cable: dict[str, Any]) -> Iterator[str]:
+    """Yield what a cable was asked to be, and what its relay counted."""
+    yield "no rate" if cable["rate"] is None else format_rate(cable["rate"])
+    if cable["delay"]:
+        yield f"{format_time(cable['delay'])} each way"
+    yield f"MTU {cable['mtu']}"
+    yield f"by {cable['by']}"
+    relay = cable.get("relay")
+    if relay is None:
+        return
+    if not relay["running"]:
+        yield "broken: the relay has ended"
+    for arrow, direction in (("→", "left_to_right"), ("←", "right_to_left")):
+        if counted := relay.get(direction):
+            yield f"{arrow} {counted['passed']} passed {counted['lost']} lost"
+            if dropped := counted["overflowed"] + counted["refused"] + counted["unread"]:
+                yield f"{arrow} {dropped} dropped"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 
 from railgauge.testbed.state import Record
-from railgauge.transport.netns import enter
+from railgauge.transport.netns import enter, inside
 
-# Each host gets a name of its own: Open MPI names shared memory after it, and two hosts' would mix.
 _SCRIPT = """\
 #!/bin/sh
 # Stands for ssh in the testbed {name}: [OPTIONS] HOST COMMAND... runs the command on that host.
@@ -18,26 +17,28 @@ while :; do
         *) break ;;
     esac
 done
-case "${{1#*@}}" in
+host="${{1#*@}}"
+[ $# -eq 0 ] || shift
+set -- sh -c "$*"
+case "$host" in
 {hosts}
-    *) echo "railgauge: the testbed {name} has no host '${{1-}}'" >&2; exit 255 ;;
+    *) echo "railgauge: the testbed {name} has no host '$host'" >&2; exit 255 ;;
 esac
-shift
-set -- ip netns exec "rg-{name}-$host" unshare --uts sh -c 'hostname "$0"; eval "$1"' "$host" "$*"
 {enter}exec "$@"
 """
 # Whoever comes from outside doesn't see the namespaces.
-_ENTER = '[ -e "/run/netns/rg-{name}-$host" ] || set -- {prefix} "$@"\n'
+_ENTER = '[ -e /run/netns/{namespace} ] || set -- {prefix} "$@"\n'
 
 
 def agent(record: Record) -> str:
     """Return the script: it knows the testbed's hosts by name and by address."""
     layout = record.layout
     hosts = [
-        f"    {shlex.quote(name)}|{layout.addresses[name]}) host={shlex.quote(name)} ;;"
-        for name in layout.namespaces
+        f'    {name}|{layout.addresses[name]}) set -- {shlex.join(inside(namespace))} "$@" ;;'
+        for name, namespace in layout.namespaces.items()
     ]
     enters = ""
     if record.holder is not None:
-        enters = _ENTER.format(name=layout.name, prefix=shlex.join(enter(record.holder)))
+        first = layout.all_namespaces[0]
+        enters = _ENTER.format(namespace=first, prefix=shlex.join(enter(record.holder)))
     return _SCRIPT.format(name=layout.name, hosts="\n".join(hosts), enter=enters)

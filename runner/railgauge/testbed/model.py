@@ -12,9 +12,10 @@ from pydantic.config import JsonDict
 from railgauge import units
 from railgauge.validation import StrictModel, Version, describe
 
-# Both are parts of a namespace's name, rg-TESTBED-HOST, so that a testbed's has no hyphen.
+# Both are parts of a namespace's name, rg-TESTBED-HOST, so that a testbed's has no hyphen; programs
+# there take it for their host's name, which has at most 64 characters.
 _TESTBED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{0,29}")
-_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}")
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,28}[A-Za-z0-9])?")
 _QUANTITY: JsonDict = {"type": ["string", "number"]}
 
 
@@ -30,7 +31,7 @@ def _host(text: str) -> str:
     if not _HOST.fullmatch(text):
         raise ValueError(
             f"{text[:80]!r} is no name of a host or switch in a testbed: "
-            "write up to 50 letters, digits, '.', '_' and '-'"
+            "write up to 30 letters, digits, '.' and '-'"
         )
     return text
 

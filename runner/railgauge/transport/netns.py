@@ -6,6 +6,7 @@ All but the network and the name is the machine's own: files, processes, CPUs.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -71,8 +72,13 @@ def inside(namespace: str) -> tuple[str, ...]:
     It has a host name of its own: Open MPI 5 takes hosts of one name for one host in its
     collective operations, and those then wait for each other for ever.
     """
-    script = 'hostname "$0" && exec ip netns exec "$0" "$@"'
-    return ("unshare", "--uts", "sh", "-c", script, namespace)
+    script = 'hostname "$1" && shift && exec ip netns exec "$0" "$@"'
+    return ("unshare", "--uts", "sh", "-c", script, namespace, host_name(namespace))
+
+
+def host_name(namespace: str) -> str:
+    """Return what a namespace's programs take for their host's name."""
+    return re.sub(r"[^A-Za-z0-9.-]", "-", namespace)[:64].rstrip(".-")
 
 
 def namespace_file(namespace: str, holder: int | None) -> Path:

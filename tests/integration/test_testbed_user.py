@@ -1,0 +1,168 @@
+"""Testbeds of an ordinary user: in a user namespace, which a process of theirs holds."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import boxes
+import pytest
+import sshlab
+from boxes import Box
+
+from railgauge.engine.deploy import bundle, deploy
+from railgauge.transport.local import LocalTransport
+
+# $1 the user, $2 an empty folder, $3 a folder that only root may enter, or none; then what the user
+# shall read in it nevertheless, --, and a command line.
+_AS_USER = """
+user=$1 saved=$2 closed=$3
+shift 3
+[ -z "$closed" ] || mount --bind "$closed" "$saved"
+[ -z "$closed" ] || mount -t tmpfs -o mode=755 tmpfs "$closed"
+while [ "$1" != -- ]; do
+    mkdir -p "$1" && mount --rbind "$saved${1#"$closed"}" "$1" || exit
+    shift
+done
+shift
+exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
+"""
+_numbers = itertools.count()
+
+
+def _allowed(user: int) -> bool:
+    """Tell whether the kernel gives that user namespaces."""
+    argv = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+    tried = subprocess.run([*argv, "unshare", "-Urnm", "true"], cwd="/", capture_output=True)
+    return tried.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def cache() -> Iterator[str]:
+    """Give a cache folder with the engines, which anybody may read."""
+    folder = tempfile.mkdtemp(prefix="railgauge-test-", dir="/tmp")
+    Path(folder).chmod(0o755)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", folder)
+        deploy(LocalTransport("here"), bundle())
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def box(cache: str, require: Callable[[object, str], None]) -> Iterator[Box]:
+    """A testbed of a user of its own, so that all that user's processes are the test's."""
+    require(os.geteuid() == 0, "root, to become an ordinary user")
+    user = 200_000 + os.getpid() % 100_000 * 10 + next(_numbers) % 10
+    require(_allowed(user), "user namespaces for ordinary users")
+    home = Path("/tmp", f"railgauge-test-{user}")
+    home.mkdir()
+    os.chown(home, user, user)
+    environment = {"HOME": str(home), "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": ""}
+    environment |= {"XDG_CACHE_HOME": cache}
+    (home / "saved").mkdir()
+    railgauge = (*_become(user, home / "saved"), *boxes.COMMAND)
+    box = Box(boxes.new_name(), home, railgauge, environment)
+    try:
+        yield box
+        if (home / ".local/state/railgauge" / box.name).exists():
+            assert box.down().returncode == 0
+        assert _processes(user) == []
+        assert boxes.traces(box.name) == []
+    finally:
+        for pid in _processes(user):
+            sshlab.kill_tree(pid)
+        shutil.rmtree(home)
+
+
+def _become(user: int, saved: Path) -> tuple[str, ...]:
+    """Return what stands before a command line that `user` shall run.
+
+    Python may be installed where only root may look, as in root's home.
+    """
+    needed = {Path(sys.base_prefix), Path(sys.prefix), Path(__file__).resolve().parents[2]}
+    folders = {folder for path in needed for folder in (path, *path.parents)}
+    closed = min((each for each in folders if not each.stat().st_mode & 0o001), default=None)
+    inside = [str(path) for path in needed if closed and path.is_relative_to(closed)]
+    words = ["unshare", "-m", "sh", "-c", _AS_USER, "sh", str(user), str(saved)]
+    return (*words, str(closed or ""), *inside, "--")
+
+
+def _processes(user: int) -> list[int]:
+    """Return the processes of a user that haven't ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            status = (path / "status").read_text()
+        except OSError:
+            continue
+        fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+        if fields["Uid"].split()[0] == str(user) and not fields["State"].startswith("Z"):
+            found.append(int(path.name))
+    return found
+
+
+def test_an_ordinary_user_measures_on_a_testbed_of_their_own(box: Box) -> None:
+    box.write(
+        "hosts: [a, b, c]\n"
+        "links: [{between: [a, b], rate: 100Mbit/s}]\n"
+        "switches: {s: {hosts: [a, c]}}\n"
+    )
+    content = box.up()
+    holders = {host["holder"] for host in content["hosts"].values()}
+    assert len(holders) == 1
+    assert set(sshlab.ip("netns", "list").split()).isdisjoint({box.namespace("a")})
+    values = boxes.measured(box)
+    assert all(0 < value < 101e6 for value in values["a→b", "throughput"])
+    assert all(value > 0 for value in values["c→a", "throughput"])
+    (listed,) = json.loads(box.command("list", "--json").stdout)
+    assert (listed["state"], {listed["holder"]}) == ("up", holders)
+    assert box.command("down", "--all").stdout == f"{box.name} is down\n"
+
+
+def test_a_testbed_whose_holder_was_killed_says_so_and_goes(box: Box) -> None:
+    box.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
+    sshlab.kill_tree(box.up()["hosts"]["a"]["holder"])
+    plan = box.folder / "plan.yaml"
+    plan.write_text(
+        f"railgauge: 1\nname: x\nhosts_file: {box.hosts_file}\ntests: [{{name: t, engine: udp}}]\n"
+    )
+    done = box.run("run", str(plan), "--db", str(box.folder / "db"))
+    assert done.returncode == 3
+    assert f"namespace {box.namespace('a')} is gone" in done.stderr
+    assert box.down().returncode == 0
+
+
+def test_the_mpi_agent_reaches_the_holders_hosts_from_outside(box: Box) -> None:
+    box.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
+    agent = box.up()["mpi"]["agent"]
+    user = box.folder.stat().st_uid
+    argv = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", agent, "b"]
+    done = subprocess.run([*argv, "ip netns identify $$"], capture_output=True, text=True)
+    assert done.stdout.strip() == box.namespace("b"), done.stderr
+
+
+def test_delays_in_a_user_namespace_are_rail_wires(
+    box: Box, tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    tun = tmp_path / "tun"
+    tun_there = subprocess.run(["mknod", "-m", "666", str(tun), "c", "10", "200"]).returncode == 0
+    require(tun_there and Path("/dev/net/tun").exists(), "the device /dev/net/tun")
+    script = 'mount --bind "$0" /dev/net/tun && exec "$@"'
+    box.railgauge = ("unshare", "-m", "sh", "-c", script, str(tun), *box.railgauge)
+    box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: {every: 1000}, delay: 1ms}]\n")
+    box.up()
+    values = boxes.measured(box)
+    assert all(value >= 2e-3 for value in values["a→b", "rtt_min"])
+    (listed,) = json.loads(box.command("list", "--json").stdout)
+    (cable,) = listed["cables"]
+    assert cable["relay"]["running"]
+    assert cable["relay"]["left_to_right"]["passed"] > 20
+    assert "by rail-wire, →" in box.command("list").stdout
