@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from itertools import permutations
 from pathlib import Path
 
@@ -9,7 +11,8 @@ import pytest
 
 from railgauge.cases import Case, case_key, expand
 from railgauge.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
-from railgauge.engine.mpi_job import Launcher
+from railgauge.engine.deploy_mpi import Mpi
+from railgauge.engine.mpi_job import Launcher, mpi_argv
 from railgauge.errors import FileProblems
 from railgauge.pipeline import launch_terms
 from railgauge.plan.load import LoadedPlan, load_plan_text
@@ -175,6 +178,82 @@ def test_a_group_on_a_network_has_its_addresses_there_and_cases_of_its_own() -> 
     assert terms.at == ("10.9.0.3", "10.9.0.1", "10.9.0.2")
     assert terms.names == ("10.0.0.3", "10.0.0.1", "10.0.0.2")
     assert terms.launcher == Launcher("mpirun", None)
+
+
+@pytest.mark.parametrize(
+    ("launcher", "transport", "words"),
+    [
+        ("mpirun", "transport: slurm", "host 'a' is Slurm's, where srun starts the ranks"),
+        ("srun", "ssh: a", "srun starts no ranks on host 'a'"),
+    ],
+)
+def test_ranks_are_started_by_what_holds_the_hosts(
+    launcher: str, transport: str, words: str
+) -> None:
+    head = HEAD.replace("ssh: a", transport).replace(
+        "links:", f"mpi: {{launcher: {launcher}}}\nlinks:"
+    )
+    (mistake,) = mistakes(BARRIER, head=head)
+    assert mistake.startswith("p.yaml:11:17: ")
+    assert words in mistake
+
+
+def test_a_group_of_slurms_hosts_is_started_by_srun() -> None:
+    head = HEAD
+    for name in "abcd":
+        head = head.replace(f"ssh: {name}", f"transport: slurm, node: node-{name}")
+    plan = loaded(BARRIER, head=head)
+    (test,) = expand(plan)
+    terms = launch_terms(plan.plan, Dispatch("t", test.cases[0], (1,)))
+    assert terms.launcher.program == "srun"
+    assert terms.names == ("node-c", "node-a", "node-b")
+
+
+# What srun would be given, and the nodes in the file that it is pointed at.
+SRUN = """#!/bin/sh
+for each; do
+    case $each in --nodelist=*) echo "nodes $(tr "\\n" " " <"${each#*=}")";; *) echo "$each";; esac
+done
+env | grep ^SLURM_
+cat
+"""
+
+
+def test_srun_gets_a_node_for_each_rank_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "srun").write_text(SRUN)
+    (tmp_path / "srun").chmod(0o755)
+    engine = load_catalogue().engine("mpi")
+    (test,) = expand(loaded(BARRIER.replace("mode: barrier", "mode: barrier, ranks_per_host: 2")))
+    argv = mpi_argv(
+        engine,
+        test.cases[0],
+        Mpi("/e/rail-mpi", "/opt/bin"),
+        Launcher("srun"),
+        hosts=("c1", "a1"),
+        addresses=("10.0.0.3", "10.0.0.1"),
+        count=1,
+        deadline=9,
+    )
+    done = subprocess.run(
+        argv,
+        input="secret\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        env={
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "TMPDIR": str(tmp_path),
+            "SLURM_JOB_ID": "17",
+            "SLURM_NTASKS": "1",
+            "SLURM_CONF": "/etc/other",
+        },
+    )
+    said = done.stdout.splitlines()
+    assert "nodes c1 c1 a1 a1 " in said
+    assert {"--jobid=17", "--ntasks=4", "--mpi=pmix", "/e/rail-mpi", "--mode=barrier"} <= set(said)
+    assert [line for line in said if line.startswith("SLURM_")] == ["SLURM_CONF=/etc/other"]
+    assert said[-1] == "secret"
+    assert list(tmp_path.glob("railgauge-nodes*")) == []
 
 
 def test_an_engine_without_mpi_knows_nothing_of_groups() -> None:

@@ -121,18 +121,18 @@ def test_mistakes_in_both_files_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_what_the_plan_says_of_mpi_goes_before_what_its_hosts_file_says(tmp_path: Path) -> None:
-    mpi = 'mpi: {prefix: /opt/openmpi, launcher: srun, agent: "ssh -q"}\n'
+    mpi = 'mpi: {prefix: /opt/openmpi, launcher: mpirun, agent: "ssh -q"}\n'
     (tmp_path / "h.yaml").write_text(HOSTS + "links: {l: ring}\n" + mpi)
-    plan = load_plan_text(f"{PLAN}mpi: {{launcher: mpirun}}\n", "p.yaml", tmp_path).plan
+    plan = load_plan_text(f"{PLAN}mpi: {{prefix: /opt/other}}\n", "p.yaml", tmp_path).plan
     assert plan.mpi is not None
     assert (plan.mpi.launcher, plan.mpi.prefix, plan.mpi.agent) == (
         "mpirun",
-        "/opt/openmpi",
+        "/opt/other",
         "ssh -q",
     )
     plan = load_plan_text(PLAN, "p.yaml", tmp_path).plan
     assert plan.mpi is not None
-    assert plan.mpi.launcher == "srun"
+    assert plan.mpi.prefix == "/opt/openmpi"
 
 
 def test_a_tests_links_are_a_patterns_or_single_ones(tmp_path: Path) -> None:

@@ -102,9 +102,24 @@ def _topology(
             ("hosts", ALL), "'all' always stands for all hosts: choose another name", key=True
         )
         sources[0].problems.append(problem)
+    _check_launcher(mpi, hosts, sources)
     groups = Groups(hosts, sources)
     table = LinkTable(hosts, groups, sources)
     problems = tuple(problem for source in sources for problem in source.problems)
     if not (table.complete and groups.complete):
         return Topology(problems=problems)
     return Topology(hosts, table.links, table.sets, groups.hosts, mpi, problems)
+
+
+def _check_launcher(mpi: Mpi, hosts: Mapping[str, Host], sources: list[Source]) -> None:
+    """Tell where ranks can't be started as `mpi` says: in a step, mpirun sees that step alone."""
+    slurm = [name for name, host in hosts.items() if host.transport == "slurm"]
+    others = [name for name in hosts if name not in slurm]
+    if mpi.launcher == "mpirun" and slurm:
+        message = f"host {slurm[0]!r} is Slurm's, where srun starts the ranks: leave 'launcher' out"
+    elif mpi.launcher == "srun" and others:
+        message = f"srun starts no ranks on host {others[0]!r}, which is not Slurm's: write mpirun"
+    else:
+        return
+    said = [each for each in sources if "launcher" in (each.document.data.get("mpi") or {})]
+    said[-1].report(message, "mpi", "launcher")
