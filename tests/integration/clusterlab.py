@@ -117,6 +117,12 @@ def tear_down() -> None:
             sshlab.remove(f"rg{os.getpid()}{name}")
 
 
+def traffic(host: LabHost) -> int:
+    """Return how many bytes a host has sent so far."""
+    counter = "/sys/class/net/ctl0/statistics/tx_bytes"
+    return int(ip("netns", "exec", host.namespace, "cat", counter))
+
+
 def programs(host: LabHost, name: str) -> list[int]:
     """Return the processes on a host whose program's name begins with `name`."""
     found = []

@@ -19,7 +19,7 @@ from pathlib import Path
 import clusterlab
 import pytest
 import sshlab
-from clusterlab import NAMES, Cluster, come_to_an_end, programs, signal_programs
+from clusterlab import NAMES, Cluster, come_to_an_end, programs, signal_programs, traffic
 from sshlab import LabHost
 
 TIMES = int(os.environ.get("RAILGAUGE_LOST_HOSTS_TIMES", "1"))
@@ -86,13 +86,13 @@ def railgauge(*arguments: object) -> list[str]:
 
 @pytest.fixture
 def run(cluster: Cluster, tmp_path: Path) -> Iterator[Run]:
-    """A run of all pairs, two at a time, with some stored and an engine at work on host d."""
+    """A run of all pairs, two at a time, with some stored and host d in the middle of the next."""
     hosts = [
         f"  {h.name}: {{address: {h.address}, ssh: host-{h.name}}}" for h in cluster.hosts.values()
     ]
     links = [f"  {one}{other}: {{from: {one}, to: {other}}}" for one, other in PAIRS]
     text = ["railgauge: 1", "name: lost", "concurrency: 2", "hosts:", *hosts, "links:", *links]
-    test = "{name: t, engine: tcp, set: {mode: latency, duration: 500ms}, "
+    test = "{name: t, engine: tcp, set: {mode: latency, duration: 1s}, "
     text += ["tests:", f"  - {test} replications: {REPLICATIONS}}}"]
     (tmp_path / "plan.yaml").write_text("\n".join(text) + "\n")
     database = tmp_path / "results.db"
@@ -103,15 +103,33 @@ def run(cluster: Cluster, tmp_path: Path) -> Iterator[Run]:
         text=True,
     )
     deadline = time.monotonic() + PATIENCE
-    while len(stored(database)) < 4 or not programs(cluster.hosts["d"], "rail-tcp"):
+    for reached in beginnings(cluster.hosts["d"], database):
         assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, reached
         time.sleep(0.01)
     yield Run(process, database)
     process.kill()
     process.communicate()
     for host in cluster.hosts.values():
         cluster.revive(host)
+
+
+def beginnings(host: LabHost, database: Path) -> Iterator[str]:
+    """Yield what is waited for, until a replication has begun on `host` a moment ago."""
+    while len(stored(database)) < 4:
+        yield "four replications stored"
+    before = programs(host, "rail-tcp")
+    while not set(programs(host, "rail-tcp")) - set(before):
+        yield "another engine"
+    while not is_measuring(host):
+        yield "test traffic"
+
+
+def is_measuring(host: LabHost) -> bool:
+    """Tell whether test messages go to and fro: starting an engine takes less than this."""
+    before = traffic(host)
+    time.sleep(0.1)
+    return traffic(host) - before > 100_000
 
 
 def link_down(host: LabHost) -> None:
