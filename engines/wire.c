@@ -237,6 +237,8 @@ int main(int argc, char **argv)
     relay_stop(relays[0]);
     relay_stop(relays[1]);
     report_counts(relays);
+    relay_free(relays[0]);
+    relay_free(relays[1]);
     if (end == TIME_UP)
         fail(DEADLINE, "the deadline of %g s passed", options.deadline);
     if (end == DEVICE_GONE)

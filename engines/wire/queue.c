@@ -21,6 +21,11 @@ void queue_make(struct queue *queue, size_t bytes)
              capacity);
 }
 
+void queue_free(struct queue *queue)
+{
+    free(queue->memory);
+}
+
 unsigned char *queue_room(struct queue *queue)
 {
     const size_t wanted = room_for(FRAME_LIMIT);

@@ -25,6 +25,7 @@ struct queue {
 /* So many bytes for frames and what is kept with them, 16 to 23 each, and room for two more;
  * fails with OUT_OF_MEMORY. */
 void queue_make(struct queue *queue, size_t bytes);
+void queue_free(struct queue *queue);
 
 /* Where the next frame, of at most FRAME_LIMIT bytes, can be read into; NULL: there is no room. */
 unsigned char *queue_room(struct queue *queue);

@@ -232,6 +232,14 @@ void relay_stop(struct relay *relay)
     pthread_join(relay->thread, NULL);
 }
 
+void relay_free(struct relay *relay)
+{
+    pthread_mutex_destroy(&relay->lock);
+    close(relay->stop);
+    queue_free(&relay->queue);
+    free(relay);
+}
+
 void relay_counts(struct relay *relay, struct counts *counts)
 {
     pthread_mutex_lock(&relay->lock);

@@ -30,11 +30,14 @@ struct relay;
 struct relay *relay_start(const struct options *options, unsigned number, struct device *from,
                           const struct device *to, int gone);
 
-/* Tells all to end, and waits for this one. What is under way stays queued. */
+/* Ends it; what is under way stays queued. */
 void relay_stop(struct relay *relay);
 
 /* All counts of one moment. */
 void relay_counts(struct relay *relay, struct counts *counts);
+
+/* After relay_stop. */
+void relay_free(struct relay *relay);
 
 const char *relay_direction(unsigned number);
 
