@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+from conftest import Engines, Outcome
+
 # Open MPI never frees some of its memory: only what the engine itself took may count as lost.
 _LEAKS = Path(__file__).with_name("mpi_leaks.txt")
 
@@ -32,3 +34,10 @@ def argv(ranks: int, *program: object) -> list[str]:
     """Start so many ranks of a program, more of them than there are CPUs if need be."""
     start = [launcher(), "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
     return [*start, *(str(word) for word in program)]
+
+
+def run(engines: Engines, count: int, mode: str, *options: object) -> Outcome:
+    """Measure once in that mode among so many ranks of rail-mpi, its standard input held open."""
+    program = engines.argv("mpi", f"--mode={mode}", "--json", "--yield", "--replications=1")
+    job = argv(count, *program, "--deadline=60s", *options)
+    return engines.start_other(*job, **environment()).finish()

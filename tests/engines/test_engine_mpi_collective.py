@@ -17,12 +17,8 @@ LINK_SHARE = {"allreduce": 2 * 2 / 3, "allgather": 2 / 3, "alltoall": 2 / 3}
 def collective(engines: Engines, require: Callable[[object, str], None]) -> Callable[..., Outcome]:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
 
-    def run(mode: str, *options: object, count: int = 3, replications: int = 1) -> Outcome:
-        program = engines.argv(
-            "mpi", f"--mode={mode}", "--json", "--yield", f"--replications={replications}", *options
-        )
-        argv = ranks.argv(count, *program, "--deadline=60s")
-        return engines.start_other(*argv, **ranks.environment()).finish()
+    def run(mode: str, *options: object, count: int = 3) -> Outcome:
+        return ranks.run(engines, count, mode, *options)
 
     return run
 
@@ -60,7 +56,7 @@ def test_a_barrier_has_no_bandwidth(collective: Callable[..., Outcome]) -> None:
 def test_exactly_as_many_operations_are_timed_as_asked(
     collective: Callable[..., Outcome], count: int, done: int
 ) -> None:
-    outcome = collective("allreduce", "--size=8", f"--count={count}", replications=2)
+    outcome = collective("allreduce", "--size=8", f"--count={count}", "--replications=2")
     assert [metrics["operations"] for metrics in outcome.metrics] == [done, done]
 
 
