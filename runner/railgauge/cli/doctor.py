@@ -15,7 +15,17 @@ from railgauge.doctor.diagnosis import Diagnosis, HostFindings
 from railgauge.doctor.examine import examine
 from railgauge.doctor.patients import read_patients
 
-_HEADER = tuple("host state kernel compiler MPI clock rmem_max wmem_max governor".split())
+_HEADER = (
+    "host",
+    "state",
+    "kernel",
+    "compiler",
+    "MPI",
+    "clock",
+    "rmem_max",
+    "wmem_max",
+    "governor",
+)
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _PROBLEMS, _UNREACHABLE = 1, 3
 

@@ -66,7 +66,7 @@ def examine(patients: Patients, most_links: int) -> Diagnosis:
         findings = list(_side_by_side(trial.try_link, tried.items()))
     problems, notes = compare(hosts, mpi=wishes.needs_mpi)
     notes += trial.notes()
-    if len(tried) < len(links):
+    if 0 < len(tried) < len(links):
         notes.append(f"of {len(links):,} links {len(tried):,} were tried: --links changes that")
     return Diagnosis(hosts, findings, len(links), problems, notes)
 

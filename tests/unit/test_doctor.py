@@ -1,0 +1,337 @@
+"""What the doctor makes of a host's answers, of its clock, and of a plan's wishes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from railgauge.doctor import buffers, clock, compiler, governor, mpi, ports, system
+from railgauge.doctor.check import Check
+from railgauge.doctor.choice import choose, distinct
+from railgauge.doctor.clock import Offset
+from railgauge.doctor.compare import compare
+from railgauge.doctor.diagnosis import HostFindings
+from railgauge.doctor.patients import read_patients
+from railgauge.doctor.probe import probe, split
+from railgauge.doctor.wishes import Wishes
+from railgauge.errors import EnvironmentFailedError, FileProblems, InputError
+from railgauge.plan.links import Link
+from railgauge.plan.model import Host, Mpi
+from railgauge.transport.fake import FakeTransport
+from railgauge.transport.local import LocalTransport
+
+HOSTS = """\
+hosts:
+  a: {address: 10.0.0.1, ssh: a, networks: {ib0: 10.1.0.1}}
+  b: {address: 10.0.0.2, ssh: b, networks: {ib0: 10.1.0.2}}
+  c: {address: 10.0.0.3, ssh: c, networks: {ib0: 10.1.0.3}}
+links: {fabric: all-pairs, fast: {ring: [all], network: ib0, rate: 10Gbit/s}}
+mpi: {prefix: /opt/mpi}
+"""
+PLAN = """\
+railgauge: 1
+name: p
+hosts_file: h.yaml
+control_port: 4711
+tests:
+  - {name: t, engine: udp, links: [fast], set: {duration: 1s, data_port: 5000},
+     grid: {sockbuf: [1MiB, 8MiB], threads: [1, 3]}}
+  - {name: u, engine: tcp, links: [a→b], set: {duration: 1s, server_sockbuf: 16MiB}}
+"""
+
+
+def judged(check: Check, lines: list[str], wishes: Wishes | None = None) -> list[str]:
+    return list(check.judge(check.read(lines), wishes or Wishes()))
+
+
+def test_this_machine_answers_every_check() -> None:
+    transport = LocalTransport("here")
+    try:
+        facts = probe(transport, Wishes())
+    finally:
+        transport.close()
+    uname = subprocess.run(["uname", "-r"], capture_output=True, text=True, check=True).stdout
+    assert facts["kernel"] == uname.strip()
+    assert facts["make"].startswith("GNU Make")
+    assert facts["compiler"]
+    assert facts["net_admin"] in ("yes", "no")
+
+
+def test_what_a_login_shell_says_before_the_checks_is_nobodys() -> None:
+    mark = "railgauge-doctor:"
+    assert split(["Welcome!", mark, "one", mark, mark, "two", "three", mark, "bye"]) == [
+        ["one"],
+        [],
+        ["two", "three"],
+    ]
+
+
+def test_a_host_whose_shell_stops_midway_is_told() -> None:
+    def script(argv):  # type: ignore[no-untyped-def]
+        yield "railgauge-doctor:"
+        return 1
+
+    transport = FakeTransport("odd", {"sh": script})
+    with pytest.raises(EnvironmentFailedError, match="odd: the shell there didn't run to the end"):
+        probe(transport, Wishes())
+
+
+def test_missing_compiler_and_make_are_told_with_the_package() -> None:
+    assert judged(compiler.CHECK, ["compiler gcc 12.2.0", "make GNU Make 4.3"]) == []
+    no_compiler, no_make = judged(compiler.CHECK, [])
+    assert no_compiler.startswith("there is no C compiler named cc: install one (Debian: build-")
+    assert no_make.startswith("there is no make: install GNU make (Debian: build-essential)")
+    (other,) = judged(compiler.CHECK, ["compiler cc", "make bmake 20200710"])
+    assert other.startswith("make is not GNU make but 'bmake 20200710'")
+
+
+def test_another_system_than_linux_is_told() -> None:
+    assert judged(system.CHECK, ["system Linux", "kernel 6.1"]) == []
+    assert judged(system.CHECK, ["system FreeBSD"]) == [
+        "it runs FreeBSD, and the engines need Linux: leave it out"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (["mpirun (Open MPI) 4.1.4", "Report bugs to http://www.open-mpi.org"], "Open MPI 4.1.4"),
+        (["mpirun (Open MPI) 5.0.11rc2"], "Open MPI 5.0.11rc2"),
+        (["HYDRA build details:", "Version:                     4.0.2"], "MPICH 4.0.2"),
+        (["Intel(R) MPI Library for Linux* OS, Version 2021.11 Build 2023"], "Intel MPI 2021.11"),
+        (["something else"], None),
+    ],
+)
+def test_the_mpi_and_its_version_are_found(said: list[str], found: str | None) -> None:
+    lines = ["mpirun /opt/mpi/bin/mpirun", *(f"version {line}" for line in said)]
+    assert mpi.CHECK.read(lines).get("mpi") == found
+
+
+def test_missing_mpi_is_told_only_where_it_is_wanted() -> None:
+    assert judged(mpi.CHECK, []) == []
+    (said,) = judged(mpi.CHECK, [], Wishes(needs_mpi=True))
+    assert said.startswith("there is no mpicc and no mpirun in PATH: install Open MPI")
+    (said,) = judged(mpi.CHECK, ["mpirun /x"], Wishes(mpi=Mpi(prefix="/opt/mpi")))
+    assert said.startswith("there is no mpicc in /opt/mpi/bin: install Open MPI")
+    srun = Wishes(needs_mpi=True, mpi=Mpi(launcher="srun"))
+    assert judged(mpi.CHECK, ["mpicc /usr/bin/mpicc"], srun) == []
+
+
+def test_limits_below_what_a_test_asks_for_are_told_with_the_command() -> None:
+    lines = ["rmem_max 212992", "wmem_max 16777216", "capabilities 0000000000000000"]
+    assert judged(buffers.CHECK, lines, Wishes(sockbuf=212992)) == []
+    assert judged(buffers.CHECK, lines, Wishes(sockbuf=10 * 1024**2)) == [
+        "net.core.rmem_max is 212992, and a test asks for socket buffers of 10MiB: "
+        "sysctl -w net.core.rmem_max=10485760"
+    ]
+
+
+def test_limits_do_not_bind_who_may_lift_them() -> None:
+    lines = ["rmem_max 212992", "capabilities 0000000000001000"]
+    assert judged(buffers.CHECK, lines, Wishes(sockbuf=10 * 1024**2)) == []
+
+
+def test_governor_that_follows_the_load_is_told() -> None:
+    assert judged(governor.CHECK, []) == []
+    assert judged(governor.CHECK, ["performance", "performance"]) == []
+    (said,) = judged(governor.CHECK, ["performance", "powersave", "powersave"])
+    assert said.startswith("its CPU governor is powersave (2 CPUs), performance (1 CPUs), so that")
+
+
+PROC = [
+    "/proc/net/tcp:   0: 00000000:1267 00000000:0000 0A 00000000:00000000 00:00000000 0 0 0 1",
+    "/proc/net/tcp6:   0: 00000000000000000000000001000000:0016 0000:0000 0A 0:0 0:0 0 0 0 1",
+    "/proc/net/udp: 1234: 0100007F:138A 00000000:0000 07 00000000:00000000 00:00000000 0 0 0 2",
+]
+
+
+def test_fixed_ports_that_something_else_has_are_told() -> None:
+    assert ports.CHECK.read(PROC) == {"tcp_ports": "22,4711", "udp_ports": "5002"}
+    assert judged(ports.CHECK, PROC) == []
+    assert judged(ports.CHECK, PROC, Wishes(control_port=5002, data_ports=(5000, 5001))) == []
+    control, data = judged(ports.CHECK, PROC, Wishes(control_port=4711, data_ports=(5001, 5002)))
+    assert control.startswith("TCP port 4711 is in use there")
+    assert control.endswith("or give the plan another control_port")
+    assert data.startswith("UDP port 5002 is in use there")
+    assert data.endswith("or give the plan another data_port")
+
+
+def test_the_quickest_exchange_tells_the_clocks_offset_and_its_error() -> None:
+    found = clock.best([(100.0, "102.5", 101.0), (200.0, "202.000000001", 200.2), (1.0, None, 1.1)])
+    assert found is not None
+    assert found.seconds == pytest.approx(1.9)
+    assert found.error == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("line", ["1700000000.N", "1700000000.", "1700000000", "", None, "x"])
+def test_a_date_without_nanoseconds_gives_no_offset(line: str | None) -> None:
+    assert clock.best([(1.0, line, 2.0)]) is None
+
+
+def test_only_a_clock_that_is_surely_wrong_is_told() -> None:
+    assert clock.judge(Offset(0.15, 0.06)) == []
+    assert clock.judge(Offset(-0.05, 0.0)) == []
+    (ahead,) = clock.judge(Offset(2.5, 0.01))
+    assert ahead.startswith("its clock is 2.500 s ahead of this machine's (± 0.010 s): let NTP")
+    (behind,) = clock.judge(Offset(-2.5, 0.01))
+    assert "2.500 s behind" in behind
+
+
+def test_this_machines_clock_agrees_with_itself() -> None:
+    transport = LocalTransport("here")
+    try:
+        offset = clock.clock_offset(transport)
+    finally:
+        transport.close()
+    assert offset is not None
+    assert abs(offset.seconds) <= offset.error
+
+
+def found(**facts: str) -> HostFindings:
+    return HostFindings(True, facts)
+
+
+def test_hosts_with_different_mpis_are_told_and_are_a_problem_where_it_is_needed() -> None:
+    hosts = {
+        "a": found(mpi="Open MPI 4.1.4", kernel="6.1"),
+        "b": found(mpi="Open MPI 5.0.11", kernel="6.1"),
+        "c": found(mpi="Open MPI 4.1.4", kernel="6.1"),
+        "d": found(kernel="6.1"),
+    }
+    says = "the hosts have different MPIs: Open MPI 4.1.4 (a, c), Open MPI 5.0.11 (b)"
+    assert compare(hosts, mpi=False) == ([], [says])
+    (problem,), notes = compare(hosts, mpi=True)
+    assert problem.startswith(says)
+    assert notes == []
+    assert compare({"a": hosts["a"], "c": hosts["c"]}, mpi=True) == ([], [])
+
+
+def test_different_architectures_and_kernels_are_noted() -> None:
+    hosts = {f"n{each}": found(architecture="x86_64", kernel="6.1") for each in range(7)}
+    hosts["arm"] = found(architecture="aarch64", kernel="5.14")
+    assert compare(hosts, mpi=True) == (
+        [],
+        [
+            "the hosts have different architectures: x86_64 (n0, n1, n2, n3, n4 and 2 more), "
+            "aarch64 (arm)",
+            "the hosts have different kernels: 6.1 (n0, n1, n2, n3, n4 and 2 more), 5.14 (arm)",
+        ],
+    )
+
+
+def all_pairs(count: int) -> dict[str, Link]:
+    names = [f"n{each}" for each in range(count)]
+    return {f"{a}→{b}": Link(a, b) for a in names for b in names if a != b}
+
+
+def test_of_too_many_links_every_host_is_tried_as_both_ends() -> None:
+    links = all_pairs(30)
+    chosen = choose(links, 60)
+    assert len(chosen) == 60
+    assert {link.client for link in chosen.values()} == {f"n{each}" for each in range(30)}
+    assert {link.server for link in chosen.values()} == {f"n{each}" for each in range(30)}
+    assert choose(links, 870) == choose(links, 1000) == links
+    assert choose(links, 0) == {}
+    star = {f"l{each}": Link("hub", f"n{each}") for each in range(9)}
+    assert len(choose(star, 5)) == 5
+
+
+def test_links_over_the_same_addresses_are_tried_once() -> None:
+    hosts = {
+        name: Host(address=f"10.0.0.{number}", ssh=name, networks={"ib0": f"10.1.0.{number}"})
+        for name, number in (("a", 1), ("b", 2))
+    }
+    links = {
+        "one": Link("a", "b", 1e9),
+        "two": Link("a", "b"),
+        "back": Link("b", "a"),
+        "ib": Link("a", "b", network="ib0"),
+    }
+    assert list(distinct(links, hosts)) == ["one", "back", "ib"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Callable[..., Path]:
+    (tmp_path / "h.yaml").write_text(HOSTS)
+
+    def write(text: str = PLAN) -> Path:
+        (tmp_path / "p.yaml").write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_a_plan_tells_what_its_tests_want_and_measure(files: Callable[..., Path]) -> None:
+    patients = read_patients(files() / "p.yaml", None)
+    assert patients.wishes == Wishes(
+        16 * 1024**2, 4711, (5000, 5001, 5002), mpi=Mpi(prefix="/opt/mpi")
+    )
+    assert list(patients.links) == ["a→b/ib0", "b→c/ib0", "c→a/ib0", "a→b"]
+    assert list(patients.hosts) == ["a", "b", "c"]
+
+
+def test_a_hosts_file_is_held_against_any_plan(files: Callable[..., Path], tmp_path: Path) -> None:
+    folder = files()
+    (folder / "other.yaml").write_text("hosts: {x: {address: 10.9.0.1, ssh: x}}\n")
+    assert read_patients(folder / "other.yaml", None).wishes == Wishes()
+    patients = read_patients(folder / "other.yaml", folder / "p.yaml")
+    assert list(patients.hosts) == ["x"]
+    assert patients.links == {}
+    assert (patients.wishes.sockbuf, patients.wishes.control_port) == (16 * 1024**2, 4711)
+    assert len(read_patients(folder / "h.yaml", None).links) == 9
+
+
+def test_a_generators_target_needs_no_free_port(files: Callable[..., Path]) -> None:
+    start = PLAN[: PLAN.index("  - {name: t")]
+    test = (
+        "  - {name: t, engine: udp, links: [fast], "
+        "set: {mode: generator, rate: 1Mbit/s, duration: 1s, data_port: 5678}}\n"
+    )
+    assert read_patients(files(start + test) / "p.yaml", None).wishes.data_ports == ()
+
+
+def test_of_a_group_each_host_is_tried_with_the_next(files: Callable[..., Path]) -> None:
+    start = PLAN[: PLAN.index("  - {name: t")]
+    test = "  - {name: t, engine: mpi, network: ib0, set: {mode: barrier, duration: 1s}}\n"
+    patients = read_patients(files(start + test) / "p.yaml", None)
+    assert patients.wishes.needs_mpi
+    assert list(patients.links) == ["a→b/ib0", "b→c/ib0", "c→a/ib0"]
+    assert patients.links["a→b/ib0"].network == "ib0"
+
+
+def test_two_plans_and_broken_files_are_refused(files: Callable[..., Path]) -> None:
+    folder = files()
+    with pytest.raises(InputError, match=r"p\.yaml is a plan itself"):
+        read_patients(folder / "p.yaml", folder / "p.yaml")
+    (folder / "h.yaml").write_text("hosts: {a: {address: 10.0.0.1}}\n")
+    with pytest.raises(FileProblems, match=r"h\.yaml:1:12: 'a': say one of"):
+        read_patients(folder / "h.yaml", None)
+
+
+def test_the_command_tells_a_line_a_host_and_a_sentence_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "h.yaml").write_text(
+        "hosts:\n  here: {address: 127.0.0.1, transport: local}\n"
+        "  gone: {address: 127.0.0.2, netns: rg-never-there}\n"
+    )
+    command = [sys.executable, "-m", "railgauge", "doctor", str(tmp_path / "h.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 3
+    header, here, gone, empty, *rest = done.stdout.splitlines()
+    assert header.startswith("host  state")
+    assert here.startswith("here  ")
+    assert gone.startswith("gone  unreachable  -")
+    assert empty == ""
+    assert any(line.startswith("gone: the network namespace rg-never-th") for line in rest)
+    assert rest[-1].startswith("2 hosts and 0 links examined: ")
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=120)
+    answer = json.loads(done.stdout)
+    assert set(answer) == {"hosts", "links", "links_known", "problems", "notes"}
+    assert [set(each) for each in answer["hosts"]] == [
+        {"name", "reachable", "facts", "clock_offset", "clock_offset_error", "problems"}
+    ] * 2
+    assert [each["reachable"] for each in answer["hosts"]] == [True, False]
