@@ -1,0 +1,144 @@
+"""All pairs of the MPI engine's ranks, measured in one job."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import ranks
+
+from conftest import Engines, Outcome
+
+BRIEF = ("--size=4KiB", "--pair-time=5ms")
+
+
+@pytest.fixture
+def matrix(engines: Engines, require: Callable[[object, str], None]) -> Callable[..., Outcome]:
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+
+    def run(count: int, *options: object) -> Outcome:
+        return ranks.run(engines, count, "matrix", *BRIEF, *options)
+
+    return run
+
+
+def _numbers(outcome: Outcome, replication: int, count: int) -> dict[str, list[list[float]]]:
+    """Each metric's rows in the ranks' order; all but the diagonal must be measured."""
+    rows = [event for event in outcome.of("row") if event["replication"] == replication]
+    assert [row["from"] for row in rows] == list(range(count))
+    numbers = {name: [row["metrics"][name] for row in rows] for name in rows[0]["metrics"]}
+    for lines in numbers.values():
+        for rank, line in enumerate(lines):
+            assert len(line) == count
+            assert [to for to, number in enumerate(line) if number is None] == [rank]
+            assert all(number > 0 for number in line if number is not None)
+    return numbers
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_every_ordered_pair_is_measured_exactly_once(
+    matrix: Callable[..., Outcome], count: int
+) -> None:
+    outcome = matrix(count)
+    assert outcome.metrics == [{}]
+    assert set(_numbers(outcome, 1, count)) == {"throughput", "latency"}
+
+
+def test_each_replication_and_the_warm_up_have_rows_before_them(
+    matrix: Callable[..., Outcome],
+) -> None:
+    outcome = matrix(3, "--warmup=60ms", "--replications=2")
+    assert outcome.status == 0, outcome.errors
+    told = [(e["event"], e["replication"]) for e in outcome.events if "replication" in e]
+    assert told == [
+        step for number in (0, 1, 2) for step in [("row", number)] * 3 + [("replication", number)]
+    ]
+    for number in (0, 1, 2):
+        _numbers(outcome, number, 3)
+
+
+@pytest.mark.parametrize(("size", "window"), [(1, 1), (1, 64), (1000003, 2), (65536, 5)])
+def test_streams_of_any_size_and_window_arrive_whole(
+    matrix: Callable[..., Outcome], size: int, window: int
+) -> None:
+    _numbers(matrix(2, f"--size={size}", f"--window={window}", "--latency-size=1000"), 1, 2)
+
+
+def test_streams_through_tcp_arrive_whole(matrix: Callable[..., Outcome]) -> None:
+    _numbers(matrix(3, "--btl=self,tcp", "--size=100KiB"), 1, 3)
+
+
+def test_by_hand_it_is_a_table_with_the_slowest_row_and_column(
+    engines: Engines, require: Callable[[object, str], None]
+) -> None:
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    program = engines.argv("mpi", "--mode=matrix", "--yield", "--replications=1", *BRIEF)
+    done = engines.start_other(*ranks.argv(3, *program), **ranks.environment()).finish()
+    assert done.status == 0, done.errors
+    assert done.output.count("# slowest row: rank ") == 2
+    assert done.output.count("# slowest column: rank ") == 2
+    table = [line.split() for line in done.output.splitlines() if not line.startswith("#")]
+    rows = [line for line in table if len(line) == 4]
+    assert [line[0] for line in rows] == ["0", "1", "2"] * 2
+    assert [line.index("-") for line in rows] == [1, 2, 3] * 2
+
+
+def _ranks_below(pid: int) -> list[int]:
+    """Pids of the engine's processes that a launcher started, or its children did."""
+    below = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            if Path(f"/proc/{child}/comm").read_text() == "rail-mpi\n":
+                below.append(child)
+            below.extend(_ranks_below(child))
+    return sorted(below)
+
+
+def test_a_rank_that_dies_ends_the_job_with_an_error(
+    engines: Engines,
+    require: Callable[[object, str], None],
+    process_ends: Callable[[int], bool],
+) -> None:
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    program = engines.argv("mpi", "--mode=matrix", "--json", "--yield", "--pair-time=60s")
+    job = engines.start_other(*ranks.argv(4, *program, "--deadline=100s"), **ranks.environment())
+    assert job.event()["event"] == "settings"
+    alive = _ranks_below(job.pid)
+    assert len(alive) == 4
+    os.kill(alive[2], signal.SIGKILL)
+    outcome = job.finish()
+    assert outcome.status != 0
+    assert outcome.of("done") == []
+    assert all(process_ends(pid) for pid in alive)
+
+
+def test_a_rank_that_stands_still_does_not_outlive_the_deadline(
+    engines: Engines,
+    require: Callable[[object, str], None],
+    process_ends: Callable[[int], bool],
+) -> None:
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    program = engines.argv("mpi", "--mode=matrix", "--json", "--yield", "--pair-time=60s")
+    job = engines.start_other(*ranks.argv(3, *program, "--deadline=3s"), **ranks.environment())
+    assert job.event()["event"] == "settings"
+    alive = _ranks_below(job.pid)
+    os.kill(alive[-1], signal.SIGSTOP)
+    outcome = job.finish()
+    assert outcome.error["code"] == "deadline"
+    assert all(process_ends(pid) for pid in alive)
+
+
+def test_the_table_names_the_slow_rank(probe: Callable[[str, str], str]) -> None:
+    count, slow = 20, 13
+    values = [
+        "0" if one == two else "4.8e7" if slow in (one, two) else f"{9e8 + one * two}"
+        for one in range(count)
+        for two in range(count)
+    ]
+    shown = probe("matrix_table_probe", f"{count} {' '.join(values)}\n")
+    assert f"# slowest row: rank {slow}, median 48.0; the others' on average 900." in shown
+    assert f"# slowest column: rank {slow}, median 48.0; the others' on average 900." in shown
+    assert "20 ranks are too many to show here" in shown
