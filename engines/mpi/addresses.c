@@ -93,24 +93,41 @@ static bool is_ours(const char *address)
     return ours;
 }
 
+/* A sentence in problem if this machine hasn't the rank's address. */
+static void look_for_address(const struct launch *launch, int rank, int ranks,
+                             char problem[MESSAGE_LIMIT])
+{
+    char address[NI_MAXHOST], host[256] = "";
+    *problem = '\0';
+    gethostname(host, sizeof host - 1);
+    if (address_of_rank(launch, rank, ranks, address, sizeof address) && !is_ours(address))
+        snprintf(problem, MESSAGE_LIMIT,
+                 "rank %d should be on the host with address %.200s but runs on %.200s, which has "
+                 "no such address: the launcher took the hosts in another order",
+                 rank, address, host);
+}
+
+void say_if_misplaced(const struct launch *launch)
+{
+    char problem[MESSAGE_LIMIT];
+    look_for_address(launch, rank_before_mpi(), ranks_before_mpi(), problem);
+    if (*problem && rank_before_mpi() == 0)
+        fail(WRONG_RANK, "%s", problem);
+    if (*problem)
+        fprintf(stderr, "rail-mpi: %s\n", problem);
+}
+
 void must_be_at_addresses(const struct job *job)
 {
     const char *list = job->launch->rank_addresses;
-    char address[NI_MAXHOST], host[256] = "", problem[MESSAGE_LIMIT] = "";
-    enum failure failure = WRONG_RANK;
+    char problem[MESSAGE_LIMIT];
     if (list == NULL || *list == '\0')
         return;
-    gethostname(host, sizeof host - 1);
     if (job->ranks % addresses_in(list) != 0) {
-        failure = WRONG_COUNT;
         snprintf(problem, sizeof problem, "%d ranks cannot be shared evenly among %d addresses",
                  job->ranks, addresses_in(list));
-    } else if (address_of_rank(job->launch, job->rank, job->ranks, address, sizeof address) &&
-               !is_ours(address)) {
-        snprintf(problem, sizeof problem,
-                 "rank %d should be on the host with address %.200s but runs on %.200s, which has "
-                 "no such address: the launcher took the hosts in another order",
-                 job->rank, address, host);
+        must_agree(job, WRONG_COUNT, problem);
     }
-    must_agree(job, failure, *problem ? problem : NULL);
+    look_for_address(job->launch, job->rank, job->ranks, problem);
+    must_agree(job, WRONG_RANK, *problem ? problem : NULL);
 }

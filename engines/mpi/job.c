@@ -1,6 +1,8 @@
 /* The job around the modes: MPI's beginning and end, and what happens when a rank fails. */
 #include "job.h"
 
+#include "binding.h"
+#include "last_words.h"
 #include "transport.h"
 
 #include "../lib/report.h"
@@ -47,6 +49,7 @@ static bool running; /* MPI has begun and may be told to end the job */
 
 void tell_rank_failure(enum failure failure, const char *message)
 {
+    last_words_drop();
     if (rank_before_mpi() == 0) {
         report_failure(failure, message);
     } else {
@@ -66,6 +69,8 @@ static void *await_end(void *signals)
     int number;
     while (sigwait(signals, &number) != 0)
         ;
+    if (last_words_kept()) /* another rank's MPI_Init failed first */
+        _exit(1);
     fail(PEER_LOST, "the launcher ended this job, as it does when a rank fails or it is stopped: "
                     "standard error may say why");
 }
@@ -98,10 +103,12 @@ void job_begin(struct job *job, const struct launch *launch)
     *job = (struct job){.launch = launch};
     main_thread = pthread_self();
     catch_end();
+    say_if_misplaced(launch);
     transport_ask(launch);
-    transport_listen(launch);
+    transport_listen();
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &job->thread_level);
     running = true;
+    last_words_drop();
     MPI_Comm_create_errhandler(mpi_failed, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);

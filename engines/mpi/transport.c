@@ -1,23 +1,263 @@
 /* What is asked of Open MPI goes through its environment, in the process itself, so that it is the
- * same whoever starts it. */
+ * same whoever starts it. What it really does, it says only where it is debugged: it is made to
+ * talk, into a file in memory, until the ranks are connected. */
 #include "transport.h"
+
+#include "binding.h"
+#include "heard.h"
+#include "last_words.h"
 
 #include "../lib/parameters.h"
 
+#include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HELLO_TAG 9002
+#define LOG_FD "OPAL_OUTPUT_STDERR_FD" /* where Open MPI's own messages go */
+
+/* What the launch asks for, and what the user's environment had already; empty: neither. */
+struct asked {
+    const char *variable;
+    char wanted[2 * TEXT_LIMIT], kept[TEXT_LIMIT];
+};
+static struct asked asked[] = {{.variable = "OMPI_MCA_pml"},
+                               {.variable = "OMPI_MCA_btl"},
+                               {.variable = "OMPI_MCA_btl_tcp_if_include"},
+                               {.variable = "OMPI_MCA_mpi_yield_when_idle"}};
+enum { PML, BTL, INTERFACE, YIELD, ASKED };
+
+static int heard_at = -1; /* the file in memory */
+
+/* "self,tcp", "^sm": names that can stand in an environment and in a sentence. */
+static void must_be_names(const char *name, const char *text)
+{
+    size_t length = strspn(text + (*text == '^'), "abcdefghijklmnopqrstuvwxyz0123456789_,");
+    if (text[length + (*text == '^')] != '\0' || strlen(text) >= TEXT_LIMIT)
+        fail(BAD_PARAMETER, "%s: '%.60s' is no list of names: write for example %s", name, text,
+             strcmp(name, "pml") == 0 ? "ob1" : "self,tcp");
+}
+
+static bool has_name(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* What this library calls shared memory. */
+static const char *shared_memory(void)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length;
+    MPI_Get_library_version(library, &length);
+    const char *version = strstr(library, "Open MPI v");
+    return version && atoi(version + strlen("Open MPI v")) < 5 ? "vader" : "sm";
+}
+
+/* The list in the library's own words; self is always needed. */
+static void translate_btl(const char *list, char *out, size_t size)
+{
+    const char *comma = "";
+    FILE *text = fmemopen(out, size, "w");
+    if (text == NULL)
+        fail(OUT_OF_MEMORY, "no memory for a list of transports");
+    if (*list == '^') {
+        fputc(*list++, text);
+    } else if (!has_name(list, "self")) {
+        fputs("self", text);
+        comma = ",";
+    }
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        bool shared = (length == 2 && strncmp(list, "sm", 2) == 0) ||
+                      (length == 5 && strncmp(list, "vader", 5) == 0);
+        fprintf(text, "%s%.*s", comma, shared ? 99 : (int)length,
+                shared ? shared_memory() : list);
+        comma = ",";
+        list += length + (list[length] == ',');
+    }
+    fclose(text);
+}
+
+static void find_wishes(const struct launch *launch)
+{
+    char address[NI_MAXHOST];
+    const char *pml = text_of(launch, "pml"), *btl = text_of(launch, "btl");
+    must_be_names("pml", pml);
+    must_be_names("btl", btl);
+    if (strcmp(pml, "auto") != 0)
+        snprintf(asked[PML].wanted, sizeof asked[PML].wanted, "%s", pml);
+    else if (*btl) /* nothing else uses them */
+        snprintf(asked[PML].wanted, sizeof asked[PML].wanted, "ob1");
+    if (*btl)
+        translate_btl(btl, asked[BTL].wanted, sizeof asked[BTL].wanted);
+    if (number_of(launch, "yield") != 0)
+        snprintf(asked[YIELD].wanted, sizeof asked[YIELD].wanted, "1");
+    if (address_of_rank(launch, rank_before_mpi(), ranks_before_mpi(), address, sizeof address))
+        interface_of(address, asked[INTERFACE].wanted, sizeof asked[INTERFACE].wanted);
+}
 
 void transport_ask(const struct launch *launch)
 {
-    (void)launch;
+    find_wishes(launch);
+    for (int i = 0; i < ASKED; i++) {
+        const char *there = getenv(asked[i].variable);
+        if (there)
+            snprintf(asked[i].kept, sizeof asked[i].kept, "%s", there);
+        else if (*asked[i].wanted)
+            setenv(asked[i].variable, asked[i].wanted, 1);
+    }
 }
 
-void transport_listen(const struct launch *launch)
+/* When the library cannot do what it is asked, it ends the process from within MPI_Init. */
+static void prepare_for_the_worst(void)
 {
-    (void)launch;
+    char message[MESSAGE_LIMIT];
+    bool chosen = *asked[PML].wanted || *asked[BTL].wanted;
+    snprintf(message, sizeof message,
+             "MPI_Init ended the process, with pml '%.99s' and btl '%.99s' asked for: standard error "
+             "may say why, and 'ompi_info' lists what there is",
+             *asked[PML].wanted ? asked[PML].wanted : "auto", asked[BTL].wanted);
+    if (rank_before_mpi() == 0)
+        last_words_keep(chosen ? TRANSPORT_UNAVAILABLE : MPI_FAILED,
+                        chosen ? message
+                               : "MPI_Init ended the process: standard error may say why");
+}
+
+void transport_listen(void)
+{
+    static const char *const talkative[][2] = {{"OMPI_MCA_pml_base_verbose", "10"},
+                                               {"OMPI_MCA_mtl_base_verbose", "10"},
+                                               {"OMPI_MCA_btl_base_verbose", "30"}};
+    char number[16];
+    prepare_for_the_worst();
+    setenv("UCX_LOG_FILE", "stderr", 0); /* its default is where our events are */
+    heard_at = getenv(LOG_FD) ? -1 : memfd_create("open-mpi", MFD_CLOEXEC);
+    if (heard_at < 0)
+        return;
+    snprintf(number, sizeof number, "%d", heard_at);
+    setenv(LOG_FD, number, 1);
+    for (size_t i = 0; i < sizeof talkative / sizeof *talkative; i++)
+        setenv(talkative[i][0], talkative[i][1], 0);
+}
+
+/* The connections that the modes will use; a library makes them when they are first needed. */
+static void connect_neighbours(const struct job *job)
+{
+    char mine = 0, theirs;
+    for (int step = 1; step >= -1; step -= 2)
+        MPI_Sendrecv(&mine, 1, MPI_CHAR, (job->rank + job->ranks + step) % job->ranks, HELLO_TAG,
+                     &theirs, 1, MPI_CHAR, (job->rank + job->ranks - step) % job->ranks, HELLO_TAG,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Takes what was said, and has what follows go to standard error again. */
+static void stop_listening(const struct job *job, struct heard *heard)
+{
+    FILE *text = heard_at < 0 ? NULL : fdopen(dup(heard_at), "r");
+    memset(heard, 0, sizeof *heard);
+    if (text) {
+        rewind(text);
+        heard_read(heard, text, job->rank);
+        fclose(text);
+    }
+    if (heard_at >= 0)
+        dup2(STDERR_FILENO, heard_at);
+}
+
+/* True if each of the names used stands in the list asked for, or in none that is excluded. */
+static bool btls_as_asked(const char *used, const char *list)
+{
+    bool excluded = *list == '^';
+    for (const char *at = used; *at;) {
+        char name[HEARD_NAME];
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (has_name(list + excluded, name) == excluded)
+            return false;
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+static void check(const struct job *job, const struct heard *heard)
+{
+    char problem[MESSAGE_LIMIT] = "";
+    const char *pml = asked[PML].wanted, *btl = asked[BTL].wanted;
+    const char *other = NULL;
+    if (*pml && *pml != '^' && !has_name(pml, heard->pml))
+        other = heard->pml;
+    else if (*btl && (strcmp(heard->pml, "ob1") != 0 || !btls_as_asked(heard->btls, btl)))
+        other = heard->btls;
+    if (other)
+        snprintf(problem, sizeof problem,
+                 "pml '%.99s' and btl '%.99s' were asked for, and rank %d uses pml %s, btl %s%s%.99s%s"
+                 "%.99s",
+                 *pml ? pml : "auto", btl, job->rank, *heard->pml ? heard->pml : "unknown",
+                 *heard->btls ? heard->btls : "unknown",
+                 *asked[PML].kept ? ": the environment has OMPI_MCA_pml=" : "", asked[PML].kept,
+                 *asked[BTL].kept ? ": the environment has OMPI_MCA_btl=" : "", asked[BTL].kept);
+    must_agree(job, TRANSPORT_UNAVAILABLE, *problem ? problem : NULL);
+}
+
+/* What all ranks use, on rank 0. */
+static void add_used(const struct job *job, const struct heard *own, struct fields *settings)
+{
+    struct heard *all = NULL, used = {0};
+    char text[4 * HEARD_NAME];
+    if (job->rank == 0)
+        all = calloc((size_t)job->ranks, sizeof *all);
+    if (job->rank == 0 && all == NULL)
+        fail(OUT_OF_MEMORY, "no memory for what %d ranks say of themselves", job->ranks);
+    MPI_Gather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (job->rank != 0)
+        return;
+    for (int rank = 0; rank < job->ranks; rank++) {
+        heard_add(used.pml, all[rank].pml);
+        for (const char *at = all[rank].btls; *at;) {
+            char name[HEARD_NAME];
+            size_t length = strcspn(at, ",");
+            snprintf(name, sizeof name, "%.*s", (int)length, at);
+            heard_add(used.btls, name);
+            at += length + (at[length] == ',');
+        }
+    }
+    free(all);
+    snprintf(text, sizeof text, "%s%s%s", *used.pml ? used.pml : "unknown",
+             *used.btls ? " " : "", used.btls);
+    fields_add(settings, "transport_used", text);
+}
+
+/* What the user's environment said before us. */
+static void add_kept(struct fields *settings)
+{
+    char text[ASKED * 2 * TEXT_LIMIT] = "";
+    for (int i = 0; i < ASKED; i++) {
+        size_t length = strlen(text);
+        if (*asked[i].kept)
+            snprintf(text + length, sizeof text - length, "%s%s=%s", length ? " " : "",
+                     asked[i].variable, asked[i].kept);
+    }
+    if (*text)
+        fields_add(settings, "environment", text);
 }
 
 void transport_tell(const struct job *job, struct fields *settings)
 {
-    (void)job;
-    (void)settings;
+    struct heard heard;
+    connect_neighbours(job);
+    stop_listening(job, &heard);
+    check(job, &heard);
+    add_used(job, &heard, settings);
+    add_kept(settings);
+    if (*heard.addresses)
+        heard_add_interfaces(&heard, settings);
 }

@@ -7,11 +7,11 @@
 /* Before MPI_Init: puts what the launch asks for into Open MPI's environment. */
 void transport_ask(const struct launch *launch);
 
-/* Before MPI_Init: has the library say what it does, to us alone. */
-void transport_listen(const struct launch *launch);
+/* Before MPI_Init: has the library say what it does, to us alone, and gets last words ready. */
+void transport_listen(void);
 
-/* All ranks, after MPI_Init: exchanges messages, so that there are connections, and adds to rank
- * 0's settings what was used; fails if it is not what was asked for. */
+/* All ranks, after MPI_Init: exchanges messages, so that there are connections, and adds to the
+ * settings what is used; fails if it is not what was asked for. */
 void transport_tell(const struct job *job, struct fields *settings);
 
 #endif
