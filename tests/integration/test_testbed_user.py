@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -138,6 +139,34 @@ def test_a_testbed_whose_holder_was_killed_says_so_and_goes(box: Box) -> None:
     assert done.returncode == 3
     assert f"namespace {box.namespace('a')} is gone" in done.stderr
     assert box.down().returncode == 0
+
+
+@pytest.mark.parametrize("moment", ["holder", "namespace"])
+def test_down_removes_what_a_killed_up_had_made(box: Box, moment: str) -> None:
+    box.write("hosts: [a, b]\nlinks: [{between: [a, b], rate: 1Gbit/s}]\n")
+    user = box.folder.stat().st_uid
+    up = subprocess.Popen(
+        [*box.railgauge, "testbed", "up", str(box.file)], env={**os.environ, **box.environment}
+    )
+    while up.poll() is None and not _reached(user, box.namespace("a"), moment):
+        time.sleep(0.001)
+    up.kill()
+    up.wait()
+    assert box.down().returncode == 0
+    assert _processes(user) == []
+
+
+def _reached(user: int, namespace: str, moment: str) -> bool:
+    """Tell whether some process of the user is a holder, or sees the namespace."""
+    for pid in _processes(user):
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        there = Path(f"/proc/{pid}/root/run/netns", namespace).exists()
+        if there if moment == "namespace" else words[:2] == [b"sleep", b"infinity"]:
+            return True
+    return False
 
 
 def test_the_mpi_agent_reaches_the_holders_hosts_from_outside(box: Box) -> None:

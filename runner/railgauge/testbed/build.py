@@ -23,20 +23,20 @@ done
 
 def build_namespaces(record: Record) -> None:
     """Make the hosts' and switches' namespaces, each with its loopback up."""
-    names, holder = record.layout.all_namespaces, record.holder
-    tool(holder, "ip", "-batch", "-", lines=[("netns", "add", name) for name in names])
-    tool(holder, "sh", "-c", _NO_IPV6, "railgauge", *names)
+    names = record.layout.all_namespaces
+    tool(record, "ip", "-batch", "-", lines=[("netns", "add", name) for name in names])
+    tool(record, "sh", "-c", _NO_IPV6, "railgauge", *names)
     for name in names:
-        tool(holder, "ip", "-n", name, "link", "set", "lo", "up")
+        tool(record, "ip", "-n", name, "link", "set", "lo", "up")
     for bridge in record.layout.bridges:
         lines = ["link add switch type bridge", "link set switch up"]
-        tool(holder, "ip", "-n", bridge, "-batch", "-", lines=[line.split() for line in lines])
+        tool(record, "ip", "-n", bridge, "-batch", "-", lines=[line.split() for line in lines])
 
 
 def build_pairs(record: Record) -> None:
     """Make the cables that the kernel makes: all but those of rail-wire."""
     pairs = [_pair(cable) for cable in record.layout.cables if cable.by != "rail-wire"]
-    tool(record.holder, "ip", "-batch", "-", lines=pairs)
+    tool(record, "ip", "-batch", "-", lines=pairs)
 
 
 def connect(record: Record) -> None:
@@ -50,13 +50,13 @@ def connect(record: Record) -> None:
             if end.namespace == namespace
         ]
         links = list(_interfaces(layout, namespace, ends))
-        tool(record.holder, "ip", "-n", namespace, "-batch", "-", lines=links)
+        tool(record, "ip", "-n", namespace, "-batch", "-", lines=links)
         shaped = [
             ("qdisc", "replace", "dev", end.interface, "root", *words)
             for cable, end in ends
             if (words := discipline(cable))
         ]
-        tool(record.holder, "tc", "-n", namespace, "-batch", "-", lines=shaped)
+        tool(record, "tc", "-n", namespace, "-batch", "-", lines=shaped)
 
 
 def _pair(cable: Cable) -> tuple[str, ...]:

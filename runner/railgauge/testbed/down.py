@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from railgauge.errors import InputError
 from railgauge.testbed.state import Record, State, locked, translated
@@ -27,17 +28,25 @@ def remove(state: State) -> None:
 def _remove(record: Record) -> None:
     processes = ours(record.token)
     holder = record.holder if record.holder in processes else None
-    there = [each for each in record.layout.all_namespaces if exists(each, holder)]
-    if not record.privileged and holder is None:
-        there = []  # they went with their holder, or it never came to them
+    record = replace(record, holder=holder)
+    _end_builders(record)
+    # An ordinary user's namespaces went with their holder, or it never came to them.
+    known = record.layout.all_namespaces if record.privileged or holder else ()
+    there = [each for each in known if exists(each, holder)]
     running = inside(there, holder)
     if os.getpid() in running:
         raise InputError(
             f"this very command runs on a host of the testbed {record.layout.name}: "
             "leave it first (exit), for all that runs there ends"
         )
-    end(sorted({*running, *processes} - {holder}))
+    end(running)
     if there:
-        tool(holder, "ip", "-batch", "-", lines=[("netns", "del", each) for each in there])
+        tool(record, "ip", "-batch", "-", lines=[("netns", "del", each) for each in there])
     if holder is not None:
         end([holder])
+
+
+def _end_builders(record: Record) -> None:
+    """End the relays, and what a killed `up` still has at work, until nothing new comes of it."""
+    while working := [pid for pid in ours(record.token) if pid != record.holder]:
+        end(working)

@@ -12,25 +12,27 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from railgauge.errors import EnvironmentFailedError
-from railgauge.testbed.state import TOKEN
+from railgauge.testbed.state import TOKEN, Record
 from railgauge.transport.netns import enter, namespace_file
 
 _TIMEOUT = 120.0
 
 
-def tool(holder: int | None, *argv: str, lines: Sequence[Sequence[str]] = ()) -> str:
-    """Run a program to its end among the holder's namespaces, with `lines` as its input.
+def tool(record: Record, *argv: str, lines: Sequence[Sequence[str]] = ()) -> str:
+    """Run a program to its end where the testbed is, with `lines` as its input.
 
-    Returns its output; EnvironmentFailedError with its own words when it fails.
+    Returns its output; EnvironmentFailedError with its own words when it fails. It carries the
+    testbed's token, for `down` has to end what a killed `up` had begun.
     """
     text = "".join(f"{' '.join(line)}\n" for line in lines)
     try:
         done = subprocess.run(
-            [*enter(holder), *argv],
+            [*enter(record.holder), *argv],
             input=text,
             capture_output=True,
             text=True,
             timeout=_TIMEOUT,
+            env={**os.environ, TOKEN: record.token},
             check=False,
         )
     except FileNotFoundError as error:
