@@ -7,6 +7,7 @@ stores each replication at once and tells the observer. Ctrl-C is a message in t
 from __future__ import annotations
 
 import queue
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
 from railgauge.errors import HostUnreachableError
 from railgauge.interrupts import asking
-from railgauge.schedule import Dispatch, Round
+from railgauge.schedule import Dispatch, Round, within
 from railgauge.store import Store
 
 Namer = Callable[[Dispatch], str]
@@ -51,24 +52,32 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where and how the rounds are measured: hosts by name, launches' terms by case."""
+    """Where and how the rounds are measured: hosts by name, launches' terms by case.
+
+    Everything has to end by the `deadline` (seconds since 1970), if there is one.
+    """
 
     catalogue: Catalogue
     name: Namer
     sites: Mapping[str, Site]
     concurrency: int
     terms: Callable[[Dispatch], Terms]
+    deadline: float | None = None
 
 
 @dataclass(slots=True)
 class Totals:
-    """What an execution came to. `missing` were left out, with lost hosts or when stopped."""
+    """What an execution came to.
+
+    `missing` were left out: with lost hosts, when the user stopped it, or when `out_of_time`.
+    """
 
     asked: int = 0
     measured: int = 0
     failed: int = 0
     missing: int = 0
     stopped: bool = False
+    out_of_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,7 @@ class _Ended:
 
 
 class _Stop:
-    """The user wants the run to stop."""
+    """The user wants the run to stop, or its time is over."""
 
 
 _Message = _Measured | _Ended | _Stop
@@ -105,7 +114,7 @@ class Execution:
         self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
 
     def run(self, rounds: Sequence[Round]) -> Totals:
-        """Measure all rounds, or until the user stops it; returns what came of it."""
+        """Measure all rounds, or until the user or the deadline stops it; returns what came."""
         every = [dispatch for each in rounds for dispatch in each]
         self.totals.asked = sum(len(each.replications) * len(each.cases) for each in every)
         launched = sum(len(each.replications) for each in every)
@@ -114,7 +123,7 @@ class Execution:
         try:
             with asking(lambda: self._messages.put(_Stop())):
                 for each in rounds:
-                    if self.totals.stopped:
+                    if self.totals.stopped or self.totals.out_of_time:
                         break
                     self._run_round(each, workers)
         finally:
@@ -128,12 +137,14 @@ class Execution:
     def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
         running = 0
         for dispatch in dispatches:
-            if not any(self._setting_host(name) in self.lost for name in dispatch.hosts):
-                self._observer.dispatched(dispatch)
-                workers.submit(self._work, dispatch)
+            if any(self._setting_host(name) in self.lost for name in dispatch.hosts):
+                continue
+            if fitting := self._fitting(dispatch):
+                self._observer.dispatched(fitting)
+                workers.submit(self._work, fitting)
                 running += 1
         while running:
-            match self._messages.get():
+            match self._next_message():
                 case _Measured() as message:
                     self._note(message)
                 case _Ended(error=error):
@@ -142,6 +153,27 @@ class Execution:
                 case _Stop():
                     self.totals.stopped = True
                     self._programs.end_all()
+
+    def _fitting(self, dispatch: Dispatch) -> Dispatch | None:
+        """Return what of the dispatch can end before the deadline; nothing is begun after it."""
+        if self._setting.deadline is None:
+            return dispatch
+        left = self._setting.deadline - time.time()
+        fitting = (
+            None if self.totals.out_of_time else within(dispatch, left, self._setting.catalogue)
+        )
+        self.totals.out_of_time = fitting != dispatch
+        return fitting
+
+    def _next_message(self) -> _Message:
+        """Return the next message; at the deadline, that it is time to stop."""
+        if self._setting.deadline is None or self.totals.stopped:
+            return self._messages.get()
+        try:
+            return self._messages.get(timeout=max(0.0, self._setting.deadline - time.time()))
+        except queue.Empty:
+            self.totals.out_of_time = True
+            return _Stop()
 
     def _setting_host(self, name: str) -> str:
         """Return the name under which the machine behind host `name` is reached."""

@@ -40,7 +40,7 @@ from railgauge.gitstate import git_state
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.plan.model import Host, Mpi, Plan
 from railgauge.schedule import Dispatch, Round, schedule
-from railgauge.slurm.allocation import require_nodes
+from railgauge.slurm.allocation import MARGIN, deadline, require_nodes
 from railgauge.store import Store
 from railgauge.store.connect import connect as connect_database
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
@@ -52,7 +52,7 @@ from railgauge.yamlfile import load
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
 _REACH_SECONDS = 60.0
-_NODES = "slurm nodes"
+NODES = "slurm nodes"
 T = TypeVar("T")
 
 
@@ -60,7 +60,8 @@ T = TypeVar("T")
 class Request:
     """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
 
-    What is opened on the way is closed with `cleanup`.
+    What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
+    seconds before its time is over.
     """
 
     where: str
@@ -69,6 +70,7 @@ class Request:
     plan: Path | None = None
     run: int | None = None
     allow_large: bool = False
+    margin: float = MARGIN
 
     @cached_property
     def store(self) -> Store:
@@ -107,7 +109,8 @@ class Finished:
     """A run that came to its end.
 
     Of the replications `asked` for now, `measured` were measured and `missing` left out with the
-    `lost` hosts; `failed` counts all failed replications of the run.
+    `lost` hosts, or because it was `out_of_time`; `failed` counts all failed replications of the
+    run.
     """
 
     run: int
@@ -117,6 +120,7 @@ class Finished:
     failed: int
     missing: int
     lost: Mapping[str, str]
+    out_of_time: bool
 
 
 def execute(request: Request) -> Finished:
@@ -152,7 +156,7 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
         )
     directory = Path(stored.new.directory)
     began = stored.new.files
-    nodes = began.get(_NODES)
+    nodes = began.get(NODES)
     loaded = load_plan_text(stored.new.plan_text, f"plan of run {run}", directory, nodes)
     now = named_texts(loaded)
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
@@ -343,7 +347,12 @@ def perform(job: Job) -> Finished:
     """Measure round after round, storing each replication as it comes."""
     store, plan, catalogue = job.request.store, job.loaded.plan, job.loaded.catalogue
     setting = Setting(
-        catalogue, _namer(job), job.sites, plan.concurrency, partial(launch_terms, plan)
+        catalogue,
+        _namer(job),
+        job.sites,
+        plan.concurrency,
+        partial(launch_terms, plan),
+        deadline(job.request.margin, job.request.observer.say),
     )
     execution = Execution(store, job.run, job.request.observer, setting)
     totals = Totals()
@@ -356,7 +365,7 @@ def perform(job: Job) -> Finished:
         store.finish_run(job.run, "interrupted" if totals.missing else "complete")
     elif _stored(job).state != "complete":
         store.finish_run(job.run, "complete")  # it was killed after its last replication
-    if totals.stopped and totals.missing:
+    if totals.stopped and totals.missing and not totals.out_of_time:
         raise InterruptedRunError(
             f"stopped: {totals.measured + totals.failed} replications measured and stored, "
             f"{totals.missing} missing. Go on with: railgauge resume {job.run}"
@@ -370,6 +379,7 @@ def perform(job: Job) -> Finished:
         failed,
         totals.missing,
         execution.lost,
+        totals.out_of_time,
     )
 
 
@@ -399,7 +409,7 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
         if test.engine in described
     }
     texts = {name: load(file).text for name, file in files.items()}
-    return texts if loaded.nodes is None else {**texts, _NODES: loaded.nodes}
+    return texts if loaded.nodes is None else {**texts, NODES: loaded.nodes}
 
 
 def _namer(job: Job) -> Namer:

@@ -125,6 +125,19 @@ def estimate(rounds: Iterable[Round], catalogue: Catalogue) -> Estimate:
     return Estimate(seconds, unknown)
 
 
+def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch | None:
+    """Return `dispatch` with those of its replications that end within `seconds`, None if none do.
+
+    A launch whose length can't be told before fits as long as there is any time.
+    """
+    warmup, duration = _length(dispatch.case, catalogue) or (0.0, 0.0)
+    numbers = dispatch.replications
+    left = seconds - _LAUNCH_SECONDS - warmup
+    if duration > 0:
+        numbers = numbers[: max(0, int(left // duration))]
+    return dispatch._replace(replications=numbers) if numbers and left > 0 else None
+
+
 def _length(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
     """Return the seconds of a launch's warm-up and of each replication; None if unknown."""
     if not catalogue.engine(case.engine).is_timed(case.parameters):

@@ -33,7 +33,7 @@ TOOLS = (
     "squeue",
 )
 NODES = ("node1", "node2")
-_SECONDS = 60
+_SECONDS = 120
 _CONFIG = """\
 ClusterName={cluster}
 SlurmctldHost={host}(127.0.0.1)

@@ -25,6 +25,7 @@ _COMMANDS = {
     "check": ("planning", "check", "Validate a plan and say what it would run."),
     "run": ("running", "run", "Run a plan and print its table."),
     "resume": ("running", "resume", "Go on with a run that was stopped."),
+    "submit": ("submitting", "submit", "Run a plan, or go on with a run, in a Slurm job."),
     "list": ("runs", "list_runs", "List the runs in the database."),
     "show": ("runs", "show", "Show a run: its cases, failures and tables."),
     "report": ("reporting", "report", "Render runs to text, HTML, LaTeX and CSV."),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from railgauge.slurm.allocation import MARGIN
+from railgauge.units import parse_time
+
 database = click.option(
     "--db",
     "where",
@@ -12,6 +15,24 @@ database = click.option(
     show_default=True,
     metavar="PATH-or-URL",
     help="The database (also RAILGAUGE_DB): an SQLite file or an SQLAlchemy URL.",
+)
+
+
+def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    try:
+        return parse_time(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+margin = click.option(
+    "--margin",
+    envvar="RAILGAUGE_MARGIN",
+    default=f"{MARGIN:g}s",
+    show_default=True,
+    metavar="TIME",
+    callback=_seconds,
+    help="In a Slurm job (also RAILGAUGE_MARGIN): end this long before its time is over.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON (see docs/cli.md).")
 allow_large = click.option(

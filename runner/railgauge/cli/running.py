@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from railgauge.cli.options import allow_large, database
+from railgauge.cli.options import allow_large, database, margin
 from railgauge.cli.tables import default_text
-from railgauge.pipeline import Request, execute
+from railgauge.pipeline import Finished, Request, execute
 from railgauge.progress import observer_for
 
 
@@ -17,34 +17,44 @@ from railgauge.progress import observer_for
 @click.argument("plan", type=click.Path(path_type=Path))
 @database
 @allow_large
-def run(plan: Path, where: str, allow_large: bool) -> int:
+@margin
+def run(plan: Path, where: str, allow_large: bool, margin: float) -> int:
     """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
 
     Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
     """
     with contextlib.ExitStack() as cleanup:
-        return _execute(Request(where, observer_for(), cleanup, plan=plan, allow_large=allow_large))
+        request = Request(
+            where, observer_for(), cleanup, plan=plan, allow_large=allow_large, margin=margin
+        )
+        return tell(request, execute(request))
 
 
 @click.command()
 @click.argument("run", type=int)
 @database
-def resume(run: int, where: str) -> int:
+@margin
+def resume(run: int, where: str, margin: float) -> int:
     """Go on with RUN: measure exactly the replications that have no outcome yet."""
     with contextlib.ExitStack() as cleanup:
-        return _execute(Request(where, observer_for(), cleanup, run=run))
+        request = Request(where, observer_for(), cleanup, run=run, margin=margin)
+        return tell(request, execute(request))
 
 
-def _execute(request: Request) -> int:
-    """Execute and tell what came of it; return the exit code."""
-    finished = execute(request)
+def tell(request: Request, finished: Finished) -> int:
+    """Tell what came of a run; return the exit code."""
     if finished.measured:
         click.echo(default_text(request.store, [finished.run], finished.catalogue))
     measured = f"{finished.measured} measured" if finished.asked else "nothing is left to measure"
     click.echo(f"run {finished.run} in {request.where}: {measured}", nl=False)
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
     click.echo(f", {finished.missing} missing" if finished.missing else "")
-    if finished.missing:
+    if finished.missing and finished.out_of_time:
+        click.echo(
+            f"stopped for the time limit: {finished.missing} missing; "
+            f"go on with: railgauge resume {finished.run}"
+        )
+    elif finished.missing:
         click.echo(
             f"missing because of {', '.join(sorted(finished.lost))}; once reachable, "
             f"go on with: railgauge resume {finished.run}"

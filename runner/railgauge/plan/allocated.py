@@ -37,10 +37,12 @@ class OrAllocation:
 class Allocated:
     """The hosts that `{slurm: all}` stands for.
 
-    `text` is them as YAML: given where a run has stored it, else set when Slurm was asked.
+    `given` is them as YAML, where they are known; else Slurm is asked. `used` is what was filled
+    in, None as long as nothing was.
     """
 
-    text: str | None = None
+    given: str | None = None
+    used: str | None = None
 
     def fill(self, document: Document) -> Document:
         """Return the document of a plan or hosts file with its hosts written out.
@@ -50,9 +52,11 @@ class Allocated:
         data = document.data
         if not isinstance(data, dict) or data.get("hosts") != _ALL:
             return document
-        if self.text is None:
-            self.text = yaml.safe_dump(_ask(document), sort_keys=False, allow_unicode=True)
-        hosts = loads(self.text, "the allocation's hosts").data
+        if self.used is None:
+            self.used = self.given
+        if self.used is None:
+            self.used = yaml.safe_dump(_ask(document), sort_keys=False, allow_unicode=True)
+        hosts = loads(self.used, "the allocation's hosts").data
         return replace(document, data={**data, "hosts": hosts})
 
 

@@ -46,9 +46,12 @@ _LEAST: Mapping[str, Any] = {
 }
 
 
-def load_plan(path: Path) -> LoadedPlan:
-    """Return the plan at `path`; FileProblems with every mistake in it and the files it names."""
-    return _read(load(path), path.parent)
+def load_plan(path: Path, nodes: str | None = None) -> LoadedPlan:
+    """Return the plan at `path`; FileProblems with every mistake in it and the files it names.
+
+    `nodes` are what `{slurm: all}` stands for, if not the nodes of the allocation we are in.
+    """
+    return _read(load(path), path.parent, nodes)
 
 
 def load_plan_text(text: str, name: str, directory: Path, nodes: str | None = None) -> LoadedPlan:
@@ -94,7 +97,7 @@ class _Reader:
             catalogue,
             self._document,
             tuple(spaces),
-            self._allocated.text,
+            self._allocated.used,
         )
 
     def read_around(self, mistakes: Sequence[Mistake]) -> None:

@@ -10,12 +10,14 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.errors import EnvironmentFailedError, InputError
 
 _SECONDS = 60.0
+# Before a job's time is over: for the last results, and for submitting the next job.
+MARGIN = 60.0
 # What tells Slurm's clients where their Slurm is and who we are.
 _KEPT = {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_CLUSTERS"}
 _FIELD = re.compile(r"(\w+)=(\S*)")
@@ -77,11 +79,23 @@ def require_nodes(wanted: Collection[str]) -> None:
         )
 
 
-def end_time(job: str) -> float | None:
-    """Return when `job` must end (seconds since 1970), None where there is no limit."""
-    left = ask(["squeue", "-h", "-j", job, "-o", "%L"]).strip()
-    seconds = seconds_of(left)
-    return None if seconds is None else time.time() + seconds
+def deadline(margin: float, say: Callable[[str], None]) -> float | None:
+    """Return when what runs in our job must have ended (seconds since 1970), None without a limit.
+
+    That is `margin` seconds before its time is over. Where Slurm doesn't tell, that is said.
+    """
+    job = current_job()
+    if job is None:
+        return None
+    told = os.environ.get("SLURM_JOB_END_TIME", "")
+    if told.isdigit():
+        return float(told) - margin
+    try:
+        left = seconds_of(ask(["squeue", "-h", "-j", job, "-o", "%L"]).strip())
+    except EnvironmentFailedError as error:
+        say(f"when job {job} ends is unknown, so its time limit may cut the run short: {error}")
+        return None
+    return None if left is None else time.time() + left - margin
 
 
 def seconds_of(text: str) -> float | None:
@@ -94,13 +108,18 @@ def seconds_of(text: str) -> float | None:
     return float(((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
-def ask(command: Sequence[str]) -> str:
-    """Return what one of Slurm's programs prints; EnvironmentFailedError where it fails."""
-    kept = {name: text for name, text in os.environ.items() if name not in inherited()}
+def ask(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """Return what one of Slurm's programs prints; EnvironmentFailedError where it fails.
+
+    Its environment is ours without what a job's options would change, if no other is given.
+    """
+    if environment is None:
+        ours = set(inherited())
+        environment = {name: text for name, text in os.environ.items() if name not in ours}
     try:
         done = subprocess.run(
             command,
-            env=kept,
+            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
