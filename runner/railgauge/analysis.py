@@ -112,16 +112,21 @@ class Shortfalls(NamedTuple):
 
 
 def find_shortfalls(
-    values: NDArray[np.float64], asked: NDArray[np.bool_], *, higher_is_better: bool
+    values: NDArray[np.float64],
+    asked: NDArray[np.bool_],
+    *,
+    higher_is_better: bool,
+    best: NDArray[np.float64] | None = None,
 ) -> Shortfalls:
     """Find the slow hosts and links in `values` (n, n) >= 0: sender by receiver, NaN where none.
 
     `asked` (n, n) tells which were to be measured. All is compared by ratio; of two middle values
     the worse is the median. A host's level is what a tenth of its links may exceed, so neither a
     slow partner nor the way to another rack pulls it down. A link is held against the worse of its
-    two hosts' medians over their other links, so what is usual between two racks is no finding. The
-    spread is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the
-    links are as they should be. ValueError for a negative value, or a 0 where lower is better.
+    two hosts' medians over their other links, so what is usual between two racks is no finding; if
+    `best` (n, n) is each link's best replication, that one has to fall short as well. The spread is
+    the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the links are as
+    they should be. ValueError for a negative value, or a 0 where lower is better.
     """
     there = ~np.isnan(values)
     if np.any(values[there] < 0) or (not higher_is_better and np.any(values[there] == 0)):
@@ -138,9 +143,10 @@ def find_shortfalls(
     if not higher_is_better:
         found = [one._replace(level=-one.level, others=-one.others) for one in found]
     least = min(math.exp(-LINK_DEVIATIONS * spread), 1 - LINK_LEAST)
+    most = better if best is None else best if higher_is_better else -best
     return Shortfalls(
         tuple(sorted(found, key=lambda one: (one.host, not one.sends))),
-        tuple(_short_links(better, senders.slow, receivers.slow, least)),
+        tuple(_short_links(better, most, senders.slow, receivers.slow, least)),
         math.expm1(spread),
         int(np.count_nonzero(~np.isnan(senders.others) | ~np.isnan(receivers.others))),
     )
@@ -203,6 +209,7 @@ def _findings(
 
 def _short_links(
     better: NDArray[np.float64],
+    most: NDArray[np.float64],
     slow_senders: NDArray[np.bool_],
     slow_receivers: NDArray[np.bool_],
     least: float,
@@ -212,7 +219,7 @@ def _short_links(
     rest[:, slow_receivers] = np.nan
     expected = np.fmin(_without_each(rest, _median_place), _without_each(rest.T, _median_place).T)
     share = _share(rest, expected)
-    senders, receivers = np.nonzero(share < least)
+    senders, receivers = np.nonzero((share < least) & (_share(most, expected) < least))
     order = np.argsort(share[senders, receivers], kind="stable")
     return [
         LinkFinding(i, j, abs(float(better[i, j])), abs(float(expected[i, j])))

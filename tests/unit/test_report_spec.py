@@ -124,7 +124,11 @@ def test_a_definition_of_figures_needs_no_tables(tmp_path: Path) -> None:
     ("old", "new", "problem"),
     [
         ("kind: arrival", "kind: arival", "7:11: unknown kind 'arival': did you mean 'arrival'?"),
-        ("kind: arrival", "kind: pie", "7:11: unknown kind 'pie': known are arrival, gaps, lines"),
+        (
+            "kind: arrival",
+            "kind: pie",
+            "7:11: unknown kind 'pie': known are arrival, gaps, heatmap, lines",
+        ),
         ("each: [link]", "each: [lnk]", "9:12: unknown axis 'lnk': did you mean 'link'?"),
         ("each: [link]", "each: [link, link]", "9:18: axis 'link' is there already"),
         ("each: [link]", "replicaton: 2", "9:5: unknown key 'replicaton': did you mean"),
@@ -157,4 +161,4 @@ def test_each_mistake_in_a_figure_is_told_where_it_stands(
 def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
     text = "railgauge_report: 1\nname: report\ntitle: A report\n"
     (problem,) = _problems(tmp_path, text)
-    assert problem == "1:1: the report shows nothing: add 'tables' or 'figures'"
+    assert problem == "1:1: the report shows nothing: add 'tables', 'figures' or 'slow_nodes'"

@@ -146,6 +146,19 @@ def test_a_single_slow_link_is_found_and_its_hosts_are_fine(racks: tuple[int, ..
     assert result.links[0].expected == pytest.approx(usual, rel=0.1)
 
 
+def test_a_link_that_was_up_to_speed_once_is_no_slow_link() -> None:
+    values = cluster((8,))
+    best = values.copy()
+    values[2, 3] *= 0.3
+    values[4, 5] *= 0.3
+    best[4, 5] *= 0.35
+    asked = ~np.isnan(values)
+    once = find_shortfalls(values, asked, higher_is_better=True, best=best)
+    assert links(once) == [(4, 5)]
+    latency = find_shortfalls(1e6 / values, asked, higher_is_better=False, best=1e6 / best)
+    assert links(latency) == [(4, 5)]
+
+
 def test_a_slow_link_of_a_slow_host_is_the_hosts() -> None:
     values = cluster((8,))
     values[2] *= 0.5

@@ -11,7 +11,7 @@ from railgauge.errors import InputError, Problem
 from railgauge.report.axes import FIXED_AXES, Axis, parameter_info
 from railgauge.report.kinds import KINDS
 from railgauge.report.kinds.base import Kind
-from railgauge.report.model import FigureSpec, TableSpec
+from railgauge.report.model import FigureSpec, SlowNodesSpec, TableSpec
 from railgauge.report.number import fitting_units, scale
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
@@ -26,7 +26,7 @@ class _Checker:
         self,
         document: Document,
         place: Place,
-        part: TableSpec | FigureSpec,
+        part: TableSpec | SlowNodesSpec | FigureSpec,
         catalogue: Catalogue,
     ) -> None:
         self._document = document
@@ -45,6 +45,18 @@ class _Checker:
     def _selected(self) -> Iterator[Problem]:
         for name in self._part.select:
             yield from self._axis_name(("select", name), name, key=True)
+
+    def _each(self, each: Sequence[str], *taken: str) -> Iterator[Problem]:
+        seen = set(taken)
+        for i, name in enumerate(each):
+            yield from self._axis_name(("each", i), name, key=False)
+            if name in seen:
+                yield self._problem(("each", i), f"axis {name!r} is there already: leave it out")
+            seen.add(name)
+
+    def _axes_said(self) -> Iterator[Problem]:
+        for name in self._part.axes:
+            yield from self._axis_name(("axes", name), name, key=True)
 
     def _axis_name(self, place: Sequence[str | int], name: str, *, key: bool) -> Iterator[Problem]:
         known = dict.fromkeys([*FIXED_AXES, *(p for e in self._engines for p in e.parameters)])
@@ -134,6 +146,24 @@ class TableChecker(_Checker):
                 yield self._problem(("axes", name), message, key=True)
 
 
+class SlowNodesChecker(_Checker):
+    """Checks one list of slow nodes."""
+
+    def __init__(
+        self, document: Document, place: Place, listing: SlowNodesSpec, catalogue: Catalogue
+    ) -> None:
+        super().__init__(document, place, listing, catalogue)
+        self._listing = listing
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield everything that is wrong with the list."""
+        yield from self._each(self._listing.each)
+        yield from self._selected()
+        yield from self._axes_said()
+        yield from self._values()
+        yield from self._metric((), self._listing.metric, "median", self._listing.unit)
+
+
 class FigureChecker(_Checker):
     """Checks one figure."""
 
@@ -171,15 +201,9 @@ class FigureChecker(_Checker):
         return f"a figure of kind {self._figure.kind}"
 
     def _axis_names(self) -> Iterator[Problem]:
-        seen: set[str] = set()
-        for i, name in enumerate(self._figure.each):
-            yield from self._axis_name(("each", i), name, key=False)
-            if name in (self._figure.x.axis, *seen):
-                yield self._problem(("each", i), f"axis {name!r} is there already: leave it out")
-            seen.add(name)
+        yield from self._each(self._figure.each, self._figure.x.axis)
         yield from self._selected()
-        for name in self._figure.axes:
-            yield from self._axis_name(("axes", name), name, key=True)
+        yield from self._axes_said()
 
     def _x(self, kind: Kind[Any]) -> Iterator[Problem]:
         axis = self._figure.x.axis

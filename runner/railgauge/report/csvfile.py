@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from railgauge.analysis import Summary
 from railgauge.report.table import Table
@@ -58,6 +59,11 @@ def render_records(
     writer.writerow(map(_text, header))
     writer.writerows([*map(_text, record)] for record in records)
     return out.getvalue()
+
+
+def render_json(data: Mapping[str, object]) -> str:
+    """Return `data` as JSON, ending with a newline; what isn't there is null."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,8 @@ from railgauge.cases import Value
 from railgauge.report.table import Table
 
 # A point for each row (x, y); a histogram's steps (x, y); lines with error bars (x, y, low, high).
-Style = Literal["dots", "steps", "lines"]
+# Of a grid the cells are drawn, which `Content.grid` holds.
+Style = Literal["dots", "steps", "lines", "grid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,23 @@ class Plotted:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """`size` by `size` cells, counted from 0, rows from the top.
+
+    `cells` float64 (k, 4): column, row, value, colour (0xRRGGBB); `missing` (m, 2): column, row.
+    `bar` (b, 4) is the legend: from row, to row, value, colour. Tics are (place, text).
+    """
+
+    size: int
+    cells: NDArray[np.float64]
+    missing: NDArray[np.float64]
+    bar: NDArray[np.float64]
+    tics: tuple[tuple[float, str], ...]
+    bar_tics: tuple[tuple[float, str], ...]
+    colours: Scale
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Content:
     """What a kind makes of its measurements.
 
@@ -55,6 +73,7 @@ class Content:
     records: tuple[tuple[Value | None, ...], ...]
     table: Table | None = None
     notes: tuple[str, ...] = ()
+    grid: Grid | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,15 +6,22 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from railgauge.errors import InputError
-from railgauge.report.axes import FIXED_AXES, Axis, axis_value
+from railgauge.report.axes import FIXED_AXES, Axis
 from railgauge.report.characters import visible
 from railgauge.report.figure import Figure
 from railgauge.report.kinds import KINDS
-from railgauge.report.kinds.base import Kind, Lacking
+from railgauge.report.kinds.base import Kind, Lacking, Line
 from railgauge.report.legend import label, tell_apart
 from railgauge.report.model import FigureSpec
 from railgauge.report.notes import sources
-from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching, some
+from railgauge.report.selection import (
+    asked_and_there,
+    by_each,
+    engines_shown,
+    make_axes,
+    matching,
+    some,
+)
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
@@ -39,14 +46,8 @@ def build_figures(
     found = kind.members(store, run_ids, spec)
     lacking = kind.lacking(store, run_ids, spec, found)
     maker = _Maker(spec, kind, [*found, *lacking], catalogue, imported)
-    groups: dict[tuple[Any, ...], list[Any]] = {}
-    for one in maker.chosen():
-        groups.setdefault(tuple(axis_value(one, name) for name in spec.each), []).append(one)
-    keys = list(groups)
-    for place in reversed(range(len(spec.each))):
-        order = maker.axis(spec.each[place]).sorted(key[place] for key in keys)
-        keys.sort(key=lambda key, place=place, order=order: order.index(key[place]))  # type: ignore[misc]
-    return [maker.figure(store, key, groups[key], i) for i, key in enumerate(keys, 1)]
+    groups = by_each(maker.chosen(), spec.each, maker.axis)
+    return [maker.figure(store, key, group, i) for i, (key, group) in enumerate(groups, 1)]
 
 
 class _Maker:
@@ -99,7 +100,10 @@ class _Maker:
             title += f": {label(zip(spec.each, key, strict=True), self.axis)}"
             spec = spec.model_copy(update={"name": f"{spec.name}-{number}"})
         spec = spec.model_copy(update={"title": title})
-        every = tell_apart(group, self.axis, spec.x.axis)
+        if self._kind.together:
+            every = [Line(title, group)]
+        else:
+            every = tell_apart(group, self.axis, spec.x.axis)
         without = [line for line in every if isinstance(line.members[0], Lacking)]
         lines = [line for line in every if line not in without] if without else every
         if len(lines) > self._kind.most:
@@ -108,10 +112,9 @@ class _Maker:
                 f" {self._kind.most} that can be told apart: narrow 'select', or name axes in"
                 " 'each', such as each: [link]"
             )
-        along = self._axes[spec.x.axis] if spec.x.axis else None
-        content = self._kind.draw(spec, store, lines, along)
+        content = self._kind.draw(spec, store, lines, self.axis)
         notes = [*content.notes, sources(group, self._imported)]
-        if content.style != "lines":
+        if self._kind.y is not None:
             notes[:0] = _replications([line.members[0] for line in lines])
         if without:
             notes.insert(0, _without([line.label for line in without]))

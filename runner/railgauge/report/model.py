@@ -123,17 +123,35 @@ class FigureSpec(StrictModel):
     notes: str = ""
 
 
+class SlowNodesSpec(StrictModel):
+    """A list of the hosts whose links all fall short in a metric, and of single slow links.
+
+    `select` as in tables; `each` as in figures. An empty `unit` is one that suits the values.
+    """
+
+    name: Stem
+    title: str
+    metric: str
+    select: dict[str, Selection] = Field(default_factory=dict)
+    each: list[str] = Field(default_factory=list)
+    unit: str = ""
+    digits: Annotated[int, Field(ge=0, le=12)] = 2
+    axes: dict[str, AxisSpec] = Field(default_factory=dict)
+    notes: str = ""
+
+
 class Spec(StrictModel):
-    """A report definition: a name (the stem of its files), a title, its tables and its figures."""
+    """A report definition: a name (the stem of its files), a title, and what it shows."""
 
     railgauge_report: Literal[1]
     name: Stem
     title: str
     tables: list[TableSpec] = Field(default_factory=list)
+    slow_nodes: list[SlowNodesSpec] = Field(default_factory=list)
     figures: list[FigureSpec] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _something(self) -> Spec:
-        if not self.tables and not self.figures:
-            raise ValueError("the report shows nothing: add 'tables' or 'figures'")
+        if not self.tables and not self.slow_nodes and not self.figures:
+            raise ValueError("the report shows nothing: add 'tables', 'figures' or 'slow_nodes'")
         return self

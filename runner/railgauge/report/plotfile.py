@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from railgauge.report import tex
 from railgauge.report.characters import visible
-from railgauge.report.figure import Figure, Scale
+from railgauge.report.figure import Figure, Grid, Scale
 from railgauge.report.gnuplot import find_gnuplot, run_gnuplot
 
 # Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
@@ -17,6 +20,9 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#
 _SHAPES = (7, 6, 1, 2, 3)
 # What follows a line's 1,013th byte gnuplot may take for a command of its own.
 _PIECE = 100
+# Of a host's name on an axis, and of what gnuplot keeps of a tic's label.
+_LONGEST_NAME = 32
+_TIC_BYTES = 48
 # What means something between double quotes.
 _DOUBLE_QUOTED = re.compile(r"[\\\"'`@]")
 
@@ -92,15 +98,49 @@ def _quoted_piece(text: str) -> str:
     return '"' + _DOUBLE_QUOTED.sub(lambda match: f"\\{ord(match[0]):03o}", text) + '"'
 
 
+def tic(text: str, written: Callable[[str], str] = str) -> str:
+    """Return a tic's label as a gnuplot string, `written` for the terminal, shortened if it must.
+
+    gnuplot takes a percent sign for a format and would cut what it keeps of a label in two.
+    """
+    shown = visible(text)
+    for length in range(_LONGEST_NAME, 0, -1):
+        short = shown if len(shown) <= length else f"{shown[: length - 1]}…"
+        label = written(short).replace("%", "%%")
+        if len(label.encode()) <= _TIC_BYTES:
+            return quoted(label)
+    return quoted("")
+
+
 def tex_title(scale: Scale) -> str:
     """Return a scale's title and unit as LaTeX."""
     title = tex.escape(scale.title)
     return f"{title} ({tex.unit(scale.unit)})" if scale.unit else title
 
 
+def grid_blocks(grid: Grid) -> dict[str, tuple[str, NDArray[np.float64]]]:
+    """Return the blocks of a grid's data, each by its name: its columns' names and its rows."""
+    every = {
+        "bar": ("legend: from row, to row, share, colour", grid.bar),
+        "cells": ("column, row, value, colour", grid.cells),
+        "missing": ("without a value: column, row", grid.missing),
+    }
+    return {name: block for name, block in every.items() if len(block[1])}
+
+
 def _data(figure: Figure) -> str:
     """Return a block of columns for each series, which gnuplot counts as index 0, 1, …."""
-    return "".join(_blocks(figure))
+    grid = figure.content.grid
+    return "".join(_blocks(figure) if grid is None else _grid_data(figure, grid))
+
+
+def _grid_data(figure: Figure, grid: Grid) -> Iterator[str]:
+    yield f"# {visible(figure.title)}\n# {visible(grid.colours.text)}\n"
+    for i, (columns, rows) in enumerate(grid_blocks(grid).values()):
+        yield "\n\n" if i else ""
+        yield f"# {columns}\n"
+        for row in rows.tolist():
+            yield " ".join(f"{value:.12g}" for value in row) + "\n"
 
 
 def _blocks(figure: Figure) -> Iterator[str]:

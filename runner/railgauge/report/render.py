@@ -42,11 +42,11 @@ def render_figure_latex(figure: Figure) -> str:
 
 def render_plot(figure: Figure) -> str:
     """Return the gnuplot script that draws `figure` from its data file."""
-    return (
-        _gnuplot()
-        .get_template("figure.plot.j2")
-        .render(figure=figure, curves=plotfile.curves(figure))
-    )
+    if figure.content.grid is not None:
+        blocks = {name: i for i, name in enumerate(plotfile.grid_blocks(figure.content.grid))}
+        return _gnuplot().get_template("heatmap.plot.j2").render(figure=figure, blocks=blocks)
+    template = _gnuplot().get_template("figure.plot.j2")
+    return template.render(figure=figure, curves=plotfile.curves(figure))
 
 
 def render_latex_document(page: Page) -> str:
@@ -114,6 +114,8 @@ def _gnuplot() -> Environment:
         variable_end_string=">>",
     )
     environment.filters["quoted"] = plotfile.quoted
+    environment.filters["tic"] = plotfile.tic
+    environment.filters["tex_tic"] = lambda text: plotfile.tic(text, tex.escape)
     environment.filters["tex"] = tex.escape
     environment.filters["tex_title"] = plotfile.tex_title
     return environment

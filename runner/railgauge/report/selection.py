@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from railgauge.report.axes import Axis, Placed, axis_value, parameter_info
+from railgauge.report.axes import Axis, AxisValue, Placed, axis_value, parameter_info
 from railgauge.report.model import AxisSpec, Selection
 
 if TYPE_CHECKING:
@@ -54,6 +54,21 @@ def matching(
         for one in items
         if all(axis_value(one, name) in values for name, values in wanted.items())
     ]
+
+
+def by_each(
+    items: Iterable[P], each: Sequence[str], axis_of: Callable[[str], Axis]
+) -> list[tuple[tuple[AxisValue, ...], list[P]]]:
+    """Return the items by their places on the axes `each`, in the axes' order."""
+    groups: dict[tuple[AxisValue, ...], list[P]] = {}
+    for one in items:
+        groups.setdefault(tuple(axis_value(one, name) for name in each), []).append(one)
+    places = [
+        {value: i for i, value in enumerate(axis_of(name).sorted(key[at] for key in groups))}
+        for at, name in enumerate(each)
+    ]
+    keys = sorted(groups, key=lambda key: [at[one] for at, one in zip(places, key, strict=True)])
+    return [(key, groups[key]) for key in keys]
 
 
 def asked_and_there(

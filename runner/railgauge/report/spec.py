@@ -7,10 +7,16 @@ from pathlib import Path
 
 from railgauge.catalogue import Catalogue
 from railgauge.errors import FileProblems, Problem
-from railgauge.report.checks import FigureChecker, TableChecker
-from railgauge.report.model import FigureSpec, Spec, TableSpec
+from railgauge.report.checks import FigureChecker, SlowNodesChecker, TableChecker
+from railgauge.report.model import FigureSpec, SlowNodesSpec, Spec, TableSpec
 from railgauge.validation import validate
 from railgauge.yamlfile import Document, load
+
+_ANOTHER = {
+    "tables": "another table",
+    "slow_nodes": "another list of slow nodes",
+    "figures": "another figure",
+}
 
 
 def load_spec(path: Path, catalogue: Catalogue) -> Spec:
@@ -25,6 +31,8 @@ def load_spec(path: Path, catalogue: Catalogue) -> Spec:
     problems = list(_names(document, spec))
     for i, table in enumerate(spec.tables):
         problems += TableChecker(document, ("tables", i), table, catalogue).problems()
+    for i, listing in enumerate(spec.slow_nodes):
+        problems += SlowNodesChecker(document, ("slow_nodes", i), listing, catalogue).problems()
     for i, figure in enumerate(spec.figures):
         problems += FigureChecker(document, ("figures", i), figure, catalogue).problems()
     if problems:
@@ -34,15 +42,16 @@ def load_spec(path: Path, catalogue: Catalogue) -> Spec:
 
 def _names(document: Document, spec: Spec) -> Iterator[Problem]:
     taken = {spec.name: "the report itself", "index": "the HTML page"}
-    parts: list[tuple[str, Sequence[TableSpec | FigureSpec]]] = [
-        ("table", spec.tables),
-        ("figure", spec.figures),
+    parts: list[tuple[str, Sequence[TableSpec | SlowNodesSpec | FigureSpec]]] = [
+        ("tables", spec.tables),
+        ("slow_nodes", spec.slow_nodes),
+        ("figures", spec.figures),
     ]
-    for what, named in parts:
+    for key, named in parts:
         for i, one in enumerate(named):
             if one.name in taken:
                 yield document.problem(
-                    (f"{what}s", i, "name"),
+                    (key, i, "name"),
                     f"{one.name!r} is the name of {taken[one.name]}: each file needs its own",
                 )
-            taken.setdefault(one.name, f"another {what}")
+            taken.setdefault(one.name, _ANOTHER[key])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.report.csvfile import render_csv, render_records
+from railgauge.report.csvfile import render_csv, render_json, render_records
 from railgauge.report.default import default_series, default_spec
 from railgauge.report.figure import Figure
 from railgauge.report.figures import build_figures
@@ -24,6 +24,7 @@ from railgauge.report.render import (
     render_latex_document,
     render_text,
 )
+from railgauge.report.slow_nodes import HEADER, Listing, build_listings
 from railgauge.report.table import Table
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def write_report(
     """Write the report over these runs into `out_dir` (made if missing) and return its files.
 
     `index.html` holds everything; `NAME.txt` the tables as text; `NAME.tex` compiles by itself and
-    inputs a `TABLE.tex` for each table; `TABLE.csv` has every cell's numbers. A figure has a
+    inputs a `TABLE.tex` for each table; `TABLE.csv` has every cell's numbers. A list of slow
+    nodes is a table with a `.json` too. A figure has a
     `FIGURE.tex` and a `FIGURE.csv` too, and the gnuplot script, its data and the two pictures it
     makes: `.plot`, `.dat`, `.svg` and `-picture.tex`. Without a `spec` each test has its default
     table. `catalogue` writes parameters with their units. Each file is complete or not there.
@@ -58,37 +60,51 @@ def write_report(
         spec = default_spec(series)
     else:
         metrics = {cell.metric for one in spec.tables for cell in one.cells}
-        series = store.series(run_ids, metrics) if spec.tables else []
+        metrics |= {one.metric for one in spec.slow_nodes}
+        series = store.series(run_ids, metrics) if metrics else []
     tables = [build(one, series, catalogue=catalogue, imported=imported) for one in spec.tables]
+    listings: list[Listing] = []
+    for listed in spec.slow_nodes:
+        listings += build_listings(listed, series, catalogue=catalogue, imported=imported)
     figures: list[Figure] = []
     for part in spec.figures:
         figures += build_figures(part, store, run_ids, catalogue=catalogue, imported=imported)
-    _refuse_one_name_for_two(spec, tables, figures)
+    every = [*tables, *(one.table for one in listings)]
+    _refuse_one_name_for_two(spec, every, figures)
     page = make_page(
         spec.name,
         spec.title,
-        [table.name for table in tables],
+        [table.name for table in every],
         runs,
         [store.failures(run.id) for run in runs],
         [name for figure in figures for name in _names(figure)],
     )
-    return _write(_files(page, tables, [draw(figure) for figure in figures]), out_dir)
+    drawn = [draw(figure) for figure in figures]
+    return _write(_files(page, tables, listings, drawn), out_dir)
 
 
-def _files(page: Page, tables: Sequence[Table], drawn: Sequence[Drawn]) -> dict[str, str]:
-    texts = [*map(render_text, tables)]
+def _files(
+    page: Page, tables: Sequence[Table], listings: Sequence[Listing], drawn: Sequence[Drawn]
+) -> dict[str, str]:
+    every = [*tables, *(one.table for one in listings)]
+    texts = [*map(render_text, every)]
     for one in drawn:
         texts.append(render_figure_text(one.figure))
         if one.figure.content.table is not None:
             texts.append(render_text(one.figure.content.table))
     files = {
-        "index.html": render_html(page, tables, drawn),
+        "index.html": render_html(page, every, drawn),
         f"{page.name}.txt": "\n".join(texts),
         f"{page.name}.tex": render_latex_document(page),
     }
     for table in tables:
         files[f"{table.name}.tex"] = render_latex(table)
         files[f"{table.name}.csv"] = render_csv(table)
+    for listing in listings:
+        name = listing.table.name
+        files[f"{name}.tex"] = render_latex(listing.table)
+        files[f"{name}.csv"] = render_records(HEADER, listing.records)
+        files[f"{name}.json"] = render_json(listing.data)
     for one in drawn:
         figure, content = one.figure, one.figure.content
         files[f"{figure.name}.tex"] = render_figure_latex(figure)

@@ -5,7 +5,7 @@ The figure that UDPmon's traces are known by, with its table of losses beside it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,10 @@ _NS = 1e-9
 
 
 def _draw(
-    figure: FigureSpec, store: Store, lines: Sequence[Line[StoredTrace]], axis: Axis | None
+    figure: FigureSpec,
+    store: Store,
+    lines: Sequence[Line[StoredTrace]],
+    axis_of: Callable[[str], Axis],
 ) -> Content:
     x, _ = scale_of(figure, figure.x, "Packet sequence number", "", log=False)
     y, per_unit = scale_of(figure, figure.y, "Relative receive time", "s", "µs", log=False)

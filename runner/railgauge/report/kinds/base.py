@@ -44,8 +44,9 @@ class Kind(Generic[M]):
     `x` is the base unit of its x axis, None where the definition chooses a parameter (`x.axis`);
     `y` that of its y axis, None where it chooses a metric (`y.metric`). `log` are those of the two
     that may be logarithmic. `members` reads the measurements, `absent` says what to do when there
-    are none, `draw` makes the content; no more than `most` series can be told apart. `lacking`
-    names the cases that `members` has nothing of and should have.
+    are none, `draw` makes the content; no more than `most` series can be told apart, where
+    they aren't drawn `together` as one. `lacking` names the cases that `members` has nothing of and
+    should have.
     """
 
     x: str | None
@@ -54,8 +55,9 @@ class Kind(Generic[M]):
     most: int
     absent: str
     members: Callable[[Store, Sequence[int], FigureSpec], list[M]]
-    draw: Callable[[FigureSpec, Store, Sequence[Line[M]], Axis | None], Content]
+    draw: Callable[[FigureSpec, Store, Sequence[Line[M]], Callable[[str], Axis]], Content]
     lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]]
+    together: bool = False
 
 
 def scale_of(

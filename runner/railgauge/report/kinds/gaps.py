@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,10 @@ _PERCENTILES = {"minimum": 0, "median": 50, "99th percentile": 99, "maximum": 10
 
 
 def _draw(
-    figure: FigureSpec, store: Store, lines: Sequence[Line[StoredTrace]], axis: Axis | None
+    figure: FigureSpec,
+    store: Store,
+    lines: Sequence[Line[StoredTrace]],
+    axis_of: Callable[[str], Axis],
 ) -> Content:
     x, per_unit = scale_of(figure, figure.x, "Inter-arrival time", "s", "µs", log=True)
     y, _ = scale_of(figure, figure.y, "Arrivals", "", log=False)

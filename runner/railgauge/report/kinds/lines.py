@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +12,9 @@ from railgauge.cases import Value
 from railgauge.errors import InputError
 from railgauge.report.axes import Axis, axis_value
 from railgauge.report.figure import Content, Plotted, Scale
+from railgauge.report.kinds import valued
 from railgauge.report.kinds.base import Kind, Line, scale_of
 from railgauge.report.model import FigureSpec
-from railgauge.report.notes import STATISTIC_WORDS, words
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -25,19 +25,16 @@ _COLUMNS = ("run", "test", "link", "case_key", "series")
 _CENTRES = ("mean", "median")
 
 
-def _members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
-    metric = figure.y.metric
-    return [one for one in store.series(runs, [metric]) if one.metric == metric]
-
-
 def _draw(
-    figure: FigureSpec, store: Store, lines: Sequence[Line[Series]], axis: Axis | None
+    figure: FigureSpec, store: Store, lines: Sequence[Line[Series]], axis_of: Callable[[str], Axis]
 ) -> Content:
-    assert axis is not None
+    axis = axis_of(figure.x.axis)
     x, per_x = scale_of(figure, figure.x, axis.title, axis.unit, log=False)
-    base = _base(figure, lines)
-    y, per_y = scale_of(figure, figure.y, _what(figure), base, log=False)
     statistic = figure.y.statistic
+    every = [one for line in lines for one in line.members]
+    base = valued.base_unit(figure, statistic, every)
+    title = valued.what(figure.y.metric, statistic)
+    y, per_y = scale_of(figure, figure.y, title, base, log=False)
     bars = statistic in _CENTRES
     plotted, summary, records = [], [], []
     empty = several = 0
@@ -81,25 +78,6 @@ def _notes(several: int, empty: int) -> tuple[str, ...]:
         are = "s without a value are" if empty > 1 else " without a value is"
         notes.append(f"{empty} case{are} not shown.")
     return tuple(notes)
-
-
-def _base(figure: FigureSpec, lines: Sequence[Line[Series]]) -> str:
-    if figure.y.statistic in ("cv", "n"):
-        return "1" if figure.y.statistic == "cv" else ""
-    units = {one.unit for line in lines for one in line.members}
-    if len(units) > 1:
-        raise InputError(
-            f"figure {figure.name!r}: {figure.y.metric} is in {' and in '.join(sorted(units))}"
-            " for different engines: select one engine"
-        )
-    return units.pop()
-
-
-def _what(figure: FigureSpec) -> str:
-    name = words(figure.y.metric)
-    if figure.y.statistic != "mean":
-        name = f"{STATISTIC_WORDS.get(figure.y.statistic, figure.y.statistic)} of {name}"
-    return name[:1].upper() + name[1:]
 
 
 def _along(figure: FigureSpec, line: Line[Series]) -> list[Series]:
@@ -159,9 +137,8 @@ KIND: Kind[Series] = Kind(
     y=None,
     log=("x", "y"),
     most=20,
-    absent="name other runs, or another metric",
-    members=_members,
+    absent=valued.ABSENT,
+    members=valued.members,
     draw=_draw,
-    # A case without a value is a series of none.
-    lacking=lambda store, runs, figure, found: [],
+    lacking=valued.lacking,
 )
