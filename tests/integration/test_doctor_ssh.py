@@ -256,6 +256,34 @@ def test_mpi_versions_are_held_against_each_other(
     assert diagnosis.sentences() == []
 
 
+def test_an_mpi_that_is_there_is_tried_and_has_to_be_in_one_place(
+    diagnose: Diagnose,
+    other_login: Callable[..., str],
+    lab: Lab,
+    require: Callable[[object, str], None],
+) -> None:
+    compiler = shutil.which("mpicc")
+    require(compiler, "Open MPI (mpicc and mpirun in PATH)")
+    folder = Path(str(compiler)).parent
+    plan = (
+        "railgauge: 1\nname: p\nhosts_file: hosts.yaml\n"
+        f"mpi: {{prefix: {folder.parent}}}\n"
+        "tests: [{name: t, engine: mpi, set: {mode: barrier, duration: 1s}}]\n"
+    )
+    (said,) = diagnose(plan=plan).sentences()
+    assert said.startswith("a job starts one program on all its hosts, but rail-mpi is ")
+    a, b = (
+        other_login(host, port, XDG_CACHE_HOME=lab.a.home / ".cache")
+        for host, port in ((lab.a, 2255), (lab.b, 2256))
+    )
+    diagnosis = diagnose(a=a, b=b, plan=plan)
+    assert diagnosis.sentences() == []
+    assert [link.name for link in diagnosis.links] == ["a→b", "b→a"]
+    for findings in diagnosis.hosts.values():
+        assert findings.facts["mpirun"] == f"{folder}/mpirun"
+        assert findings.facts["mpi"].startswith("Open MPI ")
+
+
 def test_two_names_of_one_machine_are_examined_as_one(diagnose: Diagnose, lab: Lab) -> None:
     before = lab.a.sshds[0].log.read_text().count("Accepted publickey")
     diagnosis = diagnose(b="host-a", links="")

@@ -211,6 +211,27 @@ def test_hosts_with_different_mpis_are_told_and_are_a_problem_where_it_is_needed
     assert compare({"a": hosts["a"], "c": hosts["c"]}, mpi=True) == ([], [])
 
 
+def test_mpis_and_engines_in_different_folders_are_told_where_mpi_is_needed() -> None:
+    hosts = {
+        "a": found(mpi="Open MPI 4.1.4", mpirun="/usr/bin/mpirun", rail_mpi="/home/a/rail-mpi"),
+        "b": found(mpi="Open MPI 4.1.4", mpirun="/opt/bin/mpirun", rail_mpi="/home/b/rail-mpi"),
+    }
+    folders, engines = compare(hosts, mpi=True)[0]
+    assert folders.startswith(
+        "the hosts have mpirun in different folders: /opt/bin/mpirun (b), /usr/bin/mpirun (a): put"
+    )
+    assert "rail-mpi is /home/a/rail-mpi (a), /home/b/rail-mpi (b): give" in engines
+    same = {name: found(mpirun=f"/{name}", mpi="Open MPI 4.1.4") for name in hosts}
+    assert compare(same, mpi=False) == ([], [])
+
+
+def test_slurms_nodes_need_no_mpirun(tmp_path: Path) -> None:
+    (tmp_path / "h.yaml").write_text(
+        "hosts: {c1: {address: 10.0.0.1, transport: slurm}, c2: {address: c2, transport: slurm}}\n"
+    )
+    assert read_patients(tmp_path / "h.yaml", None).wishes.mpi.launcher == "srun"
+
+
 def test_different_architectures_and_kernels_are_noted() -> None:
     hosts = {f"n{each}": found(architecture="x86_64", kernel="6.1") for each in range(7)}
     hosts["arm"] = found(architecture="aarch64", kernel="5.14")

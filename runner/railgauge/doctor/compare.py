@@ -36,6 +36,16 @@ def compare(hosts: Mapping[str, HostFindings], *, mpi: bool) -> tuple[list[str],
             )
         else:
             notes.append(sentence)
+    elif mpi and (found := differences(hosts, "mpirun")):
+        problems.append(
+            f"the hosts have mpirun in different folders: {found}: put it into one, and name that "
+            "with 'mpi: {prefix: FOLDER}'"
+        )
+    if found := differences(hosts, "rail_mpi"):
+        problems.append(
+            f"a job starts one program on all its hosts, but rail-mpi is {found}: give the hosts "
+            "the same home, or the same XDG_CACHE_HOME"
+        )
     for fact, words in (("architecture", "architectures"), ("kernel", "kernels")):
         if found := differences(hosts, fact):
             notes.append(f"the hosts have different {words}: {found}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from railgauge.doctor import clock
+from railgauge.doctor import clock, mpi
 from railgauge.doctor.choice import choose, distinct
 from railgauge.doctor.compare import compare
 from railgauge.doctor.diagnosis import Diagnosis, HostFindings, LinkFindings
@@ -29,6 +29,7 @@ from railgauge.transport.base import Transport, run
 # So many that those that wait for dead hosts leave room for the others.
 _AT_ONCE = 64
 _REACH_SECONDS = 60.0
+_VERSION_SECONDS = 10.0
 # Each of a host's exchanges is a program there; sshd takes ten sessions on one connection.
 _EXCHANGES = 4
 # A host that so many can't reach is behind a firewall: to wait for the rest of them helps nobody.
@@ -106,17 +107,33 @@ def _host(
     # What is missing for building them has been told by then.
     if sources is not None and {"compiler", "make"} <= facts.keys():
         try:
-            site = _equip(transport, wishes, sources, mpi="mpicc" in facts)
+            site = _equip(transport, wishes, sources, with_mpi="mpicc" in facts)
+            facts |= _mpi_facts(site, facts)
         except EnvironmentFailedError as error:
             problems.append(_sentence(transport, error))
     return HostFindings(True, facts, offset, problems), site
 
 
-def _equip(transport: Transport, wishes: Wishes, sources: Bundle, *, mpi: bool) -> Site:
+def _equip(transport: Transport, wishes: Wishes, sources: Bundle, *, with_mpi: bool) -> Site:
     folder = deploy(transport, sources)
-    if mpi and wishes.needs_mpi:
+    if with_mpi and wishes.needs_mpi:
         return Site(transport, folder, deploy_mpi(transport, folder, wishes.mpi.prefix))
     return Site(transport, folder)
+
+
+def _mpi_facts(site: Site, facts: Mapping[str, str]) -> dict[str, str]:
+    """Return `rail_mpi`, where it is, and of the MPI that it was built with what differs."""
+    if site.mpi is None:
+        return {}
+    found = {"rail_mpi": site.mpi.program}
+    mpirun = f"{site.mpi.folder}/mpirun"
+    if mpirun != facts.get("mpirun"):
+        # The first one in PATH has no headers, say.
+        with contextlib.suppress(TimeoutError):
+            said = run(site.transport, [mpirun, "--version"], timeout=_VERSION_SECONDS)
+            lines = [f"version {line}" for line in said.stdout.splitlines()]
+            found |= mpi.CHECK.read([f"mpirun {mpirun}", *lines])
+    return found
 
 
 def _sentence(transport: Transport, error: Exception) -> str:

@@ -37,13 +37,18 @@ def read_patients(path: Path, plan: Path | None) -> Patients:
         if plan is not None:
             raise InputError(f"{path} is a plan itself: name a hosts file, or leave --plan out")
         loaded = load_plan(path)
-        wishes = wishes_of(loaded, loaded.plan.mpi or Mpi())
+        wishes = wishes_of(loaded, _mpi(loaded.plan.mpi or Mpi(), loaded.plan.hosts))
         return Patients(loaded.plan.hosts, _measured(loaded), wishes, loaded.catalogue)
     topology = read_hosts_file(path)
-    wishes = Wishes(mpi=topology.mpi)
-    if plan is not None:
-        wishes = wishes_of(load_plan(plan), topology.mpi)
+    mpi = _mpi(topology.mpi, topology.hosts)
+    wishes = Wishes(mpi=mpi) if plan is None else wishes_of(load_plan(plan), mpi)
     return Patients(topology.hosts, topology.links, wishes, load_catalogue())
+
+
+def _mpi(said: Mpi, hosts: Mapping[str, Host]) -> Mpi:
+    """Return how MPI starts there, with the launcher if Slurm's hosts leave only one."""
+    slurm = all(host.transport == "slurm" for host in hosts.values())
+    return said.model_copy(update={"launcher": "srun"}) if slurm else said
 
 
 def _is_plan(path: Path) -> bool:
