@@ -1,0 +1,54 @@
+"""A run in a job whose time is nearly over, on this machine: no Slurm is needed for that."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PLAN = """\
+railgauge: 1
+name: limited
+engines: [nap.yaml]
+hosts:
+  here: {address: 127.0.0.1, transport: local}
+tests:
+  - {name: short, engine: nap, set: {seconds: 0}, replications: 2}
+  - {name: long, engine: nap, set: {seconds: 600}, replications: 2}
+"""
+NAP = """\
+railgauge_engine: 1
+name: nap
+summary: Wall time of a sleep
+parameters:
+  seconds: {type: int, default: 0, min: 0, help: how long}
+command: [sleep, "{seconds}"]
+metrics:
+  wall_time: {unit: s, better: lower, from: wall_time}
+"""
+
+
+def test_what_is_still_under_way_when_time_is_over_is_missing_and_not_failed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    (tmp_path / "nap.yaml").write_text(NAP)
+    end = {"SLURM_JOB_ID": "7", "SLURM_JOB_END_TIME": str(round(time.time()) + 60)}
+    done = subprocess.run(
+        [sys.executable, "-m", "railgauge", "run", "plan.yaml", "--margin", "30s"],
+        cwd=tmp_path,
+        env={**os.environ, **end},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "2 measured, 2 missing" in done.stdout
+    assert "stopped for the time limit: 2 missing; go on with: railgauge resume 1" in done.stdout
+    database = sqlite3.connect(tmp_path / "railgauge.db")
+    assert database.execute("SELECT state FROM run").fetchall() == [("interrupted",)]
+    assert database.execute("SELECT DISTINCT status FROM replication").fetchall() == [("ok",)]
+    database.close()
