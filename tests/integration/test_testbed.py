@@ -147,6 +147,16 @@ def test_a_hosts_file_that_cannot_be_written_leaves_no_testbed(box: Box) -> None
     assert boxes.traces(box.name) == []
 
 
+def test_what_fails_half_way_is_taken_away_again(box: Box) -> None:
+    script = 'mount --bind /dev/null /dev/net/tun && exec "$0" "$@"'
+    without = replace(box, railgauge=("unshare", "-m", "sh", "-c", script, *boxes.COMMAND))
+    box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: 1%}]\n")
+    done = without.command("up", str(box.file))
+    assert done.returncode == 3
+    assert "rail-wire can't make a link: cannot make the device 'link0'" in done.stderr
+    assert boxes.traces(box.name) == []
+
+
 def _folder_there(box: Box) -> bool:
     return Path("/run/railgauge", box.name).exists()
 

@@ -67,7 +67,7 @@ def box(cache: str, require: Callable[[object, str], None]) -> Iterator[Box]:
     home.mkdir()
     os.chown(home, user, user)
     environment = {"HOME": str(home), "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": ""}
-    environment |= {"XDG_CACHE_HOME": cache}
+    environment |= {"XDG_CACHE_HOME": cache, "PATH": "/usr/local/bin:/usr/bin:/bin"}
     (home / "saved").mkdir()
     railgauge = (*_become(user, home / "saved"), *boxes.COMMAND)
     box = Box(boxes.new_name(), home, railgauge, environment)

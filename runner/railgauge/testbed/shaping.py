@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 from railgauge.testbed.layout import Cable
+from railgauge.testbed.tools import environment
 
 # On the wire a frame takes its own bytes, at least 60, and 24 more: preamble, checksum and gap.
 # rail-wire counts so, too.
@@ -13,7 +13,7 @@ _OVERHEAD = 24
 _LEAST_ON_WIRE = 84
 _SINGLE_FRAMES = 2.5e9  # bit/s: faster, and the kernel's batches of frames have to stay together
 _TICK = 0.001  # seconds of the rate that may pass at once: the kernel may wake up that late
-_LEAST_BURST = 16 * 1024
+_ETHERNET = 14  # bytes before a packet
 _QUEUE_TIME = 0.010  # seconds that a full queue holds
 _LEAST_QUEUE = 128 * 1024
 
@@ -35,8 +35,9 @@ def discipline(cable: Cable) -> tuple[str, ...]:
     if cable.by == "netem":
         return _netem(cable)
     if cable.by == "veth" and cable.rate is not None:
-        burst = max(_LEAST_BURST, 2 * cable.mtu, int(cable.rate * _TICK / 8))
-        limit = max(queue_of(cable), 2 * cable.mtu)
+        frame = cable.mtu + _ETHERNET + _OVERHEAD
+        burst = max(2 * frame, int(cable.rate * _TICK / 8))
+        limit = max(queue_of(cable), 2 * frame)
         wire = ("overhead", str(_OVERHEAD), "mpu", str(_LEAST_ON_WIRE))
         return (
             *("tbf", "rate", f"{cable.rate:.0f}bit", *wire),
@@ -60,7 +61,10 @@ def kernel_has_netem(*, privileged: bool) -> bool:
     """Tell by trying, in a namespace that goes with the command."""
     user = () if privileged else ("-U", "-r")
     argv = ["unshare", *user, "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem"]
-    if shutil.which(argv[0]) is None:
+    try:
+        done = subprocess.run(
+            [*argv, "delay", "1ms"], capture_output=True, check=False, env=environment()
+        )
+    except OSError:
         return False
-    done = subprocess.run([*argv, "delay", "1ms"], capture_output=True, check=False)
     return done.returncode == 0

@@ -32,7 +32,7 @@ def tool(record: Record, *argv: str, lines: Sequence[Sequence[str]] = ()) -> str
             capture_output=True,
             text=True,
             timeout=_TIMEOUT,
-            env={**os.environ, TOKEN: record.token},
+            env={**environment(), TOKEN: record.token},
             check=False,
         )
     except FileNotFoundError as error:
@@ -45,6 +45,12 @@ def tool(record: Record, *argv: str, lines: Sequence[Sequence[str]] = ()) -> str
         said = "; ".join(done.stderr.split("\n")).strip("; ") or f"status {done.returncode}"
         raise EnvironmentFailedError(f"`{' '.join(argv)}` failed: {said}")
     return done.stdout
+
+
+def environment() -> dict[str, str]:
+    """Return the environment in which tc is found: ordinary users often don't look where it is."""
+    path = os.environ.get("PATH", os.defpath)
+    return {**os.environ, "PATH": os.pathsep.join((path, "/usr/sbin", "/sbin"))}
 
 
 def ours(token: str) -> list[int]:
