@@ -15,12 +15,14 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PICOSECONDS 1000ull  /* in a nanosecond */
 #define WRITES 16            /* overdue frames written before the next is read */
 #define UNLIMITED_RATE 10e9  /* bit/s: with no rate, memory is for this much under way */
 #define UNLIMITED_MOST 256e6 /* bytes, but no more than this */
+#define NICENESS -10
 #define SLACK (8 << 20)      /* bytes, for frames that are late */
 
 struct relay {
@@ -179,6 +181,8 @@ static void *work(void *context)
 {
     struct relay *relay = context;
     prctl(PR_SET_TIMERSLACK, 1);
+    /* Before the programs at its ends, as a wire should be; who may not has a later wire. */
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
     while (!atomic_load_explicit(&relay->stopping, memory_order_relaxed)) {
         write_due(relay);
         if (!read_one(relay))
