@@ -29,28 +29,33 @@ def store_matrix(
     replications: int = 1,
     sizes: tuple[int, ...] = (65536,),
     better: str = "higher",
+    engine: str = "tcp",
 ) -> int:
     """Store a run of all pairs; NaN is a failed replication, and the diagonal has no case.
 
     Replication r of k measures r / ((k + 1) / 2) times the value; latency is 1e5 bit over it.
+    Of the engine mpi it is a matrix, otherwise as many links.
     """
     names = hosts or [f"n{i:02}" for i in range(1, len(values) + 1)]
+    members = tuple(names) if engine == "mpi" else ()
     planned, outcomes = [], []
     for size in sizes:
         parameters: dict[str, Value] = {"mode": "stream", "message": size}
+        if engine == "mpi":
+            parameters = {"mode": "matrix", "size": size}
         for i, client in enumerate(names):
             for j, server in enumerate(names):
                 if i == j:
                     continue
                 link = f"{client}→{server}"
-                key = case_key("tcp", link, client, server, parameters)
-                case = Case(key, "tcp", link, client, server, parameters)
+                key = case_key(engine, link, client, server, parameters, members)
+                case = Case(key, engine, link, client, server, parameters, members)
                 planned.append(PlannedCase("all-pairs", case, replications))
                 for number in range(1, replications + 1):
                     rate = values[i, j] * number / ((replications + 1) / 2)
                     outcomes.append((key, _outcome(number, float(rate))))
     metrics = {"throughput": MetricInfo("bit/s", better), "latency": MetricInfo("s", "lower")}
-    run = store.begin_run(RUN, planned, {"tcp": metrics})
+    run = store.begin_run(RUN, planned, {engine: metrics})
     store.add_all(run, "all-pairs", outcomes, Launch(1.0))
     store.finish_run(run, "complete")
     return run

@@ -16,6 +16,7 @@ import pytest
 from matrix_data import rates, store_matrix
 from numpy.typing import NDArray
 
+from railgauge.assets import folder
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.report.colours import colours
@@ -250,6 +251,21 @@ def test_a_run_without_pairs_is_refused(store: Store, tmp_path: Path) -> None:
     run = store_matrix(store, rates(3))
     with pytest.raises(InputError, match=r"no value of jitter: name a run of pairs of hosts"):
         _write(store, [run], tmp_path / "out", "kind: heatmap, y: {metric: jitter}")
+
+
+def test_the_report_of_a_matrix_that_comes_with_railgauge(store: Store, tmp_path: Path) -> None:
+    values = rates(6)
+    values[2] *= 0.5
+    values[4, 1] = np.nan
+    run = store_matrix(store, values, engine="mpi", replications=2)
+    catalogue = load_catalogue()
+    spec = load_spec(folder("reports") / "mpi-matrix.yaml", catalogue)
+    write_report(store, [run], spec, tmp_path / "out", catalogue=catalogue)
+    text = (tmp_path / "out" / "mpi-matrix.txt").read_text(encoding="utf-8")
+    assert len(re.findall(r"^n03 +as client +slow ", text, re.MULTILINE)) == 2
+    assert text.count("6 hosts, 29 of 30 pairs have a value") == 2
+    for name in ("throughput.svg", "latency.svg", "slow-throughput.json", "slow-latency.json"):
+        assert (tmp_path / "out" / name).exists()
 
 
 def test_the_same_database_gives_the_same_bytes_and_numbers(store: Store, tmp_path: Path) -> None:
