@@ -1,0 +1,121 @@
+"""All pairs of a simulated cluster through the scheduler, the threads and the store."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from railgauge.cases import Case, ExpandedTest
+from railgauge.catalogue import load_catalogue
+from railgauge.engine.command_lines import Terms
+from railgauge.engine.measure import Site
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.execution import Execution, Namer, Setting, Totals
+from railgauge.plan.model import Test
+from railgauge.schedule import Dispatch, schedule
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, NewRun, PlannedCase
+from railgauge.transport.simulated import SimulatedTransport
+
+HOSTS = [f"n{number:02}" for number in range(60)]
+PAIRS = list(itertools.combinations(HOSTS, 2))
+ENGINE = load_catalogue().engine("tcp")
+TEST = Test.model_validate({"name": "t", "engine": "tcp", "replications": 1})
+CASES = tuple(
+    Case(f"{one}{other}", "tcp", f"{one}→{other}", one, other, {"mode": "latency", "duration": 1.0})
+    for one, other in PAIRS
+)
+
+
+@dataclass
+class Diary:
+    """What an observer was told."""
+
+    dispatched_pairs: list[tuple[str, ...]] = field(default_factory=list)
+    lost_hosts: list[str] = field(default_factory=list)
+
+    def say(self, text: str) -> None: ...
+
+    def begin(self, run: int, total: int, name: Namer) -> None: ...
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        self.dispatched_pairs.append(dispatch.hosts)
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None: ...
+
+    def lost(self, host: str, why: str) -> None:
+        self.lost_hosts.append(host)
+
+    def end(self) -> None: ...
+
+
+def measure_all_pairs(database: Path, dying: dict[str, int]) -> tuple[Totals, Diary]:
+    """Measure all pairs of hosts, of which some die at the given one of their programs."""
+    rounds = schedule(
+        [ExpandedTest(TEST, CASES)],
+        machines={name: name for name in HOSTS},
+        concurrency=len(HOSTS) // 2,
+        seed=1,
+    )
+    assert len(rounds) == len(HOSTS) - 1
+    sites = {
+        name: Site(SimulatedTransport(name, ENGINE, dies_at=dying.get(name)), "/") for name in HOSTS
+    }
+    terms = Terms(at=("10.0.0.1", "10.0.0.2"))
+    setting = Setting(load_catalogue(), str, sites, len(HOSTS) // 2, lambda dispatch: terms)
+    metrics = {each.name: MetricInfo(each.unit, each.better) for each in ENGINE.metrics.values()}
+    diary = Diary()
+    with Store.open(str(database)) as store:
+        run = store.begin_run(
+            NewRun("scale", "", "/", "", False, 1, "here", "0", "", {}),
+            [PlannedCase("t", case, 1) for case in CASES],
+            {"tcp": metrics},
+        )
+        totals = Execution(store, run, diary, setting).run(rounds)
+    return totals, diary
+
+
+def stored(database: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return pair -> status and error code; each pair is there at most once."""
+    connection = sqlite3.connect(database)
+    rows = connection.execute(
+        "SELECT client_host, server_host, status, coalesce(error_code, '') FROM replication "
+        "JOIN run_case ON run_case.id = run_case_id JOIN bench_case ON bench_case.id = case_id"
+    ).fetchall()
+    connection.close()
+    assert len(rows) == len({row[:2] for row in rows})
+    return {(client, server): (status, code) for client, server, status, code in rows}
+
+
+def test_every_pair_is_measured_exactly_once(tmp_path: Path) -> None:
+    totals, diary = measure_all_pairs(tmp_path / "results.db", {})
+    assert stored(tmp_path / "results.db") == dict.fromkeys(PAIRS, ("ok", ""))
+    assert (totals.asked, totals.measured) == (len(PAIRS), len(PAIRS))
+    assert (totals.failed, totals.missing, diary.lost_hosts) == (0, 0, [])
+    assert sorted(diary.dispatched_pairs) == PAIRS
+
+
+@pytest.mark.parametrize("dying", [{"n07": 30}, {"n00": 1, "n31": 20, "n32": 20, "n59": 40}])
+def test_hosts_that_die_take_only_their_own_pairs_with_them(
+    tmp_path: Path, dying: dict[str, int]
+) -> None:
+    totals, diary = measure_all_pairs(tmp_path / "results.db", dying)
+    rows = stored(tmp_path / "results.db")
+    for pair in PAIRS:
+        if not set(pair) & set(dying):
+            assert rows[pair] == ("ok", "")
+    for pair, (status, code) in rows.items():
+        assert status == "ok" or (code == "host-lost" and set(pair) & set(dying))
+    assert sorted(diary.lost_hosts) == sorted(dying)
+    failed = sum(status == "failed" for status, _ in rows.values())
+    assert totals.failed == failed <= len(dying)
+    assert totals.measured == len(rows) - failed
+    assert totals.missing == len(PAIRS) - len(rows)
+    for name, last in dying.items():
+        # It had a program in each round until its last, if the other host did not die before that.
+        assert sum(name in pair for pair in diary.dispatched_pairs) < last + len(dying)
+        assert sum(name in pair for pair, (status, _) in rows.items() if status == "ok") < last
