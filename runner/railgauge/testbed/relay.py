@@ -17,7 +17,7 @@ from railgauge.engine.deploy import bundle, deploy
 from railgauge.errors import EnvironmentFailedError
 from railgauge.testbed.layout import Cable
 from railgauge.testbed.model import Loss
-from railgauge.testbed.shaping import queue_of
+from railgauge.testbed.shaping import burst_of
 from railgauge.testbed.state import TOKEN, Record, State, translated
 from railgauge.testbed.tools import ours
 from railgauge.transport.local import LocalTransport
@@ -25,6 +25,7 @@ from railgauge.transport.netns import enter
 
 _READY = 10.0  # seconds until a relay has made its devices
 _ANSWER = 2.0  # seconds until a relay has written its counts
+_BURSTS = 16  # of tbf that a relay has room for: it may be a few milliseconds late
 _LONGEST = "720h"
 # On a busy machine a relay without real-time priority is milliseconds late.
 _AT_ONCE = ("chrt", "--fifo", "20")
@@ -114,7 +115,8 @@ def arguments(cable: Cable) -> list[str]:
     words = ["--json", "--left", left, "--right", right, "--deadline", _LONGEST]
     words += ["--mtu", str(cable.mtu), "--delay", f"{cable.delay * 1e9:.0f}ns"]
     if cable.rate is not None:
-        words += ["--rate", f"{cable.rate:.0f}bit/s", "--queue", f"{queue_of(cable)}B"]
+        # What tbf lets pass at once waits here, and leaves at the rate.
+        words += ["--rate", f"{cable.rate:.0f}bit/s", "--queue", f"{_BURSTS * burst_of(cable)}B"]
     if cable.loss is not None:
         words += ["--loss", _pattern(cable.loss), "--loss-of", cable.loss.of]
         words += ["--direction", _DIRECTIONS[cable.loss.direction]]

@@ -14,15 +14,22 @@ _LEAST_ON_WIRE = 84
 _SINGLE_FRAMES = 2.5e9  # bit/s: faster, and the kernel's batches of frames have to stay together
 _TICK = 0.001  # seconds of the rate that may pass at once: the kernel may wake up that late
 _ETHERNET = 14  # bytes before a packet
-_QUEUE_TIME = 0.010  # seconds that a full queue holds
-_LEAST_QUEUE = 128 * 1024
+_FRAMES = 1000  # that wait at an interface by default, as Linux has it
 
 
 def queue_of(cable: Cable) -> int:
-    """Return the bytes that wait at most for the cable's rate: as asked, or 10 ms of it."""
+    """Return the bytes that wait at most at each end for the cable's rate."""
+    return max(cable.queue or _FRAMES * _frame(cable), 2 * _frame(cable))
+
+
+def burst_of(cable: Cable) -> int:
+    """Return the bytes that may pass at once."""
     assert cable.rate is not None
-    usual = max(_LEAST_QUEUE, int(cable.rate * (_QUEUE_TIME + cable.delay) / 8))
-    return cable.queue or usual
+    return max(2 * _frame(cable), int(cable.rate * _TICK / 8))
+
+
+def _frame(cable: Cable) -> int:
+    return cable.mtu + _ETHERNET + _OVERHEAD
 
 
 def single_frames(cable: Cable) -> bool:
@@ -31,19 +38,19 @@ def single_frames(cable: Cable) -> bool:
 
 
 def discipline(cable: Cable) -> tuple[str, ...]:
-    """Return the root discipline of both of the cable's interfaces, () for none."""
+    """Return the root discipline of both of the cable's interfaces, () for none.
+
+    Also before a relay: frames that wait here hold up whoever sends them, as at a network card.
+    """
     if cable.by == "netem":
         return _netem(cable)
-    if cable.by == "veth" and cable.rate is not None:
-        frame = cable.mtu + _ETHERNET + _OVERHEAD
-        burst = max(2 * frame, int(cable.rate * _TICK / 8))
-        limit = max(queue_of(cable), 2 * frame)
-        wire = ("overhead", str(_OVERHEAD), "mpu", str(_LEAST_ON_WIRE))
-        return (
-            *("tbf", "rate", f"{cable.rate:.0f}bit", *wire),
-            *("burst", str(burst), "limit", str(limit)),
-        )
-    return ()
+    if cable.rate is None:
+        return ()
+    wire = ("overhead", str(_OVERHEAD), "mpu", str(_LEAST_ON_WIRE))
+    return (
+        *("tbf", "rate", f"{cable.rate:.0f}bit", *wire),
+        *("burst", str(burst_of(cable)), "limit", str(queue_of(cable))),
+    )
 
 
 def _netem(cable: Cable) -> tuple[str, ...]:
