@@ -9,6 +9,7 @@
 
 #include "../lib/parameters.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +160,8 @@ static void connect_neighbours(const struct job *job)
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Takes what was said, and has what follows go to standard error again. */
+/* Takes what was said. What follows is of no use, as it goes on to tell all it does; what Open MPI
+ * has to say to its user goes other ways. */
 static void stop_listening(const struct job *job, struct heard *heard)
 {
     FILE *text = heard_at < 0 ? NULL : fdopen(dup(heard_at), "r");
@@ -169,8 +171,11 @@ static void stop_listening(const struct job *job, struct heard *heard)
         heard_read(heard, text, job->rank);
         fclose(text);
     }
-    if (heard_at >= 0)
-        dup2(STDERR_FILENO, heard_at);
+    int nowhere = heard_at < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) {
+        dup2(nowhere, heard_at);
+        close(nowhere);
+    }
 }
 
 /* True if each of the names used stands in the list asked for, or in none that is excluded. */
