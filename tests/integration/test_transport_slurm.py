@@ -147,6 +147,19 @@ def test_kill_leaves_nothing_on_the_node(
     assert steps(slurm) == []
 
 
+def test_kill_ends_the_steps_that_the_program_started(
+    node: SlurmTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
+) -> None:
+    inner = 'srun --job-name="$SLURM_JOB_NAME" --overlap -N1 -n1 -w node2 --mpi=none'
+    process = node.start(["sh", "-c", f"{inner} sh -c 'echo started; exec sleep 600'"])
+    assert process.read_line(30) == "started"
+    running = step_processes(slurm)
+    assert len(steps(slurm)) == 2
+    process.kill()
+    assert process.wait(30).status == -9
+    assert all(process_ends(pid) for pid in running)
+
+
 def test_close_ends_what_runs(
     node: SlurmTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
 ) -> None:

@@ -17,18 +17,19 @@ _AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
 
 # $1 the nodes, a rank each, $2 how many; then the program. Only from a file, and if its name has a
 # slash, does srun take them in their order. What Slurm told the step that this runs in would be
-# taken for what is asked of this one.
+# taken for what is asked of this one; but both have one name, by which the transport ends them.
 _STEP = """
 nodes=$(mktemp "${TMPDIR:-/tmp}/railgauge-nodes.XXXXXX") || exit 1
 trap 'rm -f "$nodes"' EXIT
 printf "%s\\n" "$1" | tr , "\\n" >"$nodes" || exit 1
 ranks=$2; shift 2
-job=$SLURM_JOB_ID
+job=$SLURM_JOB_ID called=${SLURM_JOB_NAME:-rail-mpi}
 for name in $(env | sed -n "s/^\\(SLURM_[A-Z0-9_]*\\)=.*/\\1/p"); do
     [ "$name" = SLURM_CONF ] || unset "$name"
 done
 srun --jobid="$job" --overlap --mem=0 --overcommit --quiet --mpi=pmix --cpu-bind=none \\
-    --kill-on-bad-exit=1 --ntasks="$ranks" --distribution=arbitrary --nodelist="$nodes" "$@"
+    --job-name="$called" --kill-on-bad-exit=1 --ntasks="$ranks" --distribution=arbitrary \\
+    --nodelist="$nodes" "$@"
 """
 
 

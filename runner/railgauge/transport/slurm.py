@@ -29,7 +29,7 @@ _LAST_WORDS = 5.0
 _START = (
     'mark=$1; shift; cd 2>/dev/null; command -v "$1" >/dev/null || { echo "$mark missing"; exit 0; '
     '}; trap "" TERM; echo "$mark begin" >&2; '
-    'echo "$mark ready $SLURM_JOB_ID.$SLURM_STEP_ID"; '
+    'echo "$mark ready"; '
     '"$@"; status=$?; echo "$mark end $status" >&2; exit $status'
 )
 
@@ -42,7 +42,6 @@ class SlurmProcess:
         self._srun = srun
         self._job = job
         self._mark = mark
-        self._step = ""
         self._killed = False
 
     @property
@@ -61,8 +60,7 @@ class SlurmProcess:
             ) from None
         if line is None:
             raise self._lost("no program could be started there")
-        state, _, self._step = line.removeprefix(f"{self._mark} ").partition(" ")
-        if state == "missing":
+        if line == f"{self._mark} missing":
             raise EnvironmentFailedError(
                 f"{self._host}: can't start {program!r}: it isn't there or may not be run; "
                 "check its spelling, PATH and permissions"
@@ -94,8 +92,8 @@ class SlurmProcess:
         if self._ended(0):
             return
         with contextlib.suppress(EnvironmentFailedError):
-            if step := self._step or self._step_by_name():
-                ask(["scancel", step])
+            if steps := self._steps():
+                ask(["scancel", *steps])
                 self._ended(_LAST_WORDS)
         self._srun.kill()
 
@@ -113,13 +111,11 @@ class SlurmProcess:
         # As every shell tells of a program ended by a signal.
         return Exit(128 - status if 128 < status <= 128 + 64 else status, said[1])
 
-    def _step_by_name(self) -> str:
-        """Return the step's id although it never told it, "" if there is none."""
-        for line in ask(["squeue", "-h", "-s", "-j", self._job, "-o", "%i %j"]).splitlines():
-            step, _, name = line.partition(" ")
-            if name == self._mark:
-                return step
-        return ""
+    def _steps(self) -> list[str]:
+        """Return the ids of the steps with our name: our own, and one that it started for MPI."""
+        shown = ask(["squeue", "-h", "-s", "-j", self._job, "-o", "%i %j"]).splitlines()
+        pairs = [line.partition(" ") for line in shown]
+        return [step for step, _, name in pairs if name == self._mark]
 
     def _ended(self, seconds: float) -> bool:
         try:
