@@ -11,6 +11,7 @@ import pytest
 
 from railgauge.cases import Case, case_key, expand
 from railgauge.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
+from railgauge.cli.engines import describe
 from railgauge.engine.deploy_mpi import Mpi
 from railgauge.engine.mpi_job import Launcher, mpi_argv
 from railgauge.errors import FileProblems
@@ -269,6 +270,12 @@ def test_a_million_pairs_share_their_parameters_and_their_group() -> None:
     assert len({id(case.members) for case in test.cases}) == 1
     assert len({id(case.parameters) for case in test.cases}) == 1
     assert len({case.key for case in test.cases}) == 60 * 59
+
+
+def test_the_engines_command_tells_which_modes_are_for_groups() -> None:
+    lines = list(describe(load_catalogue().engine("mpi")))
+    assert "  barrier: on groups of hosts" in lines
+    assert "  matrix: on groups of hosts, a case for each ordered pair of hosts" in lines
 
 
 def test_an_unused_catalogue_entry_makes_no_group() -> None:

@@ -45,7 +45,7 @@ def describe(engine: EngineInfo) -> Iterator[str]:
         better = "" if metric.better == "neither" else f", {metric.better} is better"
         optional = ", where it can be measured" if metric.optional else ""
         yield f"  {metric.name} ({metric.unit}{better}{optional}): {metric.help}"
-    if engine.series or engine.solo_modes:
+    if engine.series or engine.solo_modes or engine.group_modes:
         yield "\nmodes"
     for series in engine.series:
         info = engine.parameters[series.parameter]
@@ -56,6 +56,9 @@ def describe(engine: EngineInfo) -> Iterator[str]:
         )
     for mode in engine.solo_modes:
         yield f"  {mode}: needs no server; the link's other host is only the target"
+    for mode in engine.group_modes:
+        pairs = ", a case for each ordered pair of hosts" if mode in engine.pair_modes else ""
+        yield f"  {mode}: on groups of hosts{pairs}"
 
 
 def _about(parameter: ParameterInfo) -> str:
