@@ -47,18 +47,22 @@ from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
 from railgauge.transport import open_transport
 from railgauge.transport.base import Transport
 from railgauge.transport.base import run as run_program
+from railgauge.transport.closing import close_all
 from railgauge.yamlfile import load
 
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
 _REACH_SECONDS = 60.0
 NODES = "slurm nodes"
+HOSTS = "--hosts"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Request:
     """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
+
+    A hosts file `hosts` takes the place of the plan's own hosts.
 
     What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
     seconds before its time is over.
@@ -68,6 +72,7 @@ class Request:
     observer: Observer
     cleanup: contextlib.ExitStack
     plan: Path | None = None
+    hosts: Path | None = None
     run: int | None = None
     allow_large: bool = False
     margin: float = MARGIN
@@ -138,7 +143,7 @@ def read(request: Request) -> Job:
     if request.run is not None:
         return _read_again(request, request.run, sources)
     assert request.plan is not None
-    loaded = load_plan(request.plan)
+    loaded = load_plan(request.plan, hosts=request.hosts)
     # A wrong --db is told before any host is bothered.
     connect_database(request.where, create=True)[0].dispose()
     seed = secrets.randbelow(2**31) if loaded.plan.seed is None else loaded.plan.seed
@@ -156,8 +161,9 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
         )
     directory = Path(stored.new.directory)
     began = stored.new.files
-    nodes = began.get(NODES)
-    loaded = load_plan_text(stored.new.plan_text, f"plan of run {run}", directory, nodes)
+    loaded = load_plan_text(
+        stored.new.plan_text, f"plan of run {run}", directory, began.get(NODES), moved_to(began)
+    )
     now = named_texts(loaded)
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
         raise InputError(
@@ -203,11 +209,11 @@ def reach(job: Job) -> Job:
     needed = [job.loaded.plan.hosts[name] for name in hosts]
     require_nodes([each.node or each.address for each in needed if each.transport == "slurm"])
     first = {job.machines[name]: name for name in reversed(hosts)}
-    transports = {}
+    transports: dict[str, Transport] = {}
+    # Called with what is in there then: whatever happens, all that were opened get closed.
+    job.request.cleanup.callback(lambda: close_all(transports.values()))
     for machine, name in first.items():
-        # Opened here and not side by side, so that whatever happens all of them get closed.
         transports[machine] = open_transport(name, job.loaded.plan.hosts[name])
-        job.request.cleanup.callback(transports[machine].close)
 
     def connect(machine: str) -> None:
         try:
@@ -399,7 +405,8 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
     """Return name -> text of what decides with the plan's text about what is measured.
 
     That is the hosts file (under the name the plan gives it), the descriptions of other people's
-    engines that its tests use (`engine NAME`), and the nodes that `{slurm: all}` stands for.
+    engines that its tests use (`engine NAME`), the nodes that `{slurm: all}` stands for, and which
+    hosts file took the place of the plan's own hosts.
     """
     plan, described = loaded.plan, loaded.catalogue.external
     files = {plan.hosts_file: loaded.directory / plan.hosts_file} if plan.hosts_file else {}
@@ -409,7 +416,16 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
         if test.engine in described
     }
     texts = {name: load(file).text for name, file in files.items()}
-    return texts if loaded.nodes is None else {**texts, NODES: loaded.nodes}
+    if loaded.nodes is not None:
+        texts[NODES] = loaded.nodes
+    if loaded.hosts is not None:
+        texts[HOSTS] = str(loaded.hosts)
+    return texts
+
+
+def moved_to(files: Mapping[str, str]) -> Path | None:
+    """Return, of a run's `named_texts`, the hosts file in place of its plan's own hosts."""
+    return Path(files[HOSTS]) if HOSTS in files else None
 
 
 def _namer(job: Job) -> Namer:
@@ -432,14 +448,9 @@ def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
     else:
         network = next(test.network for test in plan.tests if test.name == dispatch.test)
     hosts = [plan.hosts[name] for name in dispatch.hosts]
-    every = dict.fromkeys(
-        address
-        for host in plan.hosts.values()
-        for address in (host.address, *host.networks.values())
-    )
     return Terms(
         plan.control_port,
-        tuple(every),
+        plan.addresses,
         link.rate if link else None,
         tuple(host.address_on(network) for host in hosts),
         tuple(host.node or host.address for host in hosts),

@@ -401,3 +401,23 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(
         assert "Traceback" not in done.stderr
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_plan_runs_unchanged_on_other_hosts_and_goes_on_with_them(folder: Path) -> None:
+    hosts = QUICK[QUICK.index("hosts:") : QUICK.index("tests:")]
+    inline = QUICK.partition("hosts:")[0] + "tests:" + QUICK.partition("tests:")[2]
+    named = inline.replace("tests:", "hosts_file: far-away.yaml\ntests:", 1)
+    (folder / "near.yaml").write_text(hosts)
+    (folder / "plan.yaml").write_text(named)
+    assert railgauge(folder, "check", "plan.yaml").returncode == 2
+    assert railgauge(folder, "check", "plan.yaml", "--hosts", "near.yaml").returncode == 0
+    done = railgauge(folder, "run", "plan.yaml", "--hosts", "near.yaml")
+    assert done.returncode == 0, done.stderr
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    again = railgauge(elsewhere, "resume", "1", "--db", "../railgauge.db")
+    assert "nothing is left" in again.stdout, again.stderr
+    (folder / "near.yaml").write_text(hosts.replace("127.0.0.1", "127.0.0.2"))
+    changed = railgauge(folder, "resume", "1")
+    assert changed.returncode == 2
+    assert "near.yaml changed since it began" in changed.stderr

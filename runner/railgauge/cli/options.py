@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from railgauge.slurm.allocation import MARGIN
@@ -33,6 +35,12 @@ margin = click.option(
     metavar="TIME",
     callback=_seconds,
     help="In a Slurm job (also RAILGAUGE_MARGIN): end this long before its time is over.",
+)
+hosts = click.option(
+    "--hosts",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A hosts file in place of the plan's own hosts or hosts file.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON (see docs/cli.md).")
 allow_large = click.option(

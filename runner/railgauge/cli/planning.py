@@ -8,22 +8,23 @@ from pathlib import Path
 import click
 
 from railgauge.cases import expand
-from railgauge.cli.options import allow_large, as_json
+from railgauge.cli.options import allow_large, as_json, hosts
 from railgauge.plan.load import load_plan
 from railgauge.schedule import estimate, schedule
 
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
+@hosts
 @allow_large
 @as_json
-def check(plan: Path, allow_large: bool, as_json: bool) -> None:
+def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> None:
     """Validate PLAN and say what it would run and how long that takes.
 
     Every mistake is told at once, as file:line:column: what is wrong and what to write instead.
     Nothing is started on any host.
     """
-    loaded = load_plan(plan)
+    loaded = load_plan(plan, hosts=hosts)
     tests = expand(loaded, allow_large=allow_large)
     machines = {name: host.machine for name, host in loaded.plan.hosts.items()}
     rounds = schedule(

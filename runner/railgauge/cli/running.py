@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from railgauge.cli.options import allow_large, database, margin
+from railgauge.cli.options import allow_large, database, hosts, margin
 from railgauge.cli.tables import default_text
 from railgauge.pipeline import Finished, Request, execute
 from railgauge.progress import observer_for
@@ -15,17 +15,24 @@ from railgauge.progress import observer_for
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
+@hosts
 @database
 @allow_large
 @margin
-def run(plan: Path, where: str, allow_large: bool, margin: float) -> int:
+def run(plan: Path, hosts: Path | None, where: str, allow_large: bool, margin: float) -> int:
     """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
 
     Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
     """
     with contextlib.ExitStack() as cleanup:
         request = Request(
-            where, observer_for(), cleanup, plan=plan, allow_large=allow_large, margin=margin
+            where,
+            observer_for(),
+            cleanup,
+            plan=plan,
+            hosts=hosts,
+            allow_large=allow_large,
+            margin=margin,
         )
         return tell(request, execute(request))
 

@@ -13,10 +13,10 @@ import click
 import yaml
 
 from railgauge.cases import expand
-from railgauge.cli.options import allow_large, database, margin
+from railgauge.cli.options import allow_large, database, hosts, margin
 from railgauge.cli.running import tell
 from railgauge.errors import InputError, RailgaugeError
-from railgauge.pipeline import NODES, Request, execute
+from railgauge.pipeline import NODES, Request, execute, moved_to
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.progress import observer_for
 from railgauge.slurm.allocation import ask
@@ -30,6 +30,7 @@ class _Wish:
     """What the command line says."""
 
     plan: Path | None
+    hosts: Path | None
     run: int | None
     where: str
     margin: float
@@ -45,6 +46,7 @@ class _Wish:
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path), required=False)
+@hosts
 @click.option("--resume", "run", type=int, metavar="RUN", help="Go on with this run.")
 @click.option("--nodes", type=click.IntRange(1), help="How many nodes.")
 @click.option("--nodelist", help="Which nodes, as Slurm writes it: node[1-4],node9.")
@@ -92,6 +94,7 @@ def _work(wish: _Wish) -> int:
             observer_for(),
             cleanup,
             plan=wish.plan,
+            hosts=wish.hosts,
             run=wish.run,
             allow_large=wish.allow_large,
             margin=wish.margin,
@@ -104,7 +107,7 @@ def _work(wish: _Wish) -> int:
         click.echo("nothing could be measured in this job's time: no next job is submitted")
         return code
     held = os.environ.get("SLURM_JOB_NODELIST") or wish.nodelist
-    following = replace(wish, plan=None, run=finished.run, nodes=None, nodelist=held)
+    following = replace(wish, plan=None, hosts=None, run=finished.run, nodes=None, nodelist=held)
     try:
         _submit(_batch(following), wish.where)
     except RailgaugeError as error:
@@ -165,7 +168,7 @@ def _loaded(wish: _Wish) -> LoadedPlan:
         else:
             names = [f"node{number}" for number in range(1, (wish.nodes or 2) + 1)]
         unknown = {name: {"address": name, "transport": "slurm"} for name in names}
-        return load_plan(wish.plan, yaml.safe_dump(unknown, sort_keys=False))
+        return load_plan(wish.plan, yaml.safe_dump(unknown, sort_keys=False), wish.hosts)
     assert wish.run is not None
     store = Store.open(wish.where, create=False)
     try:
@@ -173,7 +176,13 @@ def _loaded(wish: _Wish) -> LoadedPlan:
     finally:
         store.close()
     name = f"plan of run {wish.run}"
-    return load_plan_text(began.plan_text, name, Path(began.directory), began.files.get(NODES))
+    return load_plan_text(
+        began.plan_text,
+        name,
+        Path(began.directory),
+        began.files.get(NODES),
+        moved_to(began.files),
+    )
 
 
 def _command(wish: _Wish) -> list[str]:
@@ -184,6 +193,7 @@ def _command(wish: _Wish) -> list[str]:
     if "://" not in wish.where:
         command += ["--db", wish.where]
     given = {
+        "--hosts": None if wish.hosts is None else wish.hosts.resolve(),
         "--resume": wish.run,
         "--out": wish.out,
         "--margin": f"{wish.margin:g}s",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ class LoadedPlan:
     """A valid plan, its text, where it came from, and what its tests span.
 
     File names in the plan are relative to `directory`. `nodes` are, as YAML, the hosts that
-    `{slurm: all}` stands for, None in a plan without.
+    `{slurm: all}` stands for, None in a plan without; `hosts` is the hosts file that took the place
+    of the plan's own.
     """
 
     plan: Plan
@@ -36,6 +37,7 @@ class LoadedPlan:
     document: Document
     spaces: tuple[Space, ...]
     nodes: str | None = None
+    hosts: Path | None = None
 
 
 # A plan that stands in where one can't be read for its mistakes.
@@ -46,26 +48,29 @@ _LEAST: Mapping[str, Any] = {
 }
 
 
-def load_plan(path: Path, nodes: str | None = None) -> LoadedPlan:
+def load_plan(path: Path, nodes: str | None = None, hosts: Path | None = None) -> LoadedPlan:
     """Return the plan at `path`; FileProblems with every mistake in it and the files it names.
 
-    `nodes` are what `{slurm: all}` stands for, if not the nodes of the allocation we are in.
+    `nodes` are what `{slurm: all}` stands for, if not the nodes of the allocation we are in. A
+    hosts file `hosts` takes the place of the plan's own hosts or hosts file.
     """
-    return _read(load(path), path.parent, nodes)
+    return _read(load(path), path.parent, nodes, hosts)
 
 
-def load_plan_text(text: str, name: str, directory: Path, nodes: str | None = None) -> LoadedPlan:
+def load_plan_text(
+    text: str, name: str, directory: Path, nodes: str | None = None, hosts: Path | None = None
+) -> LoadedPlan:
     """Return the plan that `text` is, as a run stored it; `name` stands for its path.
 
-    `nodes` are what `{slurm: all}` stood for then.
+    `nodes` are what `{slurm: all}` stood for then, `hosts` the hosts file it was read with.
     """
-    return _read(loads(text, name), directory, nodes)
+    return _read(loads(text, name), directory, nodes, hosts)
 
 
-def _read(written: Document, directory: Path, nodes: str | None = None) -> LoadedPlan:
+def _read(written: Document, directory: Path, nodes: str | None, hosts: Path | None) -> LoadedPlan:
     allocated = Allocated(nodes)
-    document = allocated.fill(written)
-    reader = _Reader(document, directory, allocated)
+    document = allocated.fill(written if hosts is None else _moved(written, hosts.resolve()))
+    reader = _Reader(document, directory, allocated, hosts)
     plan, mistakes = attempt(document, Plan)
     if plan is None:
         reader.read_around(mistakes)
@@ -73,11 +78,22 @@ def _read(written: Document, directory: Path, nodes: str | None = None) -> Loade
     return reader.read(plan)
 
 
+def _moved(document: Document, hosts: Path) -> Document:
+    """Return the plan `document` with another hosts file in place of its own hosts."""
+    if not isinstance(document.data, dict):
+        return document
+    rest = {key: each for key, each in document.data.items() if key != "hosts"}
+    return replace(document, data={**rest, "hosts_file": str(hosts)})
+
+
 class _Reader:
     """Collects the mistakes of one plan and of the files it names."""
 
-    def __init__(self, document: Document, directory: Path, allocated: Allocated) -> None:
+    def __init__(
+        self, document: Document, directory: Path, allocated: Allocated, hosts: Path | None
+    ) -> None:
         self._allocated = allocated
+        self._hosts = hosts
         self.problems: list[Problem] = []
         self._document = document
         self._directory = directory
@@ -98,6 +114,7 @@ class _Reader:
             self._document,
             tuple(spaces),
             self._allocated.used,
+            None if self._hosts is None else self._hosts.resolve(),
         )
 
     def read_around(self, mistakes: Sequence[Mistake]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -133,3 +134,13 @@ class Plan(StrictModel):
     concurrency: int = Field(default=1, ge=1, le=1_000_000)
     seed: int | None = Field(default=None, ge=0, le=2**63 - 1)
     control_port: int = Field(default=0, ge=0, le=65535)
+
+    @cached_property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses that test traffic may go to, each once."""
+        every = (
+            address
+            for host in self.hosts.values()
+            for address in (host.address, *host.networks.values())
+        )
+        return tuple(dict.fromkeys(every))
