@@ -97,13 +97,15 @@ static const struct metric metrics[] = {
     {"rate", "1/s", "higher", ONE_SIDED, "those operations, over the same time", "ops/s", 1, 0},
     {"operations", "", "neither", SINGLY, "operations timed singly", "operations", 1, 0},
     TIME_METRICS("time", SINGLY,
-                 "operation (put, get: until its flush is done; collective: begun after a barrier, "
-                 "until the slowest rank has done it, so that what the barrier leaves ranks apart is "
-                 "in it)"),
+                 "operation (put, get: until its flush is done; collective: from the moment that all "
+                 "ranks begin it until the slowest has done it)"),
+    {"start_error", "s", "lower", COLLECTIVES,
+     "by how much, at most, a rank may have begun single operations before or after that moment: "
+     "half of the quickest exchange in which it compared its clock with rank 0's, of the worst rank",
+     "start error us", 1e-6, 2},
     {"back_to_back", "s", "lower", COLLECTIVES,
      "time of an operation when they follow one another without a pause, a batch's time on the "
-     "slowest rank over its number; ranks that only send may be operations ahead. What an operation "
-     "takes that all begin at once lies, as a rule, between this and time_mean",
+     "slowest rank over its number; ranks that only send may be operations ahead",
      "back to back us", 1e-6, 2},
     {"algorithm_bandwidth", "bit/s", "higher", MOVING_COLLECTIVES,
      "payload bits of an operation (bcast, reduce, allreduce: size; allgather, alltoall: size times "

@@ -1,28 +1,34 @@
-/* An operation's time is its slowest rank's, each by its own clock from where it began to where it
- * had done its part. How the ranks start together decides what that says, so two things are
- * measured, half of the time each:
- * - time_*: single operations, a barrier before each. Ranks leave a barrier at different moments,
- *   at most one barrier's time apart, and who leaves first waits within the timed operation for
- *   who leaves last. That is in these times; mode barrier tells how much it can be. Clocks set by
- *   messages would start them no better for long: two hosts' may drift apart as far in a second.
+/* An operation's time is its slowest rank's. How the ranks start together decides what that says
+ * (T. Hoefler and R. Belli, Scientific benchmarking of parallel computing systems, SC 2015), and two
+ * things are measured, half of the time each:
+ * - time_*: single operations that all ranks begin at a moment agreed on before, by rank 0's clock,
+ *   which the others compare theirs with again and again: from that moment until the slowest has
+ *   done it. A barrier would not do: ranks leave it apart by as much as a message takes, and a
+ *   reduction over a link of 5 ms was "done" in 10 us, the sender always having left it first.
  * - back_to_back: operations that follow one another without a pause, a batch's time over their
  *   number, so that how they start hardly counts. But ranks that only send, such as the root of a
- *   broadcast, may be operations ahead: it is what a program's loop of them takes.
- * The time of one operation that all ranks begin at the same moment lies, as a rule, between the
- * two. The question is that of T. Hoefler and R. Belli, Scientific benchmarking of parallel
- * computing systems, SC 2015. */
+ *   broadcast, may be operations ahead: it is what a program's loop of them takes. */
 #include "collective.h"
 
+#include "collective_clock.h"
 #include "collective_work.h"
 
 #include "../lib/failure.h"
 #include "../lib/histogram.h"
+#include "../lib/pace.h"
 #include "../lib/parameters.h"
 
 #include <stdio.h>
 
-#define BLOCK 4096              /* single operations until the ranks compare their times */
+#define BLOCK 4096              /* single operations until the ranks put their times together */
 #define BLOCK_SECONDS 0.01      /* how long a block or a batch should take */
+#define FIRST_BLOCK 4
+#define LEAST_GAP 100000        /* ns from one single operation's beginning to the next one's */
+#define MOST_GAP 10000000000    /* likewise: then something is wrong */
+#define LEAD 1000000            /* ns from the agreement on a block to its beginning, and two gaps */
+#define CLOCK_HOLDS 250000000   /* ns until clocks are compared again, as they drift apart; longer
+                                   if comparing takes more than a tenth of it */
+#define LATE UINT64_MAX         /* in place of a time: the operation before had lasted too long */
 #define LEAST_TOGETHER 10       /* operations in a batch */
 #define MOST_TOGETHER (1 << 20) /* likewise */
 
@@ -65,25 +71,74 @@ static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
     return number < least ? least : number > most ? most : number;
 }
 
-static void time_singly(struct stretch *s, struct histogram *times)
+/* If rank 0 finds that it is time for it. */
+static void compare_clocks(struct common_clock *clock, const struct job *job)
+{
+    uint64_t holds = between(CLOCK_HOLDS, 10 * clock->took, UINT64_MAX);
+    uint64_t wanted = clock->set_at == 0 || now_ns() - clock->set_at > holds;
+    MPI_Bcast(&wanted, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (wanted)
+        set_common_clock(clock, job);
+}
+
+/* Operations whose beginnings, by rank 0's clock, are a gap apart. */
+struct block {
+    uint64_t operations, start, gap;
+};
+
+/* Each operation's time on this rank. */
+static void time_block(const struct block *block, const struct common_clock *clock, uint64_t *own)
+{
+    for (uint64_t i = 0; i < block->operations; i++) {
+        uint64_t due = block->start + i * block->gap - clock->ahead;
+        bool late = now_ns() > due;
+        if (!late)
+            wait_until(due);
+        work_once(&work);
+        own[i] = late ? LATE : now_ns() - due;
+    }
+}
+
+/* Rank 0 takes over the times of operations that nobody was late for; the gap is made to fit. */
+static uint64_t take_block(struct block *block, const uint64_t *slowest, struct histogram *times)
+{
+    uint64_t good = 0, longest = 0;
+    for (uint64_t i = 0; i < block->operations; i++)
+        if (slowest[i] != LATE) {
+            histogram_add(times, slowest[i]);
+            longest = slowest[i] > longest ? slowest[i] : longest;
+            good++;
+        }
+    if (good * 10 < block->operations * 9)
+        block->gap *= 2;
+    else if (longest < block->gap / 4 && block->gap / 2 >= LEAST_GAP)
+        block->gap /= 2;
+    if (block->gap > MOST_GAP)
+        fail(OVERLOADED, "the ranks cannot begin an operation together every 10 s: too many of them "
+                         "share a CPU, or the network stalls");
+    return good;
+}
+
+/* Returns by how many ns the ranks' beginnings may have been apart, on rank 0. */
+static uint64_t time_singly(const struct job *job, struct stretch *s, struct histogram *times)
 {
     static uint64_t own[BLOCK], slowest[BLOCK];
-    uint64_t block = 1;
-    while ((block = agree(s, block)) > 0) {
-        uint64_t began = now_ns();
-        for (uint64_t i = 0; i < block; i++) {
-            MPI_Barrier(MPI_COMM_WORLD);
-            uint64_t at = now_ns();
-            work_once(&work);
-            own[i] = now_ns() - at;
-        }
-        uint64_t took = now_ns() - began;
-        MPI_Reduce(own, slowest, (int)block, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-        for (uint64_t i = 0; work.rank == 0 && i < block; i++)
-            histogram_add(times, slowest[i]);
-        s->done += block;
-        block = between(1, block_after(block, took), BLOCK);
+    struct block block = {.operations = FIRST_BLOCK, .gap = 10 * LEAST_GAP};
+    struct common_clock clock = {0};
+    uint64_t error = 0, worst = 0, wanted = FIRST_BLOCK;
+    while ((block.operations = agree(s, wanted)) > 0) {
+        compare_clocks(&clock, job);
+        error = clock.error > error ? clock.error : error;
+        block.start = now_ns() + LEAD + 2 * block.gap;
+        MPI_Bcast(&block, 3, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        time_block(&block, &clock, own);
+        MPI_Reduce(own, slowest, (int)block.operations, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+        if (job->rank == 0)
+            s->done += take_block(&block, slowest, times);
+        wanted = between(1, block_after(block.operations, block.operations * block.gap), BLOCK);
     }
+    MPI_Reduce(&error, &worst, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    return worst;
 }
 
 /* Returns seconds an operation, on rank 0. */
@@ -134,7 +189,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     check(job, "before");
     usage_begin(&job->usage);
     struct stretch singly = stretch_of(attempt);
-    time_singly(&singly, &times);
+    uint64_t error = time_singly(job, &singly, &times);
     struct stretch together = stretch_of(attempt);
     double each = time_together(&together);
     usage_end(&job->usage);
@@ -143,6 +198,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
         return;
     result_set(result, "operations", (double)times.count);
     result_set_times(result, "time", &times);
+    result_set(result, "start_error", ns_seconds(error));
     result_set(result, "back_to_back", each);
     if (work.collective == BARRIER)
         return;

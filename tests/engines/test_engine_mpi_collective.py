@@ -32,6 +32,7 @@ def test_operations_are_timed_singly_and_back_to_back(
     assert 0 < metrics["time_min"] <= metrics["time_p50"] <= metrics["time_p99"] * 1.01
     assert metrics["time_min"] <= metrics["time_mean"] <= metrics["time_max"]
     assert metrics["back_to_back"] > 0
+    assert 0 < metrics["start_error"] < 1
     assert metrics["client_elapsed"] >= 0.1
 
 
@@ -60,7 +61,7 @@ def test_exactly_as_many_operations_are_timed_as_asked(
     assert [metrics["operations"] for metrics in outcome.metrics] == [done, done]
 
 
-@pytest.mark.parametrize("size", [4, 4096, 1000004])
+@pytest.mark.parametrize("size", [4, 1000004])
 @pytest.mark.parametrize("mode", COLLECTIVES[1:])
 def test_data_of_any_size_is_right_among_an_odd_number_of_ranks(
     collective: Callable[..., Outcome], mode: str, size: int
