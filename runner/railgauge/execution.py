@@ -1,11 +1,12 @@
 """The measuring part of a run: round after round, machines in parallel, one writer to the store.
 
 Worker threads launch engines and put what comes into a queue; the main thread alone takes from it,
-stores each replication at once and tells the observer. Ctrl-C is a message in the same queue.
+stores what there is at once and tells the observer. Ctrl-C is a message in the same queue.
 """
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,9 @@ from railgauge.errors import HostUnreachableError
 from railgauge.interrupts import asking
 from railgauge.schedule import Dispatch, Round, within
 from railgauge.store import Store
+
+# Replications that wait to be stored go into one transaction, up to this many.
+_MOST_TOGETHER = 256
 
 Namer = Callable[[Dispatch], str]
 """Tells a dispatch's case from the others of its plan: `stream gw→gw datagram=1460`."""
@@ -144,15 +148,16 @@ class Execution:
                 workers.submit(self._work, fitting)
                 running += 1
         while running:
-            match self._next_message():
-                case _Measured() as message:
-                    self._note(message)
-                case _Ended(error=error):
-                    running -= 1
-                    self._note_end(error)
-                case _Stop():
-                    self.totals.stopped = True
-                    self._programs.end_all()
+            messages = self._next_messages()
+            self._note([each for each in messages if isinstance(each, _Measured)])
+            for message in messages:
+                match message:
+                    case _Ended(error=error):
+                        running -= 1
+                        self._note_end(error)
+                    case _Stop():
+                        self.totals.stopped = True
+                        self._programs.end_all()
 
     def _fitting(self, dispatch: Dispatch) -> Dispatch | None:
         """Return what of the dispatch can end before the deadline; nothing is begun after it."""
@@ -164,6 +169,14 @@ class Execution:
         )
         self.totals.out_of_time = fitting != dispatch
         return fitting
+
+    def _next_messages(self) -> list[_Message]:
+        """Return what came while the last was being stored, or wait for something to come."""
+        messages = [self._next_message()]
+        with contextlib.suppress(queue.Empty):
+            while len(messages) < _MOST_TOGETHER:
+                messages.append(self._messages.get_nowait())
+        return messages
 
     def _next_message(self) -> _Message:
         """Return the next message; at the deadline, that it is time to stop."""
@@ -179,18 +192,26 @@ class Execution:
         """Return the name under which the machine behind host `name` is reached."""
         return self._setting.sites[name].transport.host
 
-    def _note(self, message: _Measured) -> None:
+    def _note(self, messages: Sequence[_Measured]) -> None:
+        """Store the replications, then tell of them."""
+        with self._store.together() if len(messages) > 1 else contextlib.nullcontext():
+            first = [self._add(message) for message in messages]
+        for message, outcome in zip(messages, first, strict=True):
+            dispatch = message.dispatch
+            if not outcome.warmup:
+                self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
+                self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
+            self._observer.measured(dispatch, outcome, message.launch)
+
+    def _add(self, message: _Measured) -> Outcome:
+        """Store a replication; returns its outcome, of a group's pairs the first one's."""
         outcome, dispatch = message.outcome, message.dispatch
-        if dispatch.pairs:
-            every = [(case.key, _of_pair(case, outcome)) for case in dispatch.pairs]
-            self._store.add_all(self._run, dispatch.test, every, message.launch)
-            outcome = every[0][1]
-        else:
+        if not dispatch.pairs:
             self._store.add(self._run, dispatch.test, dispatch.case.key, outcome, message.launch)
-        if not outcome.warmup:
-            self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
-            self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
-        self._observer.measured(dispatch, outcome, message.launch)
+            return outcome
+        every = [(case.key, _of_pair(case, outcome)) for case in dispatch.pairs]
+        self._store.add_all(self._run, dispatch.test, every, message.launch)
+        return every[0][1]
 
     def _note_end(self, error: BaseException | None) -> None:
         if isinstance(error, HostUnreachableError):

@@ -52,6 +52,29 @@ def test_each_run_keeps_the_texts_of_its_own_files(store: Store) -> None:
     assert [store.run(run).new.files for run in runs] == kept
 
 
+def test_what_is_added_together_is_stored_when_that_ends(store: Store, where: str) -> None:
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    count = "SELECT count(DISTINCT replication) AS n FROM measurement"
+    with store.together():
+        for number in (1, 2):
+            store.add(run, "stream", case().key, measured(number), LAUNCH)
+        assert rows(where, count) == [{"n": 0}]
+    store.add(run, "stream", case().key, measured(3), LAUNCH)
+    assert rows(where, count) == [{"n": 3}]
+    assert rows(where, "SELECT count(*) AS n FROM launch") == [{"n": 1}]
+
+
+def test_what_is_added_together_with_a_mistake_is_not_stored(store: Store, where: str) -> None:
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    with pytest.raises(StoreError, match="no case nonsense"), store.together():
+        store.add(run, "stream", case().key, measured(1), LAUNCH)
+        store.add(run, "stream", "nonsense", measured(2), LAUNCH)
+    assert store.done(run) == {}
+    store.add(run, "stream", case().key, measured(1), LAUNCH)
+    assert rows(where, "SELECT count(DISTINCT replication) AS n FROM measurement") == [{"n": 1}]
+    assert rows(where, "SELECT count(*) AS n FROM launch") == [{"n": 1}]
+
+
 def test_values_come_back_by_case_and_replication(store: Store) -> None:
     one, two = case(1460), case(64)
     run = store.begin_run(RUN, planned(one, two), METRICS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import TracebackType
 from typing import Self
 from weakref import WeakKeyDictionary
@@ -45,6 +45,7 @@ class Store:
         self._engine = engine
         self._runs: dict[int, write.OpenRun] = {}
         self._launches: WeakKeyDictionary[Launch, int] = WeakKeyDictionary()
+        self._together: Connection | None = None
 
     @classmethod
     def open(cls, where: str, *, create: bool = True, busy_seconds: float = BUSY_SECONDS) -> Store:
@@ -107,8 +108,23 @@ class Store:
             self._runs[run_id] = read.open_run(connection, run_id)
         return run_id
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Store all that is added while inside in one go, or nothing; durable when this returns.
+
+        A transaction for each costs a wait for the disk for each, which is more than the rest.
+        """
+        try:
+            with self._writing() as self._together:
+                yield
+        except BaseException:
+            self._launches.clear()  # they were stored no more than their outcomes
+            raise
+        finally:
+            self._together = None
+
     def add(self, run_id: int, test: str, case_key: str, outcome: Outcome, launch: Launch) -> None:
-        """Store one replication and its trace, if any; it's durable when this returns."""
+        """Store one replication and its trace, durable when this returns (or `together` does)."""
         self.add_all(run_id, test, [(case_key, outcome)], launch)
 
     def add_all(
@@ -124,7 +140,7 @@ class Store:
             return
         found = _traces(run, rows)
         launch_id = self._launches.get(launch)
-        with self._writing() as connection:
+        with self._adding() as connection:
             if launch_id is None:
                 first, _ = outcomes.run_case(run, test, rows[0][1])
                 launch_id = outcomes.insert_launch(connection, first, launch)
@@ -243,6 +259,9 @@ class Store:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
                 yield connection
+
+    def _adding(self) -> AbstractContextManager[Connection]:
+        return self._writing() if self._together is None else nullcontext(self._together)
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
