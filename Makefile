@@ -67,6 +67,7 @@ layers: setup-dev
 schema: setup
 	$(MAKE) -C engines describe OUT=../schema/engines.json
 	$(BIN)/python -m railgauge.plan.schema_files schema
+	$(BIN)/python -m railgauge.testbed.schema_file schema
 
 bench-overhead: setup
 	$(BIN)/python benchmarks/overhead.py

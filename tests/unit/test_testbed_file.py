@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from railgauge.assets import folder
@@ -11,7 +13,9 @@ from railgauge.errors import FileProblems
 from railgauge.testbed.layout import Layout, free_network, lay_out
 from railgauge.testbed.read import read_testbed
 from railgauge.testbed.relay import arguments
+from railgauge.testbed.schema_file import NAME, schema_file
 from railgauge.testbed.shaping import discipline
+from railgauge.yamlfile import load
 
 NETWORK = "10.77.0.0/16"
 
@@ -182,6 +186,18 @@ def test_a_name_that_could_be_anothers_namespace_is_refused(tmp_path: Path) -> N
     path.write_text("railgauge_testbed: 1\nname: a-b\nhosts: [c]\n")
     with pytest.raises(FileProblems, match=r"x\.yaml:2:7: 'name': 'a-b' is no testbed's name"):
         read_testbed(path)
+
+
+def test_the_schema_for_editors_is_that_of_the_model_and_takes_the_short_forms() -> None:
+    kept = (folder("schema") / NAME).read_text(encoding="utf-8")
+    assert kept == schema_file(), f"{NAME} is stale: make schema"
+    validator = jsonschema.Draft202012Validator(json.loads(kept))
+    for path in (folder("plans") / "testbeds").glob("*.yaml"):
+        validator.validate(load(path).data)
+    link = {"between": ["a", "b"], "loss": "0.1%"}
+    validator.validate({"railgauge_testbed": 1, "name": "x", "hosts": ["a", "b"], "links": [link]})
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate({"railgauge_testbed": 1, "name": "x", "hosts": [{"a": {}}]})
 
 
 def test_the_testbeds_that_come_with_railgauge_are_valid() -> None:

@@ -22,13 +22,15 @@ _MODELS: dict[str, tuple[type[StrictModel], str]] = {
 
 def schema_files() -> dict[str, str]:
     """Return each schema's file name and text."""
-    texts = {}
-    for name, (model, title) in _MODELS.items():
-        schema = model.model_json_schema()
-        schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-        schema["title"] = title
-        texts[name] = json.dumps(schema, indent=2, sort_keys=True) + "\n"
-    return texts
+    return {name: schema_text(model, title) for name, (model, title) in _MODELS.items()}
+
+
+def schema_text(model: type[StrictModel], title: str) -> str:
+    """Return the JSON Schema of what is held against `model`."""
+    schema = model.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = title
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def write_schema_files(folder: Path) -> None:

@@ -111,6 +111,21 @@ def _shorthand(value: Any) -> Any:
     return value if isinstance(value, dict) else {"random": value}
 
 
+def _list_too(schema: JsonDict) -> None:
+    """Tell editors of what `_by_name` takes."""
+    keys = ("type", "additionalProperties", "minProperties", "propertyNames")
+    mapping: JsonDict = {key: schema.pop(key) for key in keys if key in schema}
+    names: JsonDict = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    schema["anyOf"] = [names, mapping]
+
+
+def _share_too(schema: JsonDict) -> None:
+    """Tell editors of what `_shorthand` takes."""
+    others = schema.pop("anyOf")
+    assert isinstance(others, list)
+    schema["anyOf"] = [dict(_QUANTITY), *others]
+
+
 Name = Annotated[str, AfterValidator(_host)]
 Label = Annotated[str, AfterValidator(_label)]
 Rate = Annotated[float | None, BeforeValidator(_rate), WithJsonSchema(_QUANTITY)]
@@ -168,7 +183,9 @@ class TestbedLink(StrictModel):
     delay: Time = None
     queue: Queue = None
     mtu: Mtu = 1500
-    loss: Annotated[Loss | None, BeforeValidator(_shorthand)] = None
+    loss: Annotated[Loss | None, BeforeValidator(_shorthand)] = Field(
+        default=None, json_schema_extra=_share_too
+    )
 
     @model_validator(mode="after")
     def _one_delay(self) -> TestbedLink:
@@ -213,6 +230,8 @@ class Testbed(StrictModel):
     name: Annotated[str, AfterValidator(_testbed)]
     description: str = ""
     network: Annotated[str, AfterValidator(_network)] | None = None
-    hosts: Annotated[dict[Name, TestbedHost], BeforeValidator(_by_name), Field(min_length=1)]
+    hosts: Annotated[dict[Name, TestbedHost], BeforeValidator(_by_name)] = Field(
+        min_length=1, json_schema_extra=_list_too
+    )
     links: list[TestbedLink] = Field(default=[])
     switches: dict[Name, Switch] = Field(default={})
