@@ -1,0 +1,68 @@
+"""Collective operations over a way whose delay is known: what they take is known too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import ranks
+import wire_lab
+
+from conftest import Engines
+
+DELAY = 0.005  # seconds, one way
+AGENT = """\
+#!/bin/sh
+# Stands for ssh: [OPTIONS] HOST COMMAND...
+while [ "$1" != {right} ]; do shift; done
+shift
+exec ip netns exec {namespace} sh -c "$*"
+"""
+
+
+@pytest.fixture
+def lab(folder: Path, require: Callable[[object, str], None]) -> Iterator[wire_lab.Lab]:
+    may = os.geteuid() == 0 and Path("/dev/net/tun").exists()
+    require(may, "root and /dev/net/tun, to make network namespaces")
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    with wire_lab.lab(str(folder / "rail-wire")) as made:
+        yield made
+
+
+def _measure(
+    engines: Engines, lab: wire_lab.Lab, place: Path, mode: str, *options: object
+) -> dict[str, float]:
+    agent = place / "agent"
+    agent.write_text(AGENT.format(right=wire_lab.RIGHT, namespace=lab.right))
+    agent.chmod(0o755)
+    both = f"{wire_lab.LEFT},{wire_lab.RIGHT}"
+    program = engines.argv("mpi", f"--mode={mode}", "--json", "--replications=1", *options)
+    job = ranks.argv(2, "--host", both, *program, f"--rank-addresses={both}", "--deadline=60s")
+    agents = {name: str(agent) for name in ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent")}
+    inside = ("ip", "netns", "exec", lab.left)
+    with lab.joined("--delay", f"{DELAY}s"):
+        outcome = engines.start_other(*inside, *job, **ranks.environment(**agents)).finish()
+    (metrics,) = outcome.metrics
+    return metrics
+
+
+@pytest.mark.parametrize(
+    "mode", ["barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"]
+)
+def test_an_operation_takes_as_long_as_its_messages_are_under_way(
+    engines: Engines, lab: wire_lab.Lab, tmp_path: Path, mode: str
+) -> None:
+    metrics = _measure(engines, lab, tmp_path, mode, "--size=8", "--count=20")
+    # What an exchange of clocks took beyond the way there and back is all it can be wrong by.
+    wrong = metrics["start_error"] - DELAY
+    assert wrong >= 0
+    assert DELAY - wrong <= metrics["time_min"] <= 3 * DELAY + wrong
+
+
+def test_a_broadcasts_root_may_run_ahead_only_without_a_pause(
+    engines: Engines, lab: wire_lab.Lab, tmp_path: Path
+) -> None:
+    metrics = _measure(engines, lab, tmp_path, "bcast", "--size=8", "--count=100")
+    assert metrics["back_to_back"] < DELAY / 2 < metrics["time_p50"]
