@@ -47,12 +47,13 @@ def _allowed(user: int) -> bool:
 
 @pytest.fixture(scope="module")
 def cache() -> Iterator[str]:
-    """Give a cache folder with the engines, which anybody may read."""
+    """Give a cache folder with the engines, which anybody may use."""
     folder = tempfile.mkdtemp(prefix="railgauge-test-", dir="/tmp")
     Path(folder).chmod(0o755)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_CACHE_HOME", folder)
         deploy(LocalTransport("here"), bundle())
+    Path(folder, "railgauge/engines").chmod(0o777)  # for sources that somebody changes meanwhile
     yield folder
     shutil.rmtree(folder)
 
