@@ -73,9 +73,10 @@ static const struct parameter parameters[] = {
 
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", FLOWS "|put|get|matrix",
-     "payload bits that reached rank 1 (matrix: the second rank of the pair) after the first "
-     "message, over its time from the first message's arrival to the last one's; put, get: of all "
-     "operations done without a pause, over rank 0's time until the last flush",
+     "payload bits that reached rank 1 after the first message, over its time from the first "
+     "message's arrival to the last one's; matrix: all that reached the second rank of the pair, from "
+     "the arrival of an empty message before them; put, get: of all operations done without a pause, "
+     "over rank 0's time until the last flush",
      "Mbit/s", 1e6, 3},
     {"reverse_throughput", "bit/s", "higher", "bidirectional", "likewise, from rank 1 to rank 0",
      "reverse Mbit/s", 1e6, 3},
