@@ -194,7 +194,8 @@ void report_replication(long number, bool warmup, double started_at, const struc
             (result->present[i] || !some_list_has(launch->engine->optional, metrics[i].name)))
             abort(); /* the engine's table and its work differ */
     if (!launch->json) {
-        table_row(number, warmup, result);
+        if (!in_rows)
+            table_row(number, warmup, result);
         return;
     }
     struct json json = begin_event("replication");

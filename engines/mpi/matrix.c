@@ -91,8 +91,10 @@ static void report(const struct job *job, long number)
     }
     if (job->launch->json)
         return;
+    printf("# %s %ld\n", number ? "replication" : "warm-up", number);
     matrix_print(stdout, &throughput_table, throughputs, job->ranks, spare);
     matrix_print(stdout, &latency_table, latencies, job->ranks, spare);
+    fflush(stdout);
 }
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)
