@@ -139,3 +139,21 @@ def test_the_variable_names_the_only_file_read(
     (tmp_path / "chosen").write_text("Host gw1\n  User right\n")
     os.environ["RAILGAUGE_SSH_CONFIG"] = str(tmp_path / "chosen")
     assert (resolve("gw1").user, resolve("gw1").port) == ("right", 22)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("7", 7), ("0", None), ("2m", 120), ("1h1M5s", 3665)]
+)
+def test_how_often_to_ask_for_a_sign_of_life_is_read(
+    config: Callable[[str], None], written: str, seconds: float | None
+) -> None:
+    config(f"Host gw1\nServerAliveInterval {written}\nConnectTimeout 1m30\n")
+    assert resolve("gw1").alive_interval == seconds
+    assert resolve("gw1").connect_timeout == 90
+    assert resolve("gw2").alive_interval is None
+
+
+def test_a_time_that_is_none_is_told(config: Callable[[str], None]) -> None:
+    config("Host gw1\nServerAliveInterval often\n")
+    with pytest.raises(HostUnreachableError, match="'often' is no time"):
+        resolve("gw1")

@@ -28,6 +28,9 @@ _SYSTEM = Path("/etc/ssh")
 _DEEPEST_INCLUDE = 16
 _BLOCK = re.compile(r"\s*(host|match)\b", re.IGNORECASE)
 _INCLUDE = re.compile(r"\s*include(?:\s*=\s*|\s+)(.+)", re.IGNORECASE)
+_TIME_PART = re.compile(r"(\d+)([smhdw]?)", re.IGNORECASE)
+_TIME = re.compile(rf"(?:{_TIME_PART.pattern})+", re.IGNORECASE)
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DESTINATION = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?"
     r"(?:\[(?P<v6>[^][]+)\]|(?P<host>[^]:[@/]+)|(?P<bare_v6>[^]:[@/]*(?::[^]:[@/]*){2,}))"
@@ -109,10 +112,19 @@ def _options(
         agent=found.get("identityagent", "").lower() != "none",
         known_hosts=_known_hosts(found, tokens),
         key_name=found.get("hostkeyalias", ""),
-        connect_timeout=float(found.get("connecttimeout", 10)),
-        alive_interval=float(found.get("serveraliveinterval", 0)) or None,
+        connect_timeout=_seconds(found.get("connecttimeout", "10")),
+        alive_interval=_seconds(found.get("serveraliveinterval", "0")) or None,
         jumps=_jumps(found) if jumps is None else jumps,
         proxy_command=_expand(proxy_command, tokens) if proxy_command else None,
+    )
+
+
+def _seconds(text: str) -> float:
+    """Return a time as ssh writes it, `90` or `1m30s`, in seconds."""
+    if not _TIME.fullmatch(text):
+        raise ValueError(f"{text!r} is no time")
+    return float(
+        sum(int(number) * _UNITS[unit.lower()] for number, unit in _TIME_PART.findall(text))
     )
 
 
