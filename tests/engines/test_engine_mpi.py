@@ -1,0 +1,294 @@
+"""The MPI engine between two ranks, under every mpirun that is here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import long_way
+import pytest
+import ranks
+
+from conftest import ROOT, Engines, Event, Outcome, Running
+
+PREFIXES = [p for p in (sys.prefix, "/usr") if (Path(p) / "bin/mpicc").exists()]
+STREAMS = [
+    ("stream", "--blocking=true"),
+    ("stream", "--blocking=false", "--window=1"),
+    ("stream", "--blocking=false", "--window=64"),
+    ("bidirectional", "--blocking=true"),
+    ("bidirectional", "--blocking=false", "--window=1"),
+    ("bidirectional", "--blocking=false", "--window=64"),
+]
+
+
+class Mpi:
+    """rail-mpi built with one MPI library, and that library's mpirun."""
+
+    def __init__(self, engines: Engines, prefix: str, program: Path) -> None:
+        self.engines = engines
+        self.mpirun = f"{prefix}/bin/mpirun"
+        self.program = str(program)
+        version = subprocess.run([self.mpirun, "--version"], capture_output=True, text=True)
+        self.is_old = " 4." in version.stdout
+
+    def argv(self, *options: object, count: int = 2) -> list[str]:
+        start = [self.mpirun, "--oversubscribe", "--bind-to", "none", "-n", str(count)]
+        return [*start, self.program, *(str(o) for o in options)]
+
+    def start(self, *options: object, count: int = 2, **more: str) -> Running:
+        argv = self.argv(*options, "--json", "--yield", "--deadline=60s", count=count)
+        return self.engines.start_other(*argv, **ranks.environment(**more))
+
+    def run(self, mode: str, *options: object, count: int = 2, **more: str) -> Outcome:
+        brief = () if any("--count" in str(o) for o in options) else ("--duration=0.05s",)
+        given = (f"--mode={mode}", "--replications=1", *brief, *options)
+        return self.start(*given, count=count, **more).finish()
+
+
+@pytest.fixture(scope="session", params=PREFIXES or [""])
+def build(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    require: Callable[[object, str], None],
+) -> tuple[str, Path]:
+    require(PREFIXES, "Open MPI (mpicc in PATH)")
+    folder = tmp_path_factory.mktemp("mpi")
+    sanitize = os.environ.get("RAILGAUGE_SANITIZE", "")
+    given = [f"BUILD={folder}", f"SANITIZE={sanitize}", f"MPI={request.param}"]
+    done = subprocess.run(
+        ["make", "-s", "-j4", "-C", str(ROOT / "engines"), *given, "mpi"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return request.param, folder / "rail-mpi"
+
+
+@pytest.fixture
+def mpi(engines: Engines, build: tuple[str, Path]) -> Mpi:
+    return Mpi(engines, *build)
+
+
+def _only(outcome: Outcome) -> Event:
+    (metrics,) = outcome.metrics
+    return metrics
+
+
+@pytest.mark.parametrize("mode", STREAMS, ids=" ".join)
+def test_streams_end_by_time_and_tell_what_arrived(mpi: Mpi, mode: tuple[str, ...]) -> None:
+    metrics = _only(mpi.run(*mode, "--size=1KiB"))
+    assert metrics["sent_messages"] >= 2
+    assert metrics["sent_bytes"] == metrics["sent_messages"] * 1024
+    assert metrics["throughput"] == pytest.approx(metrics["message_rate"] * 1024 * 8)
+    assert metrics["client_elapsed"] >= 0.05
+
+
+@pytest.mark.parametrize("mode", STREAMS, ids=" ".join)
+@pytest.mark.parametrize("count", [2, 64, 1001])
+def test_exactly_as_many_messages_are_sent_as_asked(
+    mpi: Mpi, mode: tuple[str, ...], count: int
+) -> None:
+    metrics = _only(mpi.run(*mode, "--size=3000", f"--count={count}"))
+    assert metrics["sent_messages"] == count
+
+
+def test_both_directions_add_up(mpi: Mpi) -> None:
+    metrics = _only(mpi.run("bidirectional", "--size=64KiB"))
+    both = metrics["throughput"] + metrics["reverse_throughput"]
+    assert metrics["total_throughput"] == pytest.approx(both)
+
+
+def test_one_message_is_no_rate(mpi: Mpi) -> None:
+    assert mpi.run("stream", "--count=1").error["code"] == "too-short"
+
+
+@pytest.mark.parametrize("size", ["1", "100KiB"])
+def test_latency_is_half_of_the_median_round_trip(mpi: Mpi, size: str) -> None:
+    outcome = mpi.run("latency", f"--size={size}", "--count=1003")
+    metrics = _only(outcome)
+    assert metrics["round_trips"] == 1003
+    assert metrics["latency"] == pytest.approx(metrics["rtt_p50"] / 2)
+    assert metrics["rtt_min"] <= metrics["rtt_p50"] <= metrics["rtt_max"]
+    assert outcome.settings["client"]["trips_timed_together"] >= 1
+
+
+def test_a_series_measures_each_size(mpi: Mpi) -> None:
+    outcome = mpi.run("exponential", "--size=5", "--count=10")
+    assert outcome.status == 0, outcome.errors
+    assert [s["parameters"]["size"] for s in outcome.of("settings")] == [1, 2, 4, 5]
+    assert [e["metrics"]["sent_bytes"] for e in outcome.of("replication")] == [10, 20, 40, 50]
+
+
+def test_a_warm_up_comes_first_and_is_called_so(mpi: Mpi) -> None:
+    outcome = mpi.run("latency", "--size=8", "--warmup=0.05s")
+    assert [e["replication"] for e in outcome.of("replication")] == [0, 1]
+    assert [e["warmup"] for e in outcome.of("replication")] == [True, False]
+
+
+def test_each_end_tells_where_it_ran_and_with_what(mpi: Mpi) -> None:
+    settings = mpi.run("latency", "--size=8", "--count=10").settings
+    assert settings["client"]["ranks"] == 2
+    assert settings["client"]["library"].startswith("Open MPI v")
+    assert settings["client"]["ranks_here"] == settings["server"]["ranks_here"] == 2
+    if len(os.sched_getaffinity(0)) > 1:
+        assert settings["client"]["cpu"] != settings["server"]["cpu"]
+
+
+def test_ranks_on_one_cpu_are_warned_of(mpi: Mpi) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    outcome = mpi.run("latency", "--size=8", "--count=10", f"--cpus={cpu}")
+    assert outcome.settings["server"]["cpu"] == cpu
+    assert {e["code"] for e in outcome.of("warning")} == {"oversubscribed"}
+
+
+@pytest.mark.parametrize(("btl", "used"), [("tcp", "ob1 tcp"), ("sm", "ob1 sm")])
+def test_the_transport_asked_for_is_the_one_used(mpi: Mpi, btl: str, used: str) -> None:
+    settings = mpi.run("latency", "--size=8", "--count=10", f"--btl={btl}").settings
+    assert settings["client"]["transport_used"] == (
+        used.replace("sm", "vader") if mpi.is_old else used
+    )
+
+
+@pytest.mark.parametrize("option", ["--btl=self", "--pml=cm"])
+def test_a_transport_that_cannot_be_used_is_a_failure(mpi: Mpi, option: str) -> None:
+    outcome = mpi.run("latency", "--size=8", option)
+    assert outcome.status != 0
+    assert outcome.of("replication") == []
+    # Open MPI 5's mpirun may be gone before it has passed on the last words of a rank.
+    said = [error["code"] for error in outcome.of("error")]
+    assert said == ["transport-unavailable"] or (outcome.events == [] and outcome.errors)
+
+
+def test_what_the_environment_says_is_kept_and_told(mpi: Mpi) -> None:
+    settings = mpi.run("latency", "--count=10", OMPI_MCA_btl="self,tcp").settings
+    assert settings["client"]["environment"] == "OMPI_MCA_btl=self,tcp"
+    assert settings["client"]["transport_used"] == "ob1 tcp"
+
+
+def test_an_environment_that_contradicts_the_plan_is_a_failure(mpi: Mpi) -> None:
+    error = mpi.run("latency", "--btl=sm", OMPI_MCA_btl="self,tcp").error
+    assert error["code"] == "transport-unavailable"
+    assert "OMPI_MCA_btl=self,tcp" in error["message"]
+
+
+def test_the_addresses_choose_tcps_interface(mpi: Mpi) -> None:
+    places = "--rank-addresses=127.0.0.1,127.0.0.1"
+    settings = mpi.run("latency", "--count=10", "--btl=tcp", places).settings
+    assert settings["client"]["tcp_interface"] == settings["server"]["tcp_interface"] == "lo"
+
+
+@pytest.mark.parametrize("places", ["192.0.2.77,127.0.0.1", "127.0.0.1,192.0.2.77"])
+def test_a_rank_on_another_host_is_a_failure(mpi: Mpi, places: str) -> None:
+    error = mpi.run("latency", f"--rank-addresses={places}").error
+    assert error["code"] == "wrong-rank"
+    assert "192.0.2.77" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("count", "options"),
+    [(3, ()), (1, ()), (2, ("--rank-addresses=127.0.0.1,127.0.0.1,127.0.0.1",))],
+)
+def test_a_number_of_ranks_that_does_not_fit_is_refused(
+    mpi: Mpi, count: int, options: tuple[str, ...]
+) -> None:
+    assert mpi.run("latency", *options, count=count).error["code"] == "wrong-count"
+
+
+def test_a_bad_argument_is_told_once(mpi: Mpi) -> None:
+    outcome = mpi.run("latency", "--sise=8")
+    assert outcome.error["code"] == "bad-parameter"
+    assert len(outcome.events) == 1
+
+
+def test_the_deadline_ends_all_ranks(mpi: Mpi) -> None:
+    error = mpi.run("stream", "--duration=60s", "--deadline=3s").error
+    assert error["code"] == "deadline"
+
+
+def _ranks_of(mark: str) -> list[int]:
+    """Return the processes of rail-mpi that were given this argument."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"rail-mpi") and mark.encode() in words:
+            found.append(int(place.parent.name))
+    return found
+
+
+def _measuring(mpi: Mpi) -> tuple[Running, list[int]]:
+    mark = f"--duration={60 + time.time_ns() % 10**9 / 1e9:.9f}s"
+    job = mpi.start("rank", "--mode=stream", mark)
+    assert job.event()["event"] == "settings"
+    pids = _ranks_of(mark)
+    assert len(pids) == 2
+    return job, pids
+
+
+def test_a_killed_mpirun_leaves_no_rank_behind(
+    mpi: Mpi, process_ends: Callable[[int], bool]
+) -> None:
+    job, pids = _measuring(mpi)
+    job.process.kill()
+    assert all(process_ends(pid) for pid in pids)
+
+
+def test_a_killed_rank_is_a_failure_of_the_job(
+    mpi: Mpi, process_ends: Callable[[int], bool]
+) -> None:
+    job, pids = _measuring(mpi)
+    os.kill(max(pids), 9)
+    assert job.finish().status != 0
+    assert all(process_ends(pid) for pid in pids)
+
+
+def test_the_end_of_input_ends_the_job(mpi: Mpi, process_ends: Callable[[int], bool]) -> None:
+    if not mpi.is_old:
+        pytest.xfail("Open MPI 5.0's mpirun does not tell its ranks of the end of its input")
+    job, pids = _measuring(mpi)
+    job.close_input()
+    assert all(process_ends(pid) for pid in pids)
+
+
+def test_by_hand_it_prints_a_table_and_needs_no_input(mpi: Mpi) -> None:
+    done = subprocess.run(
+        mpi.argv("--mode=latency", "--size=8", "--count=10", "--replications=2"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=ranks.environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "latency us" in done.stdout
+    assert "# mean" in done.stdout
+    assert "mca:" not in done.stderr
+
+
+def test_hosts_that_share_a_kernel_share_its_cpus(
+    mpi: Mpi, tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    require(os.geteuid() == 0, "root, for network namespaces")
+    if not mpi.is_old:
+        pytest.xfail("Open MPI 5.0's ranks hang in namespaces that share a host name")
+    with long_way.limited("1gbit") as way:
+        agent = tmp_path / "agent"
+        agent.write_text(f'#!/bin/sh\nshift\nexec ip netns exec {way.far} sh -c "$*"\n')
+        agent.chmod(0o755)
+        hosts = f"{long_way.NEAR},{long_way.FAR}"
+        start = [*way.inside(way.near), mpi.mpirun, "--bind-to", "none", "-H", hosts, "-n", "2"]
+        given = ["--json", "--mode=latency", "--size=8", "--count=100", "--replications=1"]
+        argv = [*start, mpi.program, *given, "--btl=tcp", f"--rank-addresses={hosts}"]
+        more = {"OMPI_MCA_plm_rsh_agent": str(agent), "PRTE_MCA_plm_ssh_agent": str(agent)}
+        outcome = mpi.engines.start_other(*argv, **ranks.environment(**more)).finish()
+    assert outcome.metrics[0]["round_trips"] == 100
+    client, server = outcome.settings["client"], outcome.settings["server"]
+    assert (client["tcp_address"], server["tcp_address"]) == (long_way.NEAR, long_way.FAR)
+    if len(os.sched_getaffinity(0)) > 1:
+        assert client["cpu"] != server["cpu"]
