@@ -97,7 +97,7 @@ class Bench:
         for name, host in loaded.plan.hosts.items():
             transport = open_transport(name, host)
             self.cleanup.callback(transport.close)
-            self.sites[name] = Site(transport, deploy(transport, sources), host.address)
+            self.sites[name] = Site(transport, deploy(transport, sources))
         self.store = self.cleanup.enter_context(Store.open(str(database)))
         catalogue = loaded.catalogue
         self.run = self.store.begin_run(
@@ -145,7 +145,7 @@ class Bench:
                 engine,
                 case,
                 client.engines,
-                server.address,
+                self.loaded.plan.hosts[case.server].address,
                 port=listening.port,
                 count=1,
                 terms=terms,
