@@ -1,9 +1,9 @@
 """A real Slurm on this machine: munged, slurmctld and one slurmd a node, in a folder of their own.
 
-The nodes are node1 and node2 with addresses 127.0.0.1 and 127.0.0.2, each with a host name and a
-folder for temporary files of its own, or Open MPI's ranks get in one another's way; whoever has
-SLURM_CONF set to `SlurmLab.config` can use srun, salloc, sbatch and scontrol. No accounting, no
-cgroups.
+The nodes are node1 and node2, both with the address 127.0.0.1 (with another one, which no interface
+has, Open MPI's ranks do not find each other), each with a host name and a folder for temporary
+files of its own (or ranks get in one another's way). Whoever has SLURM_CONF set to
+`SlurmLab.config` can use srun, salloc, sbatch and scontrol. No accounting, no cgroups.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _configure(lab: SlurmLab) -> None:
     text = _CONFIG.format(cluster=f"rg{os.getpid()}", host=host, port=ports[0], folder=lab.folder)
     for index, node in enumerate(NODES):
         text += (
-            f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.{index + 1} "
+            f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 "
             f"Port={ports[index + 1]} CPUs={os.cpu_count()} State=UNKNOWN\n"
         )
     text += "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"

@@ -106,7 +106,7 @@ def test_the_nodes_of_an_allocation_are_measured(cluster: Cluster) -> None:
         (
             "slurm nodes",
             "node1:\n  address: 127.0.0.1\n  transport: slurm\n  node: node1\n"
-            "node2:\n  address: 127.0.0.2\n  transport: slurm\n  node: node2\n",
+            "node2:\n  address: 127.0.0.1\n  transport: slurm\n  node: node2\n",
         )
     ]
 
