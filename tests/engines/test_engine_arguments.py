@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,17 @@ def test_description_is_the_one_kept_in_the_schema(engines, engine: str) -> None
     assert said == kept[engine], "run make schema"
 
 
+def test_rail_mpi_describes_itself_without_a_launcher(engines, require) -> None:
+    require(shutil.which("mpicc"), "mpicc")
+    kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
+    said = json.loads(engines.run("mpi", "--describe").output)
+    assert said == kept["mpi"], "run make schema"
+    assert said["roles"] == ["rank"]
+
+
 def test_the_schema_describes_no_other_engine(engines) -> None:
     kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
-    assert sorted(kept) == ["exec", "tcp", "udp"]
+    assert sorted(kept) == ["exec", "mpi", "tcp", "udp"]
 
 
 @pytest.mark.parametrize("engine", ["udp", "tcp", "exec"])

@@ -28,7 +28,18 @@ def test_a_copy_of_the_folder_builds_by_itself(tmp_path: Path, require, compiler
     done = _make("-j4", "-C", copy, f"CC={compiler}")
     assert done.returncode == 0, done.stdout + done.stderr
     programs = sorted(p.name for p in (copy / "build").glob("rail-*"))
-    assert programs == ["rail-exec", "rail-tcp", "rail-udp", "rail-wire"]
+    mpi = ["rail-mpi"] if shutil.which("mpicc") else []
+    assert programs == sorted(["rail-exec", "rail-tcp", "rail-udp", "rail-wire", *mpi])
+
+
+def test_what_needs_mpi_is_left_out_where_there_is_none(tmp_path: Path) -> None:
+    done = _make("-n", "-C", ENGINES, f"BUILD={tmp_path}", f"MPI={tmp_path}")
+    assert done.returncode == 0
+    assert "rail-mpi is left out" in done.stdout
+    assert "rail-tcp" in done.stdout
+    asked = _make("-C", ENGINES, f"BUILD={tmp_path}", f"MPI={tmp_path}", "mpi")
+    assert asked.returncode != 0
+    assert f"no mpicc in {tmp_path}/bin" in asked.stderr
 
 
 def test_nothing_is_built_twice(folder: Path) -> None:
