@@ -22,10 +22,10 @@ from functools import partial
 from pathlib import Path
 
 from railgauge.cases import Case, ExpandedTest, expand
+from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Execution, Namer, Setting
-from railgauge.pipeline import launch_terms
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.schedule import Dispatch, Round, schedule
 from railgauge.store import Store

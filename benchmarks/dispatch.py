@@ -29,10 +29,10 @@ from railgauge.cases import Case, expand
 from railgauge.engine.command_lines import Terms, client_argv, server_argv
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.engine.events import Done, Listening, Replicated, parse
+from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Execution, Namer, Setting
-from railgauge.pipeline import launch_terms
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.schedule import Dispatch
 from railgauge.store import Store

@@ -22,12 +22,11 @@ from railgauge import __version__, facts
 from railgauge.cases import ExpandedTest, case_name, varying
 from railgauge.cases import expand as expand_cases
 from railgauge.catalogue import Catalogue
-from railgauge.engine.command_lines import Terms
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import Mpi as BuiltMpi
 from railgauge.engine.deploy_mpi import deploy_mpi
+from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import Site
-from railgauge.engine.mpi_job import Launcher
 from railgauge.errors import (
     EnvironmentFailedError,
     HostUnreachableError,
@@ -38,7 +37,7 @@ from railgauge.errors import (
 from railgauge.execution import Execution, Namer, Observer, Setting, Totals
 from railgauge.gitstate import git_state
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
-from railgauge.plan.model import Host, Mpi, Plan
+from railgauge.plan.texts import NODES, moved_to, named_texts
 from railgauge.schedule import Dispatch, Round, schedule
 from railgauge.slurm.allocation import MARGIN, deadline, require_nodes
 from railgauge.store import Store
@@ -48,13 +47,10 @@ from railgauge.transport import open_transport
 from railgauge.transport.base import Transport
 from railgauge.transport.base import run as run_program
 from railgauge.transport.closing import close_all
-from railgauge.yamlfile import load
 
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
 _REACH_SECONDS = 60.0
-NODES = "slurm nodes"
-HOSTS = "--hosts"
 T = TypeVar("T")
 
 
@@ -401,33 +397,6 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def named_texts(loaded: LoadedPlan) -> dict[str, str]:
-    """Return name -> text of what decides with the plan's text about what is measured.
-
-    That is the hosts file (under the name the plan gives it), the descriptions of other people's
-    engines that its tests use (`engine NAME`), the nodes that `{slurm: all}` stands for, and which
-    hosts file took the place of the plan's own hosts.
-    """
-    plan, described = loaded.plan, loaded.catalogue.external
-    files = {plan.hosts_file: loaded.directory / plan.hosts_file} if plan.hosts_file else {}
-    files |= {
-        f"engine {test.engine}": Path(described[test.engine])
-        for test in plan.tests
-        if test.engine in described
-    }
-    texts = {name: load(file).text for name, file in files.items()}
-    if loaded.nodes is not None:
-        texts[NODES] = loaded.nodes
-    if loaded.hosts is not None:
-        texts[HOSTS] = str(loaded.hosts)
-    return texts
-
-
-def moved_to(files: Mapping[str, str]) -> Path | None:
-    """Return, of a run's `named_texts`, the hosts file in place of its plan's own hosts."""
-    return Path(files[HOSTS]) if HOSTS in files else None
-
-
 def _namer(job: Job) -> Namer:
     """Return what tells a dispatch's case from the others of its test."""
     names = {each.test.name: varying(each.cases) for each in job.tests}
@@ -437,30 +406,6 @@ def _namer(job: Job) -> Namer:
         return f"{dispatch.test} {case}"
 
     return name
-
-
-def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
-    """Return what the plan says of a launch beside its case."""
-    case = dispatch.case
-    link = plan.links.get(case.link) if not case.members and case.server is not None else None
-    if link is not None:
-        network = link.network
-    else:
-        network = next(test.network for test in plan.tests if test.name == dispatch.test)
-    hosts = [plan.hosts[name] for name in dispatch.hosts]
-    return Terms(
-        plan.control_port,
-        plan.addresses,
-        link.rate if link else None,
-        tuple(host.address_on(network) for host in hosts),
-        tuple(host.node or host.address for host in hosts),
-        _launcher(plan.mpi or Mpi(), hosts),
-    )
-
-
-def _launcher(mpi: Mpi, hosts: Sequence[Host]) -> Launcher:
-    slurm = all(host.transport == "slurm" for host in hosts)
-    return Launcher(mpi.launcher or ("srun" if slurm else "mpirun"), mpi.agent)
 
 
 def _stored(job: Job) -> StoredRun:

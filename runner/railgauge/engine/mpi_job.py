@@ -15,6 +15,21 @@ from railgauge.engine.deploy_mpi import Mpi
 _AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 _AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
 
+# The job's own guard: Open MPI 5's mpirun doesn't tell its ranks of the end of standard input, and
+# sometimes heeds no SIGTERM. All ranks end with it.
+_GUARD = """
+exec 3<&0
+"$@" <&3 3<&- &
+job=$!
+{ cat; sleep 1; kill -s KILL "$job"; } <&3 3<&- >/dev/null 2>&1 &
+guard=$!
+exec 3<&- </dev/null
+wait "$job"
+status=$?
+kill "$guard" 2>/dev/null
+exit "$status"
+"""
+
 # $1 the nodes, a rank each, $2 how many; then the program. Only from a file, and if its name has a
 # slash, does srun take them in their order. What Slurm told the step that this runs in would be
 # taken for what is asked of this one; but both have one name, by which the transport ends them.
@@ -78,6 +93,10 @@ def mpi_argv(
 def _mpirun(hosts: Sequence[str], each: int, mpi: Mpi, launcher: Launcher) -> list[str]:
     agent = [f"{name}={launcher.agent}" for name in _AGENT] if launcher.agent else []
     return [
+        "sh",
+        "-c",
+        _GUARD,
+        "railgauge",
         "env",
         *_AS_ROOT,
         *agent,

@@ -1,0 +1,34 @@
+"""What a plan says of a launch beside its case: where it happens, and what is known of the link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from railgauge.engine.command_lines import Terms
+from railgauge.engine.mpi_job import Launcher
+from railgauge.plan.model import Host, Mpi, Plan
+from railgauge.schedule import Dispatch
+
+
+def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
+    """Return what the plan says of a launch beside its case."""
+    case = dispatch.case
+    link = plan.links.get(case.link) if not case.members and case.server is not None else None
+    if link is not None:
+        network = link.network
+    else:
+        network = next(test.network for test in plan.tests if test.name == dispatch.test)
+    hosts = [plan.hosts[name] for name in dispatch.hosts]
+    return Terms(
+        plan.control_port,
+        plan.addresses,
+        link.rate if link else None,
+        tuple(host.address_on(network) for host in hosts),
+        tuple(host.node or host.address for host in hosts),
+        _launcher(plan.mpi or Mpi(), hosts),
+    )
+
+
+def _launcher(mpi: Mpi, hosts: Sequence[Host]) -> Launcher:
+    slurm = all(host.transport == "slurm" for host in hosts)
+    return Launcher(mpi.launcher or ("srun" if slurm else "mpirun"), mpi.agent)
