@@ -1,4 +1,4 @@
-"""What decides, with its text, about what a plan measures; a run keeps it, to go on with the same."""
+"""What decides with its text about what a plan measures; a run keeps it, to go on with the same."""
 
 from __future__ import annotations
 
