@@ -144,7 +144,8 @@ static void answer_questions(const struct engine *engine, int argc, char **argv)
     }
 }
 
-/* The role, if there are several, and, for a client with a server, HOST; returns the index of the first option. */
+/* The role, if there are several, and, for a client with a server, HOST; returns the index of the
+ * first option. */
 static int take_role(struct launch *launch, int argc, char **argv)
 {
     const struct engine *engine = launch->engine;

@@ -164,7 +164,7 @@ static double time_together(struct stretch *s)
 static void check(const struct job *job, const char *when)
 {
     char problem[MESSAGE_LIMIT];
-    if (!number_of(job->launch, "verify"))
+    if (number_of(job->launch, "verify") == 0)
         return;
     work_spoil(&work);
     work_once(&work);

@@ -113,7 +113,7 @@ static void lay_out(const struct job *job)
 /* What was laid out must be where it was to go. */
 static void check(const struct job *job)
 {
-    if (!number_of(job->launch, "verify"))
+    if (number_of(job->launch, "verify") == 0)
         return;
     bool origin = job->rank == ORIGIN, right = true;
     unsigned char *memory = origin ? access.own : access.exposed;
