@@ -152,7 +152,8 @@ def _blocks(
     test = expanded.test
     launches = _launches(expanded.cases)
     cases = [launch[0] for launch in launches]
-    pairs = [launch if len(launch) > 1 else () for launch in launches]
+    # Exclusions may have left a single pair: it is one of a group's all the same.
+    pairs = [launch if _is_pair(launch[0]) else () for launch in launches]
     # A launch's pairs are stored together: what one of them has, all have.
     have = [frozenset(done.get((test.name, case.key), ())) for case in cases]
     if test.order == "sequential":
@@ -183,13 +184,18 @@ def _blocks(
 
 def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
     """Return the cases that are measured together: the pairs of a group, else each by itself."""
-    if not any(case.members and case.server is not None for case in cases[:1]):
+    if not any(map(_is_pair, cases[:1])):
         return [(case,) for case in cases]
     together: dict[tuple[int, int], list[Case]] = {}
     for case in cases:
         # The cases of one launch share these two, they aren't just equal.
         together.setdefault((id(case.members), id(case.parameters)), []).append(case)
     return [tuple(each) for each in together.values()]
+
+
+def _is_pair(case: Case) -> bool:
+    """Return whether the case is one pair among all of a group."""
+    return bool(case.members) and case.server is not None
 
 
 class _Packer:

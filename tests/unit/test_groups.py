@@ -118,6 +118,13 @@ def test_a_pair_of_hosts_is_one_launch_of_two_cases() -> None:
     assert [case.link for case in launch.cases] == ["a→d", "d→a"]
 
 
+def test_the_only_pair_that_exclusions_leave_is_still_one_of_a_groups() -> None:
+    test = MATRIX.replace("three", "pair").replace("}, rep", "}, exclude: [{group: a→d}], rep")
+    launches = [dispatch for each in rounds(loaded(test)) for dispatch in each]
+    assert [[case.link for case in launch.pairs] for launch in launches] == [["d→a"], ["d→a"]]
+    assert {launch.hosts for launch in launches} == {("a", "d")}
+
+
 def test_what_is_done_of_a_matrix_is_not_done_again() -> None:
     plan = loaded(MATRIX)
     (test,) = expand(plan)
@@ -145,6 +152,14 @@ def test_links_and_groups_are_not_mixed_in_one_test() -> None:
     (mistake,) = mistakes("{name: t, engine: mpi, grid: {mode: [latency, barrier]}}")
     assert mistake.endswith(
         "mode latency of engine mpi measures links and mode barrier groups: make two tests of them"
+    )
+
+
+def test_a_matrix_is_not_mixed_with_what_measures_the_group_as_one() -> None:
+    (mistake,) = mistakes("{name: t, engine: mpi, grid: {mode: [barrier, matrix]}}")
+    assert mistake.endswith(
+        "mode matrix of engine mpi measures each pair of a group's hosts and mode barrier the "
+        "group as one: make two tests of them"
     )
 
 

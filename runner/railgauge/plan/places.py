@@ -87,6 +87,15 @@ class _Reader:
                 "engine",
             )
             return None
+        pairs = [mode for mode in self._modes if mode in self._engine.pair_modes]
+        if 0 < len(pairs) < len(self._modes):
+            other = next(mode for mode in self._modes if mode not in pairs)
+            self._report(
+                f"mode {pairs[0]} of engine {name} measures each pair of a group's hosts and mode "
+                f"{other} the group as one: make two tests of them",
+                "engine",
+            )
+            return None
         what = f"engine {name}" if len(_kinds(self._engine)) == 1 else f"mode {self._modes[0]}"
         for other in _KINDS:
             if other != kind and getattr(self._test, other) is not None:
