@@ -115,32 +115,41 @@ static const struct metric metrics[] = {
      "opened it (TCP_INFO)",
      NULL, 1, 0},
     {"rtt", "s", "lower", FLOWS,
-     "round trip that the client's TCP had smoothed out when it was given the last byte (TCP_INFO), "
-     "mean over the connections",
+     "round trip as the client's TCP smoothed it out (TCP_INFO), mean of a look every 20 ms and "
+     "one when it was given the last byte, mean over the connections",
      NULL, 1, 0},
     {"rtt_variance", "s", "lower", FLOWS,
-     "its smoothed mean deviation, the kernel's rttvar (RFC 6298), mean over the connections",
+     "its smoothed mean deviation at that last look, the kernel's rttvar (RFC 6298), mean over "
+     "the connections",
      NULL, 1, 0},
     {"min_rtt", "s", "lower", FLOWS,
      "smallest round trip that the client's TCP measured on any connection (TCP_INFO)", NULL, 1,
      0},
     {"congestion_window", "B", "neither", FLOWS,
-     "the client's congestion window at that time, segments times their size (TCP_INFO), summed over "
+     "the client's congestion window then, segments times their size (TCP_INFO), summed over "
      "the connections",
      NULL, 1, 0},
     {"delivery_rate", "bit/s", "higher", FLOWS,
-     "the client's TCP's own estimate of what arrives, at that time (TCP_INFO), summed over the "
+     "the client's TCP's own estimate of what arrives, then (TCP_INFO), summed over the "
      "connections",
      NULL, 1, 0},
     {"window", "B", "neither", FLOWS,
-     "socket buffer really usable: the smaller of the largest window that the server offers and "
-     "the send buffer that the client was granted, with the 64 KiB by which Linux lets a last packet "
-     "exceed it; summed over the connections",
+     "what could be under way: the smaller of the largest window that the server was seen to "
+     "offer (TCP_INFO, looks as for rtt) and the send buffer that the client was granted, with the 64 KiB "
+     "by which Linux lets a last packet exceed it; summed over the connections",
      NULL, 1, 0},
     {"window_bound", "bit/s", "neither", FLOWS,
-     "most that these windows let through: window over the smallest round trip, a connection, "
-     "summed up; the link's rate if that is known and lower",
+     "what these windows let through: window over rtt, a connection, summed up; the link's rate "
+     "if that is known and lower",
      "bound Mbit/s", 1e6, 3},
+    {"window_ceiling", "bit/s", "neither", FLOWS,
+     "no more can get through: likewise, with the largest window that the server's kernel may "
+     "ever offer (TCP_WINDOW_CLAMP) and the smallest round trip",
+     NULL, 1, 0},
+    {"window_limited", "", "neither", FLOWS,
+     "share of the time with data under way in which the client had to wait for room in the "
+     "server's window (TCP_INFO): where it is near 1, window_bound is what limits throughput",
+     NULL, 1, 0},
     {"zerocopy_copied", "", "lower", FLOWS,
      "share of the MSG_ZEROCOPY calls whose data the kernel copied all the same", NULL, 1, 0},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},
@@ -271,7 +280,8 @@ static const struct engine tcp = {
     .parameters = parameters,
     .metrics = metrics,
     .port = 5677,
-    .optional = "late_sends|min_rtt|delivery_rate|sent_segments|window|window_bound|zerocopy_copied",
+    .optional = "late_sends|min_rtt|delivery_rate|sent_segments|window|window_bound|"
+                "window_ceiling|window_limited|zerocopy_copied",
     .series = (const struct series[]){{"exponential", "stream", "message", 1}, {0}},
     .client = client,
     .server = server,

@@ -3,6 +3,7 @@
 #include "directions.h"
 #include "info.h"
 #include "tcp.h"
+#include "watch.h"
 
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
@@ -21,7 +22,12 @@ static struct usage run_both(const struct launch *launch, bool server, const int
     receiver_tasks(receivers, tasks + count, count);
     for (size_t i = 0; i < 2 * count; i++)
         tasks[i].number = (int)i;
+    struct watch watch; /* of the client's sending: only that is told in detail */
+    if (!server)
+        watch_begin(&watch, launch, senders, count);
     struct usage usage = team_run(launch, server, tasks, 2 * count);
+    if (!server)
+        watch_end(&watch);
     wait_until_sent(senders, count);
     return usage;
 }

@@ -19,7 +19,8 @@ struct sending {
     uint64_t duration; /* ns, else */
     uint64_t bytes, messages;
     uint64_t began, ended; /* ns */
-    struct mood mood; /* of the connection, when its last byte was handed over */
+    struct mood mood;   /* of the connection, when its last byte was handed over */
+    struct looks looks; /* at it, until then */
 };
 
 /* A receiver's task and, afterwards, what it saw. */

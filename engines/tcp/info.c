@@ -1,10 +1,18 @@
-/* The bound: a sender can have no more under way than the receiver offers to take and than its own
- * socket buffer holds, and each byte's place is free again after a round trip at the earliest. So
- * no connection carries more than window / round trip. To be a bound in truth, it takes the
- * largest window that the receiver may offer (its window clamp, at the end of the replication,
- * when autotuning has done all it did); the smallest round trip that the kernel measured on that
- * connection, its handshake's included; and a send buffer as large as it can get: while any of it
- * is free, Linux lets one more packet in, which before segmentation has up to 64 KiB. */
+/* A sender can have no more under way than the receiver offers to take and than its own socket
+ * buffer holds, and each byte's place is free again after a round trip. So a connection carries
+ * window / round trip.
+ *
+ * The bound takes the largest window that the receiver offered and the mean of the round trips:
+ * what a connection does if nothing but its window holds it up. What is offered is less than what
+ * the kernel granted: whole segments, or no more than the handshake's window scale can express.
+ *
+ * The ceiling is never exceeded: it takes the largest window that the receiver may ever offer (its
+ * window clamp, at the end of the replication, when autotuning has done all it did) and the
+ * smallest round trip that the kernel measured on that connection, its handshake's included.
+ *
+ * Of the send buffer both take all there can ever be in it: while any of it is free, Linux lets one
+ * more packet in, which before segmentation has up to 64 KiB. The buffer's own count includes the
+ * kernel's overhead, so that the payload in it is a little less. */
 #include "info.h"
 
 #include "../lib/failure.h"
@@ -12,6 +20,7 @@
 
 #include <errno.h>
 #include <linux/tcp.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +37,8 @@ struct answer {
 
 #define has(answer, member)                                                                       \
     ((answer)->length >= offsetof(struct tcp_info, member) + sizeof (answer)->info.member)
+
+enum { ESTABLISHED = 1, CLOSE_WAIT = 8 }; /* tcpi_state; <netinet/tcp.h> clashes with ours */
 
 static struct answer ask(int fd)
 {
@@ -55,18 +66,25 @@ void take_windows(const struct fields *fields, uint64_t windows[], size_t count)
     }
 }
 
-/* False if the kernel does not tell enough. */
-static bool add_bound(struct path *path, const struct answer *a, int fd, uint64_t offered)
+static double offered_by(const struct answer *a)
+{
+    return has(a, tcpi_snd_wnd) ? (double)a->info.tcpi_snd_wnd : 0;
+}
+
+/* most: what the peer may offer. False if the kernel does not tell enough. */
+static bool add_bound(struct path *path, const struct answer *a, int fd, const struct mood *mood,
+                      double most)
 {
     double buffer = get_option(fd, SOL_SOCKET, SO_SNDBUF) + LAST_PACKET;
-    if (!has(a, tcpi_snd_wnd) || a->info.tcpi_min_rtt == 0 || a->info.tcpi_min_rtt == UINT32_MAX)
+    double window = fmin(mood->offered, buffer);
+    if (window <= 0 || mood->rtt <= 0 || a->info.tcpi_min_rtt == 0 ||
+        a->info.tcpi_min_rtt == UINT32_MAX)
         return false;
-    if (offered < a->info.tcpi_snd_wnd)
-        offered = a->info.tcpi_snd_wnd;
-    double window = (double)offered < buffer ? (double)offered : buffer;
+    most = fmin(fmax(most, fmax(mood->offered, offered_by(a))), buffer);
     path->window += window;
-    path->window_bound += window * 8 / (a->info.tcpi_min_rtt * MICROSECOND);
-    return window > 0;
+    path->bound += window * 8 / mood->rtt;
+    path->ceiling += most * 8 / (a->info.tcpi_min_rtt * MICROSECOND);
+    return true;
 }
 
 struct mood read_mood(int fd)
@@ -77,7 +95,26 @@ struct mood read_mood(int fd)
         .rtt_variance = a.info.tcpi_rttvar * MICROSECOND,
         .congestion_window = (double)a.info.tcpi_snd_cwnd * a.info.tcpi_snd_mss,
         .delivery_rate = has(&a, tcpi_delivery_rate) ? (double)a.info.tcpi_delivery_rate * 8 : 0,
+        .offered = offered_by(&a),
+        .busy = has(&a, tcpi_busy_time) ? (double)a.info.tcpi_busy_time * MICROSECOND : 0,
+        .held_up = has(&a, tcpi_rwnd_limited) ? (double)a.info.tcpi_rwnd_limited * MICROSECOND : 0,
     };
+}
+
+void look_at(int fd, struct looks *looks)
+{
+    struct answer a = ask(fd);
+    if (a.info.tcpi_state != ESTABLISHED && a.info.tcpi_state != CLOSE_WAIT)
+        return;
+    looks->count++;
+    looks->rtt += a.info.tcpi_rtt * MICROSECOND;
+    looks->offered = fmax(looks->offered, offered_by(&a));
+}
+
+void add_looks(struct mood *mood, const struct looks *looks)
+{
+    mood->rtt = (mood->rtt + looks->rtt) / (double)(looks->count + 1);
+    mood->offered = fmax(mood->offered, looks->offered);
 }
 
 static void add_mood(struct mood *sum, const struct mood *mood, size_t count)
@@ -86,6 +123,8 @@ static void add_mood(struct mood *sum, const struct mood *mood, size_t count)
     sum->rtt_variance += mood->rtt_variance / (double)count;
     sum->congestion_window += mood->congestion_window;
     sum->delivery_rate += mood->delivery_rate;
+    sum->busy += mood->busy;
+    sum->held_up += mood->held_up;
 }
 
 struct path read_path(const int fds[], const struct mood moods[], const uint64_t windows[],
@@ -103,11 +142,16 @@ struct path read_path(const int fds[], const struct mood moods[], const uint64_t
         if (has(&a, tcpi_min_rtt) && a.info.tcpi_min_rtt != UINT32_MAX &&
             (i == 0 || min_rtt < path.min_rtt))
             path.min_rtt = min_rtt;
-        bound = bound && add_bound(&path, &a, fds[i], windows[i]);
+        bound = bound && add_bound(&path, &a, fds[i], &moods[i], (double)windows[i]);
     }
     if (!bound)
-        path.window = path.window_bound = 0;
+        path.window = path.bound = path.ceiling = 0;
     return path;
+}
+
+static double at_most(double bound, double link_rate)
+{
+    return link_rate > 0 ? fmin(bound, link_rate) : bound;
 }
 
 void set_path(struct result *result, const struct path *path, double link_rate)
@@ -119,9 +163,8 @@ void set_path(struct result *result, const struct path *path, double link_rate)
                 {"delivery_rate", path->mood.delivery_rate},
                 {"sent_segments", (double)path->segments},
                 {"window", path->window},
-                {"window_bound", link_rate > 0 && link_rate < path->window_bound
-                                     ? link_rate
-                                     : path->window_bound}};
+                {"window_bound", at_most(path->bound, link_rate)},
+                {"window_ceiling", at_most(path->ceiling, link_rate)}};
     result_set(result, "retransmits", (double)path->retransmits);
     result_set(result, "rtt", path->mood.rtt);
     result_set(result, "rtt_variance", path->mood.rtt_variance);
@@ -129,4 +172,6 @@ void set_path(struct result *result, const struct path *path, double link_rate)
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (told[i].value > 0)
             result_set(result, told[i].name, told[i].value);
+    if (path->mood.busy > 0)
+        result_set(result, "window_limited", path->mood.held_up / path->mood.busy);
 }

@@ -10,24 +10,41 @@ struct mood {
     double rtt, rtt_variance; /* seconds */
     double congestion_window; /* bytes */
     double delivery_rate;     /* bit/s; 0: not told */
+    double offered;           /* bytes that the other end's window had; 0: not told */
+    double busy, held_up;     /* seconds with data under way, and of these without room in that
+                                 window; busy 0: not told */
+};
+
+/* What was seen of a connection while it was sending. */
+struct looks {
+    uint64_t count;
+    double rtt;     /* seconds, sum of the smoothed round trips */
+    double offered; /* bytes, the largest window */
 };
 
 /* Of one direction: how its senders' kernel saw it. */
 struct path {
-    struct mood mood;               /* mean of the round trips, sum of the others */
+    struct mood mood; /* mean over the connections of the round trips, sum of the others */
     uint64_t retransmits, segments; /* segments: 0 if the kernel does not count them */
     double min_rtt;                 /* seconds, smallest; 0: not told */
-    double window, window_bound;    /* bytes and bit/s, sums; 0: not told */
+    double window;                  /* bytes, sum; 0: not told */
+    double bound, ceiling;          /* bit/s, sums; 0: not told */
 };
 
 struct mood read_mood(int fd);
+
+/* Adds one look, unless the connection's sending is over. */
+void look_at(int fd, struct looks *looks);
+
+/* The mood of the end becomes that of the whole time. */
+void add_looks(struct mood *mood, const struct looks *looks);
 
 /* The largest receive window that each connection of this end may offer its peer, as fields
  * window0, window1 ...; and how they are read. */
 void add_windows(struct fields *fields, const int fds[], size_t count);
 void take_windows(const struct fields *fields, uint64_t windows[], size_t count);
 
-/* Once all has arrived. windows: what the peer offers; NULL: not known, and so no bound. */
+/* Once all has arrived. windows: what the peer may offer; NULL: not known, and so no bound. */
 struct path read_path(const int fds[], const struct mood moods[], const uint64_t windows[],
                       size_t count);
 

@@ -66,6 +66,7 @@ void set_senders(struct sending *senders, const struct launch *launch, const int
         senders[i].share = share_of(launch, trial->count, i, count);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].bytes = senders[i].messages = 0;
+        senders[i].looks = (struct looks){0};
     }
 }
 
@@ -163,6 +164,7 @@ struct path path_of(const struct sending *senders, const uint64_t windows[], siz
     for (size_t i = 0; i < count; i++) {
         fds[i] = senders[i].outlet.fd;
         moods[i] = senders[i].mood;
+        add_looks(&moods[i], &senders[i].looks);
     }
     return read_path(fds, moods, windows, count);
 }

@@ -3,6 +3,7 @@
 #include "directions.h"
 #include "info.h"
 #include "tcp.h"
+#include "watch.h"
 
 #include "../lib/parameters.h"
 #include "../lib/report.h"
@@ -80,7 +81,10 @@ void send_tcp_stream(struct client *client, const struct source *source,
     prepare_senders(senders, client->launch, source, count);
     set_senders(senders, client->launch, client->fds, client->control, trial, count);
     sender_tasks(senders, tasks, count);
+    struct watch watch;
+    watch_begin(&watch, client->launch, senders, count);
     struct usage usage = team_run(client->launch, false, tasks, count);
+    watch_end(&watch);
     wait_until_sent(senders, count);
     take_sent(senders, count, usage, end, result);
 }
