@@ -94,12 +94,16 @@ def _tell_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalo
     for planned in stored.cases:
         cases.setdefault(planned.test, []).append(planned.case)
     names = {failure.test: varying(cases[failure.test]) for failure in failures}
-    for failure in failures:
-        name = case_name(failure.case, names[failure.test], catalogue)
-        click.echo(
-            f"failed: {failure.test} {name} replication {failure.replication}: "
-            f"{failure.error_message} [{failure.error_code}]"
-        )
+    together: dict[tuple[str, int, str, str, str], list[Failure]] = {}
+    for each in failures:
+        # What measures all pairs of a group fails for all of them at once.
+        launch = each.started_at if each.case.members else each.case.key
+        key = (each.test, each.replication, launch, each.error_code, each.error_message)
+        together.setdefault(key, []).append(each)
+    for (test, replication, _, code, message), those in together.items():
+        name = case_name(those[0].case, names[test], catalogue)
+        more = f" and {len(those) - 1:,} more pairs" if len(those) > 1 else ""
+        click.echo(f"failed: {test} {name}{more} replication {replication}: {message} [{code}]")
 
 
 def _as_json(stored: StoredRun) -> dict[str, object]:

@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from railgauge.catalogue import Catalogue
 from railgauge.report.default import default_series, default_spec
 from railgauge.report.pivot import build
 from railgauge.report.render import render_text
+from railgauge.report.table import Cell, Heading, Row, Table
 from railgauge.store import Store
+
+# A hundred hosts' matrix has 9,900 rows, which nobody reads in a terminal.
+_MOST_ROWS = 200
+_WIDTH = 80
 
 
 def default_text(store: Store, runs: Sequence[int], catalogue: Catalogue) -> str:
-    """Return one table a test with its headline metrics; empty if nothing was measured."""
+    """Return one table a test with its headline metrics; empty if nothing was measured.
+
+    Of a table too long for a terminal it has a line a metric, and the command that writes all.
+    """
     series = default_series(store, runs)
     if not series:
         return ""
     imported = [run for run in runs if store.run(run).new.origin == "imported"]
-    tables = default_spec(series).tables
+    tables = [
+        build(table, series, catalogue=catalogue, imported=imported)
+        for table in default_spec(series).tables
+    ]
     return "\n".join(
-        render_text(build(table, series, catalogue=catalogue, imported=imported))
+        render_text(table) if len(table.rows) <= _MOST_ROWS else _in_short(table, runs)
         for table in tables
     )
+
+
+def _in_short(table: Table, runs: Sequence[int]) -> str:
+    lines = [f"{table.title}: {len(table.rows):,} rows"]
+    for index, heading in enumerate(table.header[-1]):
+        found = [(row.cells[index], row) for row in table.rows if row.cells[index].summary]
+        lines.append(f"  {_title(heading)}: {_extremes(found, len(table.rows))}")
+    lines += [line for note in table.notes for line in textwrap.wrap(note, _WIDTH)]
+    named = " ".join(map(str, runs))
+    lines.append(f"All rows: railgauge report {named} --out DIR")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _title(heading: Heading) -> str:
+    return f"{heading.text} ({heading.unit})" if heading.unit else heading.text
+
+
+def _extremes(found: Sequence[tuple[Cell, Row]], rows: int) -> str:
+    """Return the middle of the cells with a value, and the two ends with what they are of."""
+    if not found:
+        return "no value"
+    ordered = sorted(found, key=lambda each: each[0].summary.mean if each[0].summary else 0.0)
+    ends = [f"{cell.text} ({' '.join(_labels(row))})" for cell, row in (ordered[0], ordered[-1])]
+    text = f"median {ordered[(len(ordered) - 1) // 2][0].text}, from {ends[0]} to {ends[1]}"
+    return text if len(found) == rows else f"{text}; {rows - len(found):,} without a value"
+
+
+def _labels(row: Row) -> Iterator[str]:
+    return (label.text for label in row.labels)

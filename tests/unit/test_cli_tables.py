@@ -1,0 +1,52 @@
+"""What the terminal shows of a run that is too large for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from matrix_data import rates, store_matrix
+from numpy.typing import NDArray
+
+from railgauge.cli import cli
+from railgauge.store import Store
+
+
+def show(tmp_path: Path, values: NDArray[np.float64]) -> list[str]:
+    where = str(tmp_path / "r.db")
+    with Store.open(where) as store:
+        store_matrix(store, values, engine="mpi", replications=2)
+    done = CliRunner().invoke(cli, ["show", "1", "--db", where], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output.splitlines()
+
+
+def test_of_a_long_table_the_ends_are_shown_and_how_to_get_the_rest(tmp_path: Path) -> None:
+    values = rates(16, noise=0.0)
+    values[2, 5], values[7, 1], values[9, 9 - 1] = 2e9, 2e10, np.nan
+    lines = show(tmp_path, values)
+    (title,) = [number for number, line in enumerate(lines) if line == "all-pairs: 240 rows"]
+    assert lines[title + 1] == (
+        "  Throughput (Gbit/s): median 10.00, from 2.00 (n03→n06) to 20.00 (n08→n02); "
+        "1 without a value"
+    )
+    assert "All rows: railgauge report 1 --out DIR" in lines
+    assert len(lines) < 25
+
+
+def test_a_table_that_fits_is_shown_whole(tmp_path: Path) -> None:
+    lines = show(tmp_path, rates(14))
+    assert sum("→" in line for line in lines) == 14 * 13
+
+
+@pytest.mark.parametrize("hosts", [3, 16])
+def test_a_launch_that_failed_for_all_pairs_is_told_once(tmp_path: Path, hosts: int) -> None:
+    lines = show(tmp_path, np.full((hosts, hosts), np.nan))
+    pairs = hosts * (hosts - 1)
+    assert [line for line in lines if line.startswith("failed: ")] == [
+        f"failed: all-pairs n01→n02 and {pairs - 1} more pairs replication {number}: "
+        "no answer [timeout]"
+        for number in (1, 2)
+    ]
