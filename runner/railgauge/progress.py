@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # What a person wants to see of a replication, first that is there; how to write it.
-_HEADLINES = (("throughput", format_rate), ("rtt_p50", format_time), ("wall_time", format_time))
+_HEADLINES = (
+    ("throughput", format_rate),
+    ("rtt_p50", format_time),
+    ("time_p50", format_time),
+    ("wall_time", format_time),
+)
 # A plain log gets a line at most this often, beside failures and warnings.
 _PLAIN_SECONDS = 10.0
 # A display that can't write (a closed terminal, a full disk) must not end a measurement.

@@ -75,15 +75,21 @@ def _table(name: str, title: str, plan: str, test: str, series: Sequence[Series]
     select: dict[str, Selection] = {"plan": plan, "test": test}
     if len({one.case.engine for one in series}) > 1:
         rows.insert(0, "engine")
-    one_sided = all(one.case.server is None for one in series)
     return TableSpec(
         name=name,
         title=title,
         select=select,
         rows=rows,
         cells=[_cell(metric, series) for metric in _metrics(series)],
-        axes={"link": AxisSpec(title="Host" if one_sided else "Link")},
+        axes={"link": AxisSpec(title=_where(series))},
     )
+
+
+def _where(series: Sequence[Series]) -> str:
+    """Return what the names of `series`' links stand for."""
+    if any(one.case.server is not None for one in series):
+        return "Link"
+    return "Group" if any(one.case.members for one in series) else "Host"
 
 
 def _metrics(series: Sequence[Series]) -> list[str]:

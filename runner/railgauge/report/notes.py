@@ -139,7 +139,8 @@ def sources(chosen: Iterable[Placed], imported: Collection[int]) -> str:
         elsewhere = one.run in imported
         runs.setdefault((one.plan, elsewhere), {})[one.run] = None
         if not elsewhere:
-            hosts.update({name: None for name in (one.case.client, one.case.server) if name})
+            case = one.case
+            hosts.update({name: None for name in (case.client, case.server, *case.members) if name})
     parts = [
         f"{'imported ' if elsewhere else ''}{_plural('run', numbers)} of plan {visible(plan)}"
         for (plan, elsewhere), numbers in runs.items()
