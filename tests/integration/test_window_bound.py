@@ -1,0 +1,95 @@
+"""TCP over 150 km in a box: what its window lets through, beside what the kernel says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import boxes
+import pytest
+import sshlab
+from boxes import Box
+
+from railgauge.engine.deploy import bundle, deploy
+from railgauge.transport.base import Process
+from railgauge.transport.local import LocalTransport
+from railgauge.transport.netns import NetnsTransport
+
+_DATA_PORT = 5998
+_UNDER_WAY = 100_000  # bytes: by then the handshake's windows are past
+
+
+@pytest.fixture
+def box(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Box]:
+    lacking = sshlab.missing()
+    require(not lacking, lacking)
+    require(shutil.which("ss"), "ss")
+    box = Box(boxes.new_name(), tmp_path)
+    box.write("hosts: [gw, hh]\nlinks: [{between: [gw, hh], rate: 1Gbit/s, rtt: 2.9ms}]\n")
+    yield box
+    if Path("/run/railgauge", box.name).exists():
+        assert box.down().returncode == 0
+    assert boxes.traces(box.name) == []
+
+
+def _offered(namespace: str) -> list[int]:
+    """Ask ss for the windows offered to the connections that send test data."""
+    told = subprocess.run(
+        [*("ip", "netns", "exec", namespace), *("ss", "-tinH", "dport", "=", f":{_DATA_PORT}")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    sent = [int(number) for number in re.findall(r"bytes_sent:(\d+)", told)]
+    windows = [int(number) for number in re.findall(r"snd_wnd:(\d+)", told)]
+    return windows if sent and min(sent) > _UNDER_WAY else []
+
+
+def _events(client: Process) -> list[dict[str, Any]]:
+    events = []
+    while (line := client.read_line(60)) is not None:
+        events.append(json.loads(line))
+    return events
+
+
+def _measure(box: Box, engine: str, address: str, sockbuf: str) -> tuple[dict[str, float], int]:
+    """Measure once; return the metrics and the largest window that ss saw meanwhile."""
+    near, far = (NetnsTransport(name, box.namespace(name)) for name in ("gw", "hh"))
+    server = far.start([engine, "server", "--port", "5997", "--once", "--json"])
+    server.read_line(10)
+    client = near.start(
+        [
+            *(engine, "client", address, "--port", "5997", "--json", "--replications", "1"),
+            *("--duration", "2s", "--congestion", "reno", "--link-rate", "1Gbit/s"),
+            *("--sockbuf", sockbuf, "--data-port", str(_DATA_PORT)),
+        ]
+    )
+    windows: list[int] = []
+    with ThreadPoolExecutor(1) as pool:
+        events = pool.submit(_events, client)
+        while not events.done():
+            windows += _offered(box.namespace("gw"))
+    (metrics,) = (e["metrics"] for e in events.result() if e["event"] == "replication")
+    return metrics, max(windows)
+
+
+def test_a_window_over_the_long_way_lets_through_what_it_holds_in_a_round_trip(box: Box) -> None:
+    address = box.up()["hosts"]["hh"]["address"]
+    engine = f"{deploy(LocalTransport('here'), bundle())}/rail-tcp"
+    for sockbuf in ("10KiB", "100KiB"):
+        metrics, offered = _measure(box, engine, address, sockbuf)
+        assert metrics["window"] == offered
+        assert metrics["window_bound"] == pytest.approx(offered * 8 / metrics["rtt"])
+        # Nearer than that is the machine's own matter: it may be busy with something else.
+        assert 0.65 <= metrics["throughput"] / metrics["window_bound"] <= 1.35
+        assert metrics["throughput"] <= 1.02 * metrics["window_ceiling"]
+        assert metrics["min_rtt"] >= 2.9e-3
+    metrics, _ = _measure(box, engine, address, "10MiB")
+    assert metrics["window_bound"] == metrics["window_ceiling"] == 1e9
+    assert 0.3e9 <= metrics["throughput"] <= 0.95e9
