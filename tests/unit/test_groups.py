@@ -163,6 +163,16 @@ def test_a_matrix_is_not_mixed_with_what_measures_the_group_as_one() -> None:
     )
 
 
+@pytest.mark.parametrize("test", [BARRIER, MATRIX, "{name: l, engine: mpi, links: [ab]}"])
+def test_a_host_that_mpirun_knows_no_name_of_is_told(test: str) -> None:
+    head = HEAD.replace("10.0.0.2", "fd00::2")
+    (mistake,) = mistakes(test, head=head)
+    assert "mpirun starts no ranks on host 'b' by an IPv6 address (fd00::2)" in mistake
+    # Elsewhere it may have any address.
+    assert loaded(MATRIX.replace("three", "pair"), head=head)
+    assert loaded("{name: u, engine: udp, links: [ab]}", head=head)
+
+
 @pytest.mark.parametrize(
     ("test", "words"),
     [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import permutations
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain, permutations
 from typing import Any
 
 from railgauge.catalogue import EngineInfo, Value
@@ -67,7 +67,26 @@ class _Reader:
                         number,
                     )
                     break
+        if self._engine.parallel:
+            self._check_names(places.values())
         return list(places.values()) if self._sound else []
+
+    def _check_names(self, places: Collection[Place]) -> None:
+        """Tell of a host that mpirun can't be told of: what follows a colon are slots to it."""
+        hosts = self._topology.hosts
+        numbered = {name for name, host in hosts.items() if ":" in host.address}
+        if not numbered or all(host.transport == "slurm" for host in hosts.values()):
+            return
+        # Of a group's pairs each host begins some.
+        ends = ((each.client, each.server) for each in places)
+        groups = (each.group.members for each in places if each.group and each.server is None)
+        if used := sorted(numbered.intersection(chain.from_iterable(chain(ends, groups)))):
+            address = hosts[used[0]].address
+            self._report(
+                f"mpirun starts no ranks on host {used[0]!r} by an IPv6 address ({address}): give "
+                "the host's name as its 'address'",
+                "engine",
+            )
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
         self._sound = False
