@@ -73,10 +73,9 @@ static const struct parameter parameters[] = {
 
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", FLOWS "|put|get|matrix",
-     "payload bits that reached rank 1 after the first message, over its time from the first "
-     "message's arrival to the last one's; matrix: all that reached the second rank of the pair, from "
-     "the arrival of an empty message before them; put, get: of all operations done without a pause, "
-     "over rank 0's time until the last flush",
+     "payload bits that reached rank 1, over its time from the arrival of an empty message before "
+     "them to the last one's; matrix: likewise, on the second rank of the pair; put, get: of all "
+     "operations done without a pause, over rank 0's time until the last flush",
      "Mbit/s", 1e6, 3},
     {"reverse_throughput", "bit/s", "higher", "bidirectional", "likewise, from rank 1 to rank 0",
      "reverse Mbit/s", 1e6, 3},
@@ -85,12 +84,10 @@ static const struct metric metrics[] = {
     {"local_throughput", "bit/s", "neither", FLOWS,
      "payload bits that rank 0 gave to MPI, over its time until MPI had taken them all",
      "local Mbit/s", 1e6, 3},
-    {"sent_messages", "", "neither", FLOWS, "messages sent each way, the first included",
-     "messages", 1, 0},
+    {"sent_messages", "", "neither", FLOWS, "messages sent each way", "messages", 1, 0},
     {"sent_bytes", "B", "neither", FLOWS, "their bytes", NULL, 1, 0},
     {"message_rate", "1/s", "higher", FLOWS,
-     "messages that reached rank 1 after the first, over the same time as throughput", "messages/s",
-     1, 0},
+     "messages that reached rank 1, over the same time as throughput", "messages/s", 1, 0},
     {"latency", "s", "lower", "latency|matrix", "half of the median round trip",
      "latency us", 1e-6, 3},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0},

@@ -1,6 +1,6 @@
 /* Mode bidirectional: both ranks send and receive at once, message for message: each message that
- * came is followed by the next one that goes. Rank 0 says which is the last; the other direction
- * ends with the message of the same number. */
+ * came is followed by the next one that goes. Rank 0 says with one of them that only those follow
+ * that rank 1 has in flight when it learns of it, so that both send equally many. */
 #include "flow.h"
 
 #include "../lib/parameters.h"
@@ -22,20 +22,19 @@ struct end {
     bool leads;
     struct budget budget; /* rank 0's, and how much of its present batch is left */
     uint64_t left;
-    uint64_t last; /* number of the last message, once it has gone; on rank 0 */
+    uint64_t ahead; /* messages in flight */
+    uint64_t last;  /* number of the last message each way, once it is known */
     struct arrivals arrivals;
 };
 
 static int next_tag(struct end *end)
 {
-    if (!end->leads)
+    if (!end->leads || end->last != UINT64_MAX)
         return DATA_TAG;
-    if (end->last != UINT64_MAX)
-        return FILLER_TAG;
     if (end->left == 0)
         end->left = budget_next(&end->budget);
     if (end->left == 0) {
-        end->last = end->budget.messages;
+        end->last = end->budget.messages + end->ahead - 1;
         return END_TAG;
     }
     end->left--;
@@ -45,7 +44,9 @@ static int next_tag(struct end *end)
 /* Counts the message that came; true if it was the last one. */
 static bool came(struct end *end)
 {
-    bool last = end->leads ? end->arrivals.messages == end->last : is_end(&end->arrivals);
+    if (!end->leads && is_end(&end->arrivals))
+        end->last = end->arrivals.messages + end->ahead - 1;
+    bool last = end->arrivals.messages == end->last;
     arrived(&end->arrivals, last);
     return last;
 }
@@ -59,22 +60,42 @@ static void run_one_by_one(struct end *end)
     } while (!came(end));
 }
 
-/* When the last message has come, as many have gone after it as are posted to be received. */
 static void run_ahead(struct end *end)
 {
-    ring_begin(&ring);
-    for (size_t i = 0; i < ring.window; i++)
-        ring_post(&ring, end->other);
-    for (size_t i = 0; i < ring.window; i++)
+    for (uint64_t i = 0; i < end->ahead; i++)
         ring_send(&ring, end->other, next_tag(end));
     for (;;) {
         ring_wait(&ring, end->arrivals.messages, &end->arrivals.last);
         if (came(end))
             break;
-        ring_post(&ring, end->other);
-        ring_send(&ring, end->other, next_tag(end));
+        if (ring.posted <= end->last)
+            ring_post(&ring, end->other);
+        if (ring.sent <= end->last)
+            ring_send(&ring, end->other, next_tag(end));
     }
     ring_finish(&ring, end->arrivals.messages);
+}
+
+/* Both ranks: says that this one is ready to receive, and waits until the other one is. */
+static void begin(struct end *end)
+{
+    MPI_Request start;
+    ring_begin(&ring);
+    MPI_Irecv(NULL, 0, MPI_BYTE, end->other, START_TAG, MPI_COMM_WORLD, &start);
+    for (uint64_t i = 0; ring.window && i < end->ahead; i++)
+        ring_post(&ring, end->other);
+    MPI_Send(NULL, 0, MPI_BYTE, end->other, START_TAG, MPI_COMM_WORLD);
+    MPI_Wait(&start, MPI_STATUS_IGNORE);
+    end->arrivals.began = now_ns();
+}
+
+/* What rank 0 may let go until it announces the end. */
+static struct budget budget_until_announced(const struct attempt *attempt, uint64_t ahead)
+{
+    struct attempt part = *attempt;
+    if (part.count)
+        part.count -= ahead - 1;
+    return budget_begin(&part, ahead);
 }
 
 static void set_results(struct job *job, const struct finding *there, const struct finding *back,
@@ -88,16 +109,22 @@ static void set_results(struct job *job, const struct finding *there, const stru
     result_set(result, "throughput", rate);
     result_set(result, "reverse_throughput", reverse_rate);
     result_set(result, "total_throughput", rate + reverse_rate);
-    result_set(result, "message_rate", (sent - 1) / there->elapsed);
+    result_set(result, "message_rate", sent / there->elapsed);
 }
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)
 {
-    struct end end = {.other = 1 - job->rank, .leads = job->rank == 0, .last = UINT64_MAX};
+    struct end end = {.other = 1 - job->rank,
+                      .leads = job->rank == 0,
+                      .ahead = ring.window ? ring.window : 1,
+                      .last = UINT64_MAX};
+    if (attempt->count && attempt->count < end.ahead)
+        end.ahead = attempt->count;
     buffers_mark(&buffers, job, attempt);
     MPI_Barrier(MPI_COMM_WORLD);
     usage_begin(&job->usage);
-    end.budget = budget_begin(attempt);
+    begin(&end);
+    end.budget = budget_until_announced(attempt, end.ahead);
     if (ring.window)
         run_ahead(&end);
     else

@@ -47,7 +47,7 @@ struct finding finding_of(const struct arrivals *arrivals)
     MPI_Get_count(&arrivals->last, MPI_BYTE, &size);
     return (struct finding){
         .messages = (double)arrivals->messages,
-        .elapsed = ns_seconds(arrivals->last_at - arrivals->first_at),
+        .elapsed = ns_seconds(arrivals->last_at - arrivals->began),
         .last_size = size,
     };
 }

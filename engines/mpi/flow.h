@@ -53,18 +53,18 @@ void ring_fill_up(struct ring *ring, int to);
 /* Waits for all that is still under way. messages: those received that were waited for. */
 void ring_finish(struct ring *ring, uint64_t messages);
 
-/* A receiver's messages. */
+/* A receiver's messages. The clock starts when an empty message before them arrives: of many large
+ * ones in flight, all arrive in part before the first one is complete. */
 struct arrivals {
-    uint64_t messages, first_at, last_at;
+    uint64_t messages, began, last_at;
     MPI_Status last;
 };
 
 /* One more is there. */
 static inline void arrived(struct arrivals *arrivals, bool last)
 {
-    if (arrivals->messages++ == 0)
-        arrivals->first_at = arrivals->last_at = now_ns();
-    else if (last)
+    arrivals->messages++;
+    if (last)
         arrivals->last_at = now_ns();
 }
 

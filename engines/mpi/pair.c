@@ -8,12 +8,13 @@
 #define PAGE 4096
 #define BATCH_NS 1000000 /* the time that a batch should take */
 
-struct budget budget_begin(const struct attempt *attempt)
+struct budget budget_begin(const struct attempt *attempt, uint64_t ahead)
 {
     return (struct budget){
         .count = attempt->count,
         .stop = now_ns() + seconds_ns(attempt->duration),
         .batch = 1,
+        .ahead = ahead,
     };
 }
 
@@ -24,7 +25,7 @@ uint64_t budget_next(struct budget *budget)
         next = budget->count - 1 - budget->messages;
     } else {
         uint64_t now = now_ns(), took = now - budget->batch_began;
-        if (budget->messages > 0 && took < BATCH_NS / 2)
+        if (budget->messages > budget->ahead && took < BATCH_NS / 2)
             budget->batch *= 2;
         else if (budget->messages > 0 && took > BATCH_NS * 2 && budget->batch > 1)
             budget->batch /= 2;
@@ -123,5 +124,5 @@ double finding_rate(const struct finding *finding, const struct buffers *buffers
         fail(TOO_SHORT, "only %.0f messages arrived: too few to measure a rate by; give it more "
                         "time or a higher count",
              finding->messages);
-    return (finding->messages - 1) * (double)buffers->size * 8 / finding->elapsed;
+    return finding->messages * (double)buffers->size * 8 / finding->elapsed;
 }

@@ -6,7 +6,8 @@
 
 enum pair_tag {
     DATA_TAG = 1,
-    END_TAG,    /* the last message that is measured */
+    START_TAG,  /* empty: when it arrives, the receiver's clock starts */
+    END_TAG,    /* stream: the last message; bidirectional: as many follow as are in flight */
     FILLER_TAG, /* empty: meets a receive that was posted ahead */
     STOP_TAG,   /* empty: no more round trips */
     FOUND_TAG,  /* what the other rank found */
@@ -18,9 +19,10 @@ struct budget {
     uint64_t count; /* 0: until stop */
     uint64_t stop, batch, batch_began;
     uint64_t messages; /* let go so far, the last one of the stream not among them */
+    uint64_t ahead;    /* the first so many leave at once, which says nothing about their time */
 };
 
-struct budget budget_begin(const struct attempt *attempt);
+struct budget budget_begin(const struct attempt *attempt, uint64_t ahead);
 
 /* How many messages come before the clock is to be asked again; 0: only the last one does. */
 uint64_t budget_next(struct budget *budget);
@@ -47,7 +49,7 @@ void buffers_mark(const struct buffers *buffers, const struct job *job,
 
 /* What a receiver has to say when its part is done. */
 struct finding {
-    double messages, elapsed; /* elapsed: seconds from the first arrival to the last */
+    double messages, elapsed; /* elapsed: seconds from the start to the last arrival */
     double last_size;         /* bytes of the last message */
     double wrong;             /* bytes that are not what was sent */
 };
@@ -62,7 +64,7 @@ struct finding finding_take(void);
 void finding_check(const struct finding *finding, const struct buffers *buffers, double sent,
                    int receiver);
 
-/* Payload bits a second after the first message; fails if nothing came after it. */
+/* Payload bits a second; fails if there was but one message. */
 double finding_rate(const struct finding *finding, const struct buffers *buffers);
 
 #endif

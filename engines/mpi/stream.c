@@ -18,7 +18,7 @@ static void prepare(struct job *job, struct fields *settings)
 /* Each returns how many messages it sent. */
 static uint64_t send_one_by_one(const struct attempt *attempt)
 {
-    struct budget budget = budget_begin(attempt);
+    struct budget budget = budget_begin(attempt, 0);
     uint64_t batch;
     while ((batch = budget_next(&budget)) > 0)
         for (; batch > 0; batch--)
@@ -29,7 +29,7 @@ static uint64_t send_one_by_one(const struct attempt *attempt)
 
 static uint64_t send_ahead(const struct attempt *attempt)
 {
-    struct budget budget = budget_begin(attempt);
+    struct budget budget = budget_begin(attempt, ring.window);
     uint64_t batch;
     ring_begin(&ring);
     while ((batch = budget_next(&budget)) > 0)
@@ -43,6 +43,8 @@ static uint64_t send_ahead(const struct attempt *attempt)
 
 static void receive_one_by_one(struct arrivals *arrivals)
 {
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, START_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    arrivals->began = now_ns();
     do {
         MPI_Recv(receive_buffer(&buffers, arrivals->messages), (int)buffers.size, MPI_BYTE, 0,
                  MPI_ANY_TAG, MPI_COMM_WORLD, &arrivals->last);
@@ -52,9 +54,13 @@ static void receive_one_by_one(struct arrivals *arrivals)
 
 static void receive_ahead(struct arrivals *arrivals)
 {
+    MPI_Request start;
     ring_begin(&ring);
+    MPI_Irecv(NULL, 0, MPI_BYTE, 0, START_TAG, MPI_COMM_WORLD, &start);
     for (size_t i = 0; i < ring.window; i++)
         ring_post(&ring, 0);
+    MPI_Wait(&start, MPI_STATUS_IGNORE);
+    arrivals->began = now_ns();
     for (;;) {
         ring_wait(&ring, arrivals->messages, &arrivals->last);
         arrived(arrivals, is_end(arrivals));
@@ -90,13 +96,14 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     }
     MPI_Barrier(MPI_COMM_WORLD);
     usage_begin(&job->usage);
+    MPI_Send(NULL, 0, MPI_BYTE, 1, START_TAG, MPI_COMM_WORLD);
     double sent = (double)(ring.window ? send_ahead(attempt) : send_one_by_one(attempt));
     usage_end(&job->usage);
     const struct finding other = finding_take();
     finding_check(&other, &buffers, sent, 1);
     result_set_sent(result, &buffers, sent, job->usage.elapsed);
     result_set(result, "throughput", finding_rate(&other, &buffers));
-    result_set(result, "message_rate", (sent - 1) / other.elapsed);
+    result_set(result, "message_rate", sent / other.elapsed);
 }
 
 static void release(struct job *job)

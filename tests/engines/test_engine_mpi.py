@@ -24,6 +24,7 @@ STREAMS = [
     ("bidirectional", "--blocking=false", "--window=1"),
     ("bidirectional", "--blocking=false", "--window=64"),
 ]
+FEW_LARGE = ("--size=1MiB", "--count=6")
 
 
 class Mpi:
@@ -271,22 +272,39 @@ def test_by_hand_it_prints_a_table_and_needs_no_input(mpi: Mpi) -> None:
     assert "mca:" not in done.stderr
 
 
-def test_hosts_that_share_a_kernel_share_its_cpus(
-    mpi: Mpi, tmp_path: Path, require: Callable[[object, str], None]
-) -> None:
-    require(os.geteuid() == 0, "root, for network namespaces")
-    with long_way.limited("1gbit") as way:
-        agent = tmp_path / "agent"
+def _on_two_hosts(mpi: Mpi, place: Path, rate: str, *options: str) -> Outcome:
+    """Measure once between two namespaces; what leaves rank 0 has that rate (in tc's words)."""
+    with long_way.limited(rate) as way:
+        agent = place / "agent"
         # In hosts of one name Open MPI 5's ranks wait for each other for ever.
         named = f"ip netns exec {way.far} unshare --uts sh -c 'hostname far; eval \"$0\"'"
         agent.write_text(f'#!/bin/sh\nshift\nexec {named} "$*"\n')
         agent.chmod(0o755)
         hosts = f"{long_way.NEAR},{long_way.FAR}"
         start = [*way.inside(way.near), mpi.mpirun, "--bind-to", "none", "-H", hosts, "-n", "2"]
-        given = ["--json", "--mode=latency", "--size=8", "--count=100", "--replications=1"]
+        given = ["--json", "--replications=1", "--deadline=60s", *options]
         argv = [*start, mpi.program, *given, "--btl=tcp", f"--rank-addresses={hosts}"]
         more = {"OMPI_MCA_plm_rsh_agent": str(agent), "PRTE_MCA_plm_ssh_agent": str(agent)}
-        outcome = mpi.engines.start_other(*argv, **ranks.environment(**more)).finish()
+        return mpi.engines.start_other(*argv, **ranks.environment(**more)).finish()
+
+
+@pytest.mark.parametrize("mode", [mode for mode in STREAMS if mode[-1] != "--window=1"])
+def test_no_stream_is_faster_than_its_link_even_if_few_messages_are_sent(
+    mpi: Mpi, tmp_path: Path, require: Callable[[object, str], None], mode: tuple[str, ...]
+) -> None:
+    """Large messages in flight arrive all at once, each of them bit by bit."""
+    require(os.geteuid() == 0, "root, for network namespaces")
+    outcome = _on_two_hosts(mpi, tmp_path, "100mbit", f"--mode={mode[0]}", *mode[1:], *FEW_LARGE)
+    assert _only(outcome)["sent_messages"] == 6
+    assert _only(outcome)["throughput"] <= 100e6 * 1.03  # a bucket full of them goes at once
+
+
+def test_hosts_that_share_a_kernel_share_its_cpus(
+    mpi: Mpi, tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    require(os.geteuid() == 0, "root, for network namespaces")
+    given = ("--mode=latency", "--size=8", "--count=100")
+    outcome = _on_two_hosts(mpi, tmp_path, "1gbit", *given)
     assert outcome.metrics[0]["round_trips"] == 100
     client, server = outcome.settings["client"], outcome.settings["server"]
     assert (client["tcp_address"], server["tcp_address"]) == (long_way.NEAR, long_way.FAR)
