@@ -10,7 +10,9 @@
 #include <string.h>
 
 #define UNTIMED_TRIPS 10 /* before each replication; one more after it is looked at */
-#define TRY_TRIPS 500    /* to find out how long a round trip takes: the last half of them */
+#define TRY_TRIPS 250    /* at most, to find out how long a round trip takes */
+#define TRY_STEP 10      /* of them, until the clock is read */
+#define TRY_NS 20000000  /* no more of them after this time: a way may be long */
 #define CLOCK_SHARE 0.01
 #define MOST_TOGETHER 1000
 
@@ -65,16 +67,25 @@ static double clock_cost(void)
     return (double)(end - begin) / READINGS;
 }
 
+/* What a round trip takes, in nanoseconds. */
+static double trip_time(void)
+{
+    uint64_t trips = 0, begin = now_ns(), now;
+    do {
+        go_and_come(TRY_STEP);
+        trips += TRY_STEP;
+        now = now_ns();
+    } while (trips < TRY_TRIPS && now - begin < TRY_NS);
+    return (double)(now - begin) / (double)trips;
+}
+
 static void prepare(struct job *job, struct fields *settings)
 {
     uint64_t decided = 1;
     buffers_open(&buffers, size_of(job->launch, "size"), 1);
     if (job->rank == 0) {
-        go_and_come(TRY_TRIPS / 2);
-        uint64_t begin = now_ns();
-        go_and_come(TRY_TRIPS / 2);
-        double trip = (double)(now_ns() - begin) / (TRY_TRIPS / 2);
-        double wanted = ceil(clock_cost() / CLOCK_SHARE / trip);
+        trip_time(); /* at first it takes longer */
+        double wanted = ceil(clock_cost() / CLOCK_SHARE / trip_time());
         decided = wanted < 1 ? 1 : wanted > MOST_TOGETHER ? MOST_TOGETHER : (uint64_t)wanted;
         stop();
         fields_add_number(settings, "trips_timed_together", (double)decided);

@@ -1,4 +1,4 @@
-"""Collective operations over a way whose delay is known: what they take is known too."""
+"""MPI over a way whose delay is known: what collective operations take is known too."""
 
 from __future__ import annotations
 
@@ -32,7 +32,12 @@ def lab(folder: Path, require: Callable[[object, str], None]) -> Iterator[wire_l
 
 
 def _measure(
-    engines: Engines, lab: wire_lab.Lab, place: Path, mode: str, *options: object
+    engines: Engines,
+    lab: wire_lab.Lab,
+    place: Path,
+    mode: str,
+    *options: object,
+    delay: float = DELAY,
 ) -> dict[str, float]:
     agent = place / "agent"
     agent.write_text(AGENT.format(right=wire_lab.RIGHT, namespace=lab.right))
@@ -42,10 +47,19 @@ def _measure(
     job = ranks.argv(2, "--host", both, *program, f"--rank-addresses={both}", "--deadline=60s")
     agents = {name: str(agent) for name in ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent")}
     inside = ("ip", "netns", "exec", lab.left)
-    with lab.joined("--delay", f"{DELAY}s"):
+    with lab.joined("--delay", f"{delay}s"):
         outcome = engines.start_other(*inside, *job, **ranks.environment(**agents)).finish()
     (metrics,) = outcome.metrics
     return metrics
+
+
+def test_a_long_way_is_not_tried_out_for_longer_than_it_is_measured(
+    engines: Engines, lab: wire_lab.Lab, tmp_path: Path
+) -> None:
+    """Hundreds of round trips would take it beyond the deadline."""
+    options = ("--size=8", "--count=2")
+    metrics = _measure(engines, lab, tmp_path, "latency", *options, delay=0.075)
+    assert metrics["rtt_min"] >= 0.150
 
 
 @pytest.mark.parametrize(
