@@ -99,7 +99,8 @@ static const struct metric metrics[] = {
                  "ranks begin it until the slowest has done it)"),
     {"start_error", "s", "lower", COLLECTIVES,
      "by how much, at most, a rank may have begun single operations before or after that moment: "
-     "half of the quickest exchange in which it compared its clock with rank 0's, of the worst rank",
+     "half of the quickest exchange in which it compared its clock with rank 0's, and what it had "
+     "gone wrong by since the comparison before; of the worst rank",
      "start error us", 1e-6, 2},
     {"back_to_back", "s", "lower", COLLECTIVES,
      "time of an operation when they follow one another without a pause, a batch's time on the "

@@ -26,8 +26,9 @@
 #define LEAST_GAP 100000        /* ns from one single operation's beginning to the next one's */
 #define MOST_GAP 10000000000    /* likewise: then something is wrong */
 #define LEAD 1000000            /* ns from the agreement on a block to its beginning, and two gaps */
-#define CLOCK_HOLDS 250000000   /* ns until clocks are compared again, as they drift apart; longer
-                                   if comparing takes more than a tenth of it */
+#define FIRST_HOLDS 10000000    /* ns until clocks are compared again, as they drift apart: as long
+                                   as since the first time, from this ... */
+#define CLOCK_HOLDS 250000000   /* to this; longer if comparing takes more than a tenth of it */
 #define LATE UINT64_MAX         /* in place of a time: the operation before had lasted too long */
 #define LEAST_TOGETHER 10       /* operations in a batch */
 #define MOST_TOGETHER (1 << 20) /* likewise */
@@ -74,7 +75,8 @@ static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
 /* If rank 0 finds that it is time for it. */
 static void compare_clocks(struct common_clock *clock, const struct job *job)
 {
-    uint64_t holds = between(CLOCK_HOLDS, 10 * clock->took, UINT64_MAX);
+    uint64_t age = clock->set_at - clock->first.at;
+    uint64_t holds = between(10 * clock->took, between(FIRST_HOLDS, age, CLOCK_HOLDS), UINT64_MAX);
     uint64_t wanted = clock->set_at == 0 || now_ns() - clock->set_at > holds;
     MPI_Bcast(&wanted, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (wanted)
@@ -90,7 +92,7 @@ struct block {
 static void time_block(const struct block *block, const struct common_clock *clock, uint64_t *own)
 {
     for (uint64_t i = 0; i < block->operations; i++) {
-        uint64_t due = block->start + i * block->gap - clock->ahead;
+        uint64_t due = by_own_clock(clock, block->start + i * block->gap);
         bool late = now_ns() > due;
         if (!late)
             wait_until(due);
@@ -125,10 +127,9 @@ static uint64_t time_singly(const struct job *job, struct stretch *s, struct his
     static uint64_t own[BLOCK], slowest[BLOCK];
     struct block block = {.operations = FIRST_BLOCK, .gap = 10 * LEAST_GAP};
     struct common_clock clock = {0};
-    uint64_t error = 0, worst = 0, wanted = FIRST_BLOCK;
+    uint64_t worst = 0, wanted = FIRST_BLOCK;
     while ((block.operations = agree(s, wanted)) > 0) {
         compare_clocks(&clock, job);
-        error = clock.error > error ? clock.error : error;
         block.start = now_ns() + LEAD + 2 * block.gap;
         MPI_Bcast(&block, 3, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         time_block(&block, &clock, own);
@@ -137,7 +138,8 @@ static uint64_t time_singly(const struct job *job, struct stretch *s, struct his
             s->done += take_block(&block, slowest, times);
         wanted = between(1, block_after(block.operations, block.operations * block.gap), BLOCK);
     }
-    MPI_Reduce(&error, &worst, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    set_common_clock(&clock, job); /* how wrong it was in the end */
+    MPI_Reduce(&clock.error, &worst, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     return worst;
 }
 

@@ -1,7 +1,11 @@
 #include "collective_clock.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #define EXCHANGES 16
 #define CLOCK_TAG 9101
+#define MOST_GAIN 500e-6 /* no two computers' clocks differ by more: what does was misread */
 
 static void tell_time(int other)
 {
@@ -13,7 +17,7 @@ static void tell_time(int other)
 }
 
 /* The quickest exchange says most: its middle is off by half of what it took, at most. */
-static void ask_time(struct common_clock *clock)
+static void ask_time(struct reading *reading)
 {
     uint64_t quickest = UINT64_MAX;
     for (int i = 0; i < EXCHANGES; i++) {
@@ -24,20 +28,51 @@ static void ask_time(struct common_clock *clock)
         if (took >= quickest)
             continue;
         quickest = took;
-        clock->ahead = theirs - (began + took / 2);
-        clock->error = took / 2;
+        reading->at = began + took / 2;
+        reading->ahead = theirs - reading->at;
+        reading->error = took / 2;
     }
+}
+
+/* How far rank 0's clock is ahead at a moment of ours. */
+static uint64_t ahead_at(const struct common_clock *clock, uint64_t own)
+{
+    double since = (double)(int64_t)(own - clock->last.at);
+    return clock->last.ahead + (uint64_t)(int64_t)(clock->gain * since);
+}
+
+uint64_t by_own_clock(const struct common_clock *clock, uint64_t moment)
+{
+    return moment - ahead_at(clock, moment - clock->last.ahead);
+}
+
+static void take_reading(struct common_clock *clock, const struct reading *now)
+{
+    uint64_t wrong = now->error;
+    if (clock->set_at == 0) {
+        clock->first = *now;
+    } else {
+        const struct reading *first = &clock->first;
+        wrong += (uint64_t)llabs((int64_t)(now->ahead - ahead_at(clock, now->at)));
+        clock->gain = (double)(int64_t)(now->ahead - first->ahead) / (double)(now->at - first->at);
+        if (fabs(clock->gain) > MOST_GAIN)
+            clock->gain = 0;
+    }
+    clock->last = *now;
+    if (wrong > clock->error)
+        clock->error = wrong;
 }
 
 void set_common_clock(struct common_clock *clock, const struct job *job)
 {
-    uint64_t began = now_ns();
-    *clock = (struct common_clock){0};
+    struct reading reading = {.at = now_ns()};
+    uint64_t began = reading.at;
     for (int other = 1; other < job->ranks; other++)
         if (job->rank == 0)
             tell_time(other);
         else if (job->rank == other)
-            ask_time(clock);
+            ask_time(&reading);
+    take_reading(clock, &reading);
     clock->set_at = now_ns();
     clock->took = clock->set_at - began;
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import ranks
@@ -45,6 +48,24 @@ def test_bandwidths_are_what_an_operation_moves_over_its_time(
     algorithm = pieces * 1024 * 8 / metrics["back_to_back"]
     assert metrics["algorithm_bandwidth"] == pytest.approx(algorithm)
     assert metrics["bus_bandwidth"] == pytest.approx(algorithm * LINK_SHARE.get(mode, 1))
+
+
+def test_a_clock_that_goes_wrong_is_told(
+    engines: Engines, tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    """Rank 1's gains 4 us in the 10 ms until it is compared again."""
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    compiler = shutil.which("cc")
+    require(compiler, "cc")
+    source, fast = Path(__file__).with_name("drifting_clock.c"), tmp_path / "fast.so"
+    subprocess.run([str(compiler), "-shared", "-fPIC", "-o", fast, source], check=True)
+    program = engines.argv("mpi", "--mode=barrier", "--json", "--yield", "--replications=1")
+    other = ["-n", "1", "env", f"LD_PRELOAD={fast}", *program]
+    job = [*ranks.argv(1, *program, "--duration=0.1s"), ":", *other, "--duration=0.1s"]
+    sanitizer = {"ASAN_OPTIONS": "fast_unwind_on_malloc=0:verify_asan_link_order=0"}
+    outcome = engines.start_other(*job, **{**ranks.environment(), **sanitizer}).finish()
+    (metrics,) = outcome.metrics
+    assert metrics["start_error"] >= 2e-6
 
 
 def test_a_barrier_has_no_bandwidth(collective: Callable[..., Outcome]) -> None:
