@@ -168,6 +168,21 @@ def test_another_testbed_gets_another_network() -> None:
             "10.0.0.1 is already a's",
         ),
         ("hosts: [a]\nnetwork: 10.77.0.0/30\n", "4:10", "at least /20"),
+        ("hosts: [a]\nnetwork: 127.0.0.0/16\n", "4:10", "no other host's address"),
+        ("hosts: {a: {address: 127.0.0.1}}\n", "3:22", "no other host's address"),
+        ("hosts: {a: {address: 0.0.0.0}}\n", "3:22", "no other host's address"),
+        ("hosts: {a: {address: 224.0.0.1}}\n", "3:22", "no other host's address"),
+        ("hosts: [a, all]\n", "3:8", "'all' stands for all hosts"),
+        (
+            "hosts: [a, b]\nlinks: [{between: [a, b], name: b→a}]\n",
+            "4:33",
+            "'b→a' is the way from b to a",
+        ),
+        (
+            "hosts: [a, b]\nlinks: [{between: [a, b], name: x→y→z}, {between: [b, a]}]\n",
+            "4:51",
+            "joined already",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_line_and_column(

@@ -16,6 +16,7 @@ from railgauge.validation import StrictModel, Version, describe
 # there take it for their host's name, which has at most 64 characters.
 _TESTBED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{0,29}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,28}[A-Za-z0-9])?")
+_THIS_NETWORK = ipaddress.IPv4Network("0.0.0.0/8")
 _QUANTITY: JsonDict = {"type": ["string", "number"]}
 
 
@@ -33,6 +34,8 @@ def _host(text: str) -> str:
             f"{text[:80]!r} is no name of a host or switch in a testbed: "
             "write up to 30 letters, digits, '.' and '-'"
         )
+    if text == "all":
+        raise ValueError("'all' stands for all hosts in plans: choose another name")
     return text
 
 
@@ -49,14 +52,21 @@ def _network(text: str) -> str:
         raise ValueError(f"{error}: write for example 10.77.0.0/16") from None
     if network.prefixlen > 20:
         raise ValueError(f"{text} is too small: write a network of at least /20")
+    for each in (network[0], network[-1]):
+        _address(str(each))
     return text
 
 
 def _address(text: str) -> str:
     try:
-        return str(ipaddress.IPv4Address(text))
+        address = ipaddress.IPv4Address(text)
     except ValueError:
         raise ValueError(f"{text[:80]!r} is no IPv4 address: write for example 10.77.0.1") from None
+    # Traffic to 127.0.0.1 would be measured, but on the host that sends it.
+    nobodys = address.is_loopback or address.is_multicast or address.is_reserved
+    if nobodys or address in _THIS_NETWORK:
+        raise ValueError(f"{text} is no other host's address: write for example 10.77.0.1")
+    return str(address)
 
 
 def _rate(value: Any) -> float:

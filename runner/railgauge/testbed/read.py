@@ -35,10 +35,17 @@ def _names(document: Document, testbed: Testbed) -> Iterator[Problem]:
             yield document.problem(("switches", name), message, key=True)
     names: set[str] = set()
     for index, link in enumerate(testbed.links):
-        if link.name is not None and link.name in names:
+        if link.name is None:
+            continue
+        # Any two hosts' way has such a name, if they are joined.
+        one, arrow, other = link.name.partition("→")
+        anothers = arrow and {one, other} <= testbed.hosts.keys() and [one, other] != link.between
+        if anothers or link.name in names:
             message = f"link {link.name!r} is already there: choose another name"
+            if anothers:
+                message = f"{link.name!r} is the way from {one} to {other}: choose another name"
             yield document.problem(("links", index, "name"), message)
-        names.add(link.name or "")
+        names.add(link.name)
 
 
 def _addresses(document: Document, testbed: Testbed) -> Iterator[Problem]:
