@@ -164,6 +164,14 @@ def test_a_matrix_is_not_mixed_with_what_measures_the_group_as_one() -> None:
 
 
 @pytest.mark.parametrize("test", [BARRIER, MATRIX, "{name: l, engine: mpi, links: [ab]}"])
+def test_hosts_that_mpirun_could_not_tell_apart_are_told(test: str) -> None:
+    (mistake,) = mistakes(test, head=HEAD.replace("10.0.0.2", "10.0.0.1"))
+    assert "hosts 'a' and 'b' have one address (10.0.0.1)" in mistake
+    one_machine = HEAD.replace("address: 10.0.0.2, ssh: b", "address: 10.0.0.1, ssh: a")
+    assert loaded(test, head=one_machine)
+
+
+@pytest.mark.parametrize("test", [BARRIER, MATRIX, "{name: l, engine: mpi, links: [ab]}"])
 def test_a_host_that_mpirun_knows_no_name_of_is_told(test: str) -> None:
     head = HEAD.replace("10.0.0.2", "fd00::2")
     (mistake,) = mistakes(test, head=head)

@@ -72,21 +72,32 @@ class _Reader:
         return list(places.values()) if self._sound else []
 
     def _check_names(self, places: Collection[Place]) -> None:
-        """Tell of a host that mpirun can't be told of: what follows a colon are slots to it."""
+        """Tell of hosts that mpirun can't be told of, or not apart: it knows them by address."""
         hosts = self._topology.hosts
-        numbered = {name for name, host in hosts.items() if ":" in host.address}
-        if not numbered or all(host.transport == "slurm" for host in hosts.values()):
+        if all(host.transport == "slurm" for host in hosts.values()):
             return
-        # Of a group's pairs each host begins some.
-        ends = ((each.client, each.server) for each in places)
-        groups = (each.group.members for each in places if each.group and each.server is None)
-        if used := sorted(numbered.intersection(chain.from_iterable(chain(ends, groups)))):
-            address = hosts[used[0]].address
-            self._report(
-                f"mpirun starts no ranks on host {used[0]!r} by an IPv6 address ({address}): give "
-                "the host's name as its 'address'",
-                "engine",
-            )
+        # A colon stands before a number of slots there.
+        wrong = {
+            name: f"mpirun starts no ranks on host {name!r} by an IPv6 address ({host.address}): "
+            "give the host's name as its 'address'"
+            for name, host in hosts.items()
+            if ":" in host.address
+        }
+        owners: dict[str, str] = {}
+        for name, host in hosts.items():
+            owner = owners.setdefault(host.address, name)
+            if hosts[owner].machine != host.machine:
+                wrong[name] = (
+                    f"hosts {owner!r} and {name!r} have one address ({host.address}), so that "
+                    "mpirun would start both ranks on one of them: mend it"
+                )
+        if wrong:
+            # Of a group's pairs each host begins some.
+            ends = ((each.client, each.server) for each in places)
+            groups = (each.group.members for each in places if each.group and each.server is None)
+            used = wrong.keys() & set(chain.from_iterable(chain(ends, groups)))
+            for message in [each for name, each in wrong.items() if name in used][:1]:
+                self._report(message, "engine")
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
         self._sound = False
