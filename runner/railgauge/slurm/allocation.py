@@ -52,7 +52,8 @@ def inherited(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 def nodes(job: str) -> tuple[Node, ...]:
     """Return the nodes of `job` in Slurm's order; EnvironmentFailedError if it can't be told."""
-    (record,) = _records("job", job) or [{}]
+    # Of a job array or a heterogeneous job its other jobs may be told of, too.
+    record = next((each for each in _records("job", job) if each.get("JobId") == job), {})
     names = ask(["scontrol", "show", "hostnames", record.get("NodeList", "")]).split()
     if not names:
         raise EnvironmentFailedError(f"Slurm tells no nodes of job {job}: see `scontrol show job`")
