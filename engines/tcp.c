@@ -115,7 +115,7 @@ static const struct metric metrics[] = {
      "opened it (TCP_INFO)",
      NULL, 1, 0},
     {"rtt", "s", "lower", FLOWS,
-     "round trip as the client's TCP smoothed it out (TCP_INFO), mean of a look every 20 ms and "
+     "round trip as the client's TCP smoothed it out (TCP_INFO), mean of looks every 20 ms or so and "
      "one when it was given the last byte, mean over the connections",
      NULL, 1, 0},
     {"rtt_variance", "s", "lower", FLOWS,

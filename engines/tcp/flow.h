@@ -8,6 +8,10 @@
 
 #include "../lib/network.h"
 
+#include <stdatomic.h>
+
+#define LOOK_INTERVAL (NANOSECONDS / 50) /* of looks at a connection that sends */
+
 /* A sender's task and, afterwards, what it did. */
 struct sending {
     struct outlet outlet;
@@ -20,7 +24,9 @@ struct sending {
     uint64_t bytes, messages;
     uint64_t began, ended; /* ns */
     struct mood mood;   /* of the connection, when its last byte was handed over */
-    struct looks looks; /* at it, until then */
+    struct looks looks; /* at it, until then, between calls */
+    struct looks looks_beside; /* likewise, by struct watch's thread, in the middle of long calls */
+    atomic_uint_fast64_t looked_at; /* ns, when the sender itself last did */
 };
 
 /* A receiver's task and, afterwards, what it saw. */

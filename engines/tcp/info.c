@@ -111,10 +111,10 @@ void look_at(int fd, struct looks *looks)
     looks->offered = fmax(looks->offered, offered_by(&a));
 }
 
-void add_looks(struct mood *mood, const struct looks *looks)
+void add_looks(struct mood *mood, const struct looks *some, const struct looks *others)
 {
-    mood->rtt = (mood->rtt + looks->rtt) / (double)(looks->count + 1);
-    mood->offered = fmax(mood->offered, looks->offered);
+    mood->rtt = (mood->rtt + some->rtt + others->rtt) / (double)(some->count + others->count + 1);
+    mood->offered = fmax(mood->offered, fmax(some->offered, others->offered));
 }
 
 static void add_mood(struct mood *sum, const struct mood *mood, size_t count)

@@ -37,7 +37,7 @@ struct mood read_mood(int fd);
 void look_at(int fd, struct looks *looks);
 
 /* The mood of the end becomes that of the whole time. */
-void add_looks(struct mood *mood, const struct looks *looks);
+void add_looks(struct mood *mood, const struct looks *some, const struct looks *others);
 
 /* The largest receive window that each connection of this end may offer its peer, as fields
  * window0, window1 ...; and how they are read. */

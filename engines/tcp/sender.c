@@ -66,7 +66,8 @@ void set_senders(struct sending *senders, const struct launch *launch, const int
         senders[i].share = share_of(launch, trial->count, i, count);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].bytes = senders[i].messages = 0;
-        senders[i].looks = (struct looks){0};
+        senders[i].looks = senders[i].looks_beside = (struct looks){0};
+        atomic_store(&senders[i].looked_at, now_ns());
     }
 }
 
@@ -102,7 +103,7 @@ void send_flow(void *share)
     struct sending *s = share;
     const struct item *item = item_of(s);
     size_t size = item ? item->size : s->message, at = 0; /* of the message under way */
-    uint64_t now = now_ns(), progress = now, stop = now + s->duration;
+    uint64_t now = now_ns(), progress = now, stop = now + s->duration, look = now + LOOK_INTERVAL;
     s->began = now;
     while (s->by_count ? s->messages < s->share : now < stop) {
         size_t left = size - at;
@@ -111,6 +112,11 @@ void send_flow(void *share)
         ssize_t step = s->outlet.put(&s->outlet, item, at, s->chunk < left ? s->chunk : left);
         int error = errno;
         now = now_ns();
+        if (now >= look) {
+            look_at(s->outlet.fd, &s->looks);
+            atomic_store(&s->looked_at, now);
+            look = now + LOOK_INTERVAL;
+        }
         if (step <= 0) {
             wait_for_room(s, error, progress);
             continue;
@@ -164,7 +170,7 @@ struct path path_of(const struct sending *senders, const uint64_t windows[], siz
     for (size_t i = 0; i < count; i++) {
         fds[i] = senders[i].outlet.fd;
         moods[i] = senders[i].mood;
-        add_looks(&moods[i], &senders[i].looks);
+        add_looks(&moods[i], &senders[i].looks, &senders[i].looks_beside);
     }
     return read_path(fds, moods, windows, count);
 }

@@ -1,5 +1,7 @@
-/* A look is one getsockopt, for which the kernel holds up the connection for about a microsecond:
- * 50 a second neither slow a sender down nor show in its CPU time, which is its own thread's. */
+/* A look is one getsockopt, which takes a microsecond or two but has to lock the connection. From
+ * another thread that means to fight for the lock with a busy sender and to slow it down by
+ * percents. So a sender looks for itself between two calls, and this thread only while it is held
+ * up in one: there it sleeps and has left the lock to others. */
 #include "watch.h"
 
 #include "../lib/failure.h"
@@ -12,16 +14,23 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define INTERVAL_MS 20
+#define MILLISECOND 1000000
+
+/* It may come back just now from a call or from another task's turn on its CPU. */
+static bool held_up(const struct sending *sender)
+{
+    return now_ns() - atomic_load(&sender->looked_at) > LOOK_INTERVAL * 3 / 2;
+}
 
 static void *work(void *argument)
 {
     const struct watch *watch = argument;
     struct pollfd stop = {.fd = watch->stop, .events = POLLIN};
     place_above(watch->launch);
-    while (poll(&stop, 1, INTERVAL_MS) == 0)
+    while (poll(&stop, 1, LOOK_INTERVAL / MILLISECOND) == 0)
         for (size_t i = 0; i < watch->count; i++)
-            look_at(watch->senders[i].outlet.fd, &watch->senders[i].looks);
+            if (held_up(&watch->senders[i]))
+                look_at(watch->senders[i].outlet.fd, &watch->senders[i].looks_beside);
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* A thread beside the senders' that looks at their connections now and then. */
+/* A thread beside the senders' that looks at their connections while they cannot. */
 #ifndef RAIL_TCP_WATCH_H
 #define RAIL_TCP_WATCH_H
 

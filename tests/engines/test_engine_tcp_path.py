@@ -52,7 +52,7 @@ def test_the_bound_is_near_what_a_small_window_lets_through(engines) -> None:
         )
     assert one["window"] <= 2 * 10 * 1024  # the kernel doubles what is asked
     assert 1 / 3 <= one["throughput"] / one["window_bound"] <= 3
-    assert four["window"] == 4 * one["window"]
+    assert 2 * one["window"] < four["window"] <= 4 * 2 * 10 * 1024
     assert four["throughput"] <= 1.02 * four["window_ceiling"]
     assert four["throughput"] > 1.5 * one["throughput"]
 
