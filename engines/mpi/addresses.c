@@ -74,18 +74,32 @@ bool interface_of(const char *address, char *out, size_t size)
     return found;
 }
 
+/* True if sockets can be bound to addresses of other machines, as fail-over pairs have it. */
+static bool binds_to_any(int family)
+{
+    FILE *file = fopen(family == AF_INET6 ? "/proc/sys/net/ipv6/ip_nonlocal_bind"
+                                          : "/proc/sys/net/ipv4/ip_nonlocal_bind",
+                       "re");
+    bool any = file && fgetc(file) == '1';
+    if (file)
+        fclose(file);
+    return any;
+}
+
 /* A machine may also answer to addresses that no interface shows (a whole routed prefix): what
- * counts is whether a socket can be bound to one. */
+ * counts is whether a socket can be bound to one, where that says something. */
 static bool is_ours(const char *address)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
     struct addrinfo *found = NULL;
     bool ours = false;
+    char name[64];
     if (getaddrinfo(address, "0", &hints, &found) != 0)
         return false;
     for (const struct addrinfo *one = found; one && !ours; one = one->ai_next) {
         int fd = socket(one->ai_family, one->ai_socktype, 0);
-        ours = fd >= 0 && bind(fd, one->ai_addr, one->ai_addrlen) == 0;
+        ours = fd >= 0 && bind(fd, one->ai_addr, one->ai_addrlen) == 0 &&
+               (!binds_to_any(one->ai_family) || interface_of(address, name, sizeof name));
         if (fd >= 0)
             close(fd);
     }

@@ -190,6 +190,19 @@ def test_a_rank_on_another_host_is_a_failure(mpi: Mpi, places: str) -> None:
     assert "192.0.2.77" in error["message"]
 
 
+def test_a_host_that_lets_sockets_have_any_address_has_only_its_own(
+    mpi: Mpi, require: Callable[[object, str], None]
+) -> None:
+    require(os.geteuid() == 0, "root, for network namespaces")
+    with long_way.namespaces() as (near, _):
+        inside = ("ip", "netns", "exec", near)
+        allow = "echo 1 >/proc/sys/net/ipv4/ip_nonlocal_bind"
+        subprocess.run([*inside, "sh", "-c", allow], check=True)
+        argv = mpi.argv("--mode=latency", "--json", "--rank-addresses=127.0.0.1,192.0.2.77")
+        error = mpi.engines.start_other(*inside, *argv, **ranks.environment()).finish().error
+    assert error["code"] == "wrong-rank"
+
+
 @pytest.mark.parametrize(
     ("count", "options"),
     [(3, ()), (1, ()), (2, ("--rank-addresses=127.0.0.1,127.0.0.1,127.0.0.1",))],
