@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from railgauge import __version__, facts
-from railgauge.cases import ExpandedTest, case_name, varying
+from railgauge.cases import ExpandedTest, varying
 from railgauge.cases import expand as expand_cases
 from railgauge.catalogue import Catalogue
 from railgauge.engine.deploy import Bundle, bundle, deploy
@@ -38,7 +38,7 @@ from railgauge.execution import Execution, Namer, Observer, Setting, Totals
 from railgauge.gitstate import git_state
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.plan.texts import NODES, moved_to, named_texts
-from railgauge.schedule import Dispatch, Round, schedule
+from railgauge.schedule import Dispatch, Round, dispatch_name, schedule
 from railgauge.slurm.allocation import MARGIN, deadline, require_nodes
 from railgauge.store import Store
 from railgauge.store.connect import connect as connect_database
@@ -402,8 +402,7 @@ def _namer(job: Job) -> Namer:
     names = {each.test.name: varying(each.cases) for each in job.tests}
 
     def name(dispatch: Dispatch) -> str:
-        case = case_name(dispatch.case, names[dispatch.test], job.loaded.catalogue)
-        return f"{dispatch.test} {case}"
+        return dispatch_name(dispatch, names[dispatch.test], job.loaded.catalogue)
 
     return name
 

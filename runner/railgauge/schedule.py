@@ -6,10 +6,10 @@ import contextlib
 import gc
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from railgauge.cases import Case, ExpandedTest
+from railgauge.cases import Case, ExpandedTest, case_name
 from railgauge.catalogue import Catalogue
 
 # What a launch takes beside its replications, for estimates only.
@@ -47,6 +47,14 @@ class Dispatch(NamedTuple):
 
 
 Round = tuple[Dispatch, ...]
+
+
+def dispatch_name(dispatch: Dispatch, names: Sequence[str], catalogue: Catalogue) -> str:
+    """Return its test and case with the parameters `names`; of several pairs, how many."""
+    case = dispatch.case
+    if len(dispatch.pairs) > 1:
+        case = replace(case, link=f"{len(dispatch.pairs):,} pairs")
+    return f"{dispatch.test} {case_name(case, names, catalogue)}"
 
 
 @dataclass(frozen=True, slots=True)

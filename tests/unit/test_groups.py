@@ -17,7 +17,7 @@ from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.mpi_job import Launcher, mpi_argv
 from railgauge.errors import FileProblems
 from railgauge.plan.load import LoadedPlan, load_plan_text
-from railgauge.schedule import Dispatch, Round, schedule
+from railgauge.schedule import Dispatch, Round, dispatch_name, schedule
 
 HEAD = """\
 railgauge: 1
@@ -116,6 +116,14 @@ def test_a_pair_of_hosts_is_one_launch_of_two_cases() -> None:
     plan = loaded(MATRIX.replace("three", "pair").replace("replications: 2", "replications: 1"))
     ((launch,),) = rounds(plan)
     assert [case.link for case in launch.cases] == ["a→d", "d→a"]
+
+
+def test_a_launch_for_many_pairs_is_not_named_after_the_first() -> None:
+    plan = loaded(MATRIX)
+    ((launch,), _) = rounds(plan)
+    assert dispatch_name(launch, ["size"], plan.catalogue) == "m 6 pairs size=1MiB"
+    single = launch._replace(pairs=launch.pairs[:1])
+    assert dispatch_name(single, [], plan.catalogue) == "m c→a"
 
 
 def test_the_only_pair_that_exclusions_leave_is_still_one_of_a_groups() -> None:
