@@ -16,6 +16,8 @@ import ranks
 from conftest import ROOT, Engines, Event, Outcome, Running
 
 PREFIXES = [p for p in (sys.prefix, "/usr") if (Path(p) / "bin/mpicc").exists()]
+if os.environ.get("RAILGAUGE_SANITIZE"):
+    PREFIXES = PREFIXES[-1:]  # what differs between the two is not our code
 STREAMS = [
     ("stream", "--blocking=true"),
     ("stream", "--blocking=false", "--window=1"),
