@@ -1,7 +1,8 @@
-"""What the terminal shows of a run that is too large for it."""
+"""What the terminal shows of a run that is too large for it, and what it never shows."""
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,13 @@ import pytest
 from click.testing import CliRunner
 from matrix_data import rates, store_matrix
 from numpy.typing import NDArray
+from postgres_lab import make_database
 
+from railgauge.catalogue import load_catalogue
 from railgauge.cli import cli
+from railgauge.cli.running import tell
+from railgauge.pipeline import Finished, Request
+from railgauge.progress import observer_for
 from railgauge.store import Store
 
 
@@ -50,3 +56,19 @@ def test_a_launch_that_failed_for_all_pairs_is_told_once(tmp_path: Path, hosts: 
         "no answer [timeout]"
         for number in (1, 2)
     ]
+
+
+def test_a_databases_password_is_never_printed(
+    postgres: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = make_database(postgres, "passwords").replace("railgauge@", "railgauge:hush@")
+    assert "hush" in where
+    Store.open(where).close()
+    said = CliRunner().invoke(cli, ["list", "--db", where], catch_exceptions=False).output
+    assert "holds no run yet" in said
+    with contextlib.ExitStack() as cleanup:
+        finished = Finished(1, load_catalogue(), 0, 0, 0, 0, {}, False)
+        tell(Request(where, observer_for(), cleanup, run=1), finished)
+    said += capsys.readouterr().out
+    assert "run 1 in postgresql" in said
+    assert "hush" not in said

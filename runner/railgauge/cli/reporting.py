@@ -37,15 +37,13 @@ def report(runs: tuple[int, ...], spec: Path | None, out: Path, where: str) -> N
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
     with contextlib.closing(Store.open(where, create=False)) as store:
-        files = write_report(
-            store, runs or [_latest(store, where)], definition, out, catalogue=catalogue
-        )
+        files = write_report(store, runs or [_latest(store)], definition, out, catalogue=catalogue)
     for file in files:
         click.echo(file)
 
 
-def _latest(store: Store, where: str) -> int:
+def _latest(store: Store) -> int:
     runs = store.runs()
     if not runs:
-        raise InputError(f"{where} holds no run yet: railgauge run PLAN makes one")
+        raise InputError(f"{store.name} holds no run yet: railgauge run PLAN makes one")
     return runs[-1].id

@@ -29,7 +29,7 @@ def list_runs(where: str, as_json: bool) -> None:
         click.echo(json.dumps([asdict(run) for run in runs], indent=2))
         return
     if not runs:
-        click.echo(f"{where} holds no run yet: railgauge run PLAN makes one")
+        click.echo(f"{store.name} holds no run yet: railgauge run PLAN makes one")
         return
     rows = [_HEADER, *(_row(run) for run in runs)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
