@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from railgauge.cases import Case, Value
+from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
 from railgauge.engine.command_lines import Terms, client_argv, executor_argv, server_argv
 from railgauge.engine.deploy_mpi import Mpi
@@ -31,6 +31,7 @@ from railgauge.engine.follow import Program, blaming, events, listening_port
 from railgauge.engine.mpi_job import mpi_argv
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.pair_rows import PairRows
+from railgauge.engine.patience import patience_for
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.errors import EngineError, HostUnreachableError
@@ -38,11 +39,6 @@ from railgauge.transport.base import Transport
 
 # Starting, connecting and agreeing on settings; generous, since a loaded host is no failure.
 _START_SECONDS = 30.0
-# Beyond a replication's own duration: set-up, results, and what lies in the socket buffers, which
-# takes its time over a slow link (10 MiB at 1 Mbit/s: 84 s).
-_GRACE_SECONDS = 120.0
-# A replication bounded by a count or an amount may take long; a whole day without a word is a hang.
-_COUNTED_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +120,7 @@ def _start(
     stack: contextlib.ExitStack,
 ) -> Iterator[Event]:
     """Start what the engine needs and return the client's events; `stack` ends the programs."""
-    patience = _patience(engine, case.parameters)
+    patience = patience_for(engine, case)
     deadline = _START_SECONDS + count * patience
     secret: str | None = None
     port: int | None = None
@@ -229,11 +225,3 @@ def _failed(progress: _Progress, code: str, message: str) -> Outcome:
         error_code=code,
         error_message=message,
     )
-
-
-def _patience(engine: EngineInfo, parameters: Mapping[str, Value]) -> float:
-    """Return the seconds within which each line must come."""
-    if engine.is_timed(parameters):
-        return float(parameters["duration"]) + float(parameters.get("warmup", 0)) + _GRACE_SECONDS
-    limit = float(parameters.get("timeout", 0))
-    return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS

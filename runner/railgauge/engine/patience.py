@@ -1,0 +1,36 @@
+"""How long an engine may say nothing before it is taken for hung."""
+
+from __future__ import annotations
+
+from railgauge.cases import Case
+from railgauge.catalogue import EngineInfo
+
+# Beyond a replication's own duration: set-up, results, and what lies in the socket buffers, which
+# takes its time over a slow link (10 MiB at 1 Mbit/s: 84 s).
+_GRACE_SECONDS = 120.0
+# A replication bounded by a count or an amount may take long; a whole day without a word is a hang.
+_COUNTED_SECONDS = 86_400.0
+# Of a matrix: what each pair measures one after another, the messages that its streams send however
+# long they take, and the rate (bit/s) that they get at the least.
+_PARTS = 4
+_LEAST_MESSAGES = 4
+_LEAST_RATE = 100e6
+
+
+def patience_for(engine: EngineInfo, case: Case) -> float:
+    """Return the seconds within which each line of `case`'s launch must come."""
+    parameters = case.parameters
+    warmup = float(parameters.get("warmup", 0))
+    if engine.has_effect("pair_time", parameters):
+        return _matrix_seconds(case) + warmup + _GRACE_SECONDS
+    if engine.is_timed(parameters):
+        return float(parameters["duration"]) + warmup + _GRACE_SECONDS
+    limit = float(parameters.get("timeout", 0))
+    return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
+
+
+def _matrix_seconds(case: Case) -> float:
+    """Return what all rounds of a matrix take at most: a stream's end may last as long as it."""
+    message = float(case.parameters["size"]) * 8 / _LEAST_RATE
+    part = 2 * float(case.parameters["pair_time"]) + _LEAST_MESSAGES * message
+    return len(case.members) * _PARTS * part
