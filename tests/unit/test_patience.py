@@ -12,9 +12,9 @@ MPI = load_catalogue().engines["mpi"]
 
 
 def _case(hosts: int, **parameters: float | str) -> Case:
-    given = {name: info.default for name, info in MPI.parameters.items()} | parameters
+    usual = {n: info.default for n, info in MPI.parameters.items() if info.default is not None}
     members = tuple(f"n{number}" for number in range(hosts))
-    return Case("key", "mpi", "all", members[0], None, given, members)
+    return Case("key", "mpi", "all", members[0], None, usual | parameters, members)
 
 
 @pytest.mark.parametrize("hosts", [2, 9, 1000])
