@@ -51,6 +51,13 @@ def test_a_hosts_file_is_found_beside_the_plan_and_its_links_join_the_plans(tmp_
     }
 
 
+def test_namespaces_of_one_name_in_two_user_namespaces_are_two_machines() -> None:
+    one, other, third = (
+        Host(address="10.0.0.1", netns="n1", holder=holder) for holder in (4711, 4712, None)
+    )
+    assert len({one.machine, other.machine, third.machine}) == 3
+
+
 def test_logins_on_one_host_are_one_machine() -> None:
     one = Host(address="10.0.0.1", ssh="me@Node7")
     other = Host(address="10.0.0.2", ssh="node7")

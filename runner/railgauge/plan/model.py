@@ -59,7 +59,8 @@ class Host(StrictModel):
         if self.ssh is not None:
             return self.ssh.rpartition("@")[2].lower()
         if self.netns is not None:
-            return f"netns {self.netns}"
+            held = "" if self.holder is None else f" of {self.holder}"
+            return f"netns {self.netns}{held}"
         return f"slurm {self.node or self.address}" if self.transport == "slurm" else "local"
 
     def address_on(self, network: str | None) -> str:
