@@ -172,6 +172,14 @@ def test_a_matrix_is_not_mixed_with_what_measures_the_group_as_one() -> None:
 
 
 @pytest.mark.parametrize("test", [BARRIER, MATRIX, "{name: l, engine: mpi, links: [ab]}"])
+def test_ranks_in_slurm_and_outside_it_are_no_job(test: str) -> None:
+    head = HEAD.replace("ssh: b", "transport: slurm")
+    (mistake,) = mistakes(test, head=head)
+    assert "host 'b' is Slurm's and host" in mistake
+    assert loaded(BARRIER.replace("three", "pair"), head=head)
+
+
+@pytest.mark.parametrize("test", [BARRIER, MATRIX, "{name: l, engine: mpi, links: [ab]}"])
 def test_hosts_that_mpirun_could_not_tell_apart_are_told(test: str) -> None:
     (mistake,) = mistakes(test, head=HEAD.replace("10.0.0.2", "10.0.0.1"))
     assert "hosts 'a' and 'b' have one address (10.0.0.1)" in mistake

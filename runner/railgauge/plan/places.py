@@ -68,8 +68,32 @@ class _Reader:
                     )
                     break
         if self._engine.parallel:
+            self._check_holders(places.values())
             self._check_names(places.values())
         return list(places.values()) if self._sound else []
+
+    def _check_holders(self, places: Collection[Place]) -> None:
+        """Tell of ranks that nothing starts together: srun knows its job's nodes, mpirun others."""
+        slurm = {name for name, each in self._topology.hosts.items() if each.transport == "slurm"}
+        # A launcher that the plan names is held against all its hosts elsewhere.
+        if len(slurm) in (0, len(self._topology.hosts)) or self._topology.mpi.launcher:
+            return
+        together = {
+            each.group.digest if each.group else each.name: (
+                each.group.members if each.group else (each.client, each.server or each.client)
+            )
+            for each in places
+        }
+        for hosts in together.values():
+            inside = [name for name in hosts if name in slurm]
+            if 0 < len(inside) < len(hosts):
+                other = next(name for name in hosts if name not in slurm)
+                self._report(
+                    f"host {inside[0]!r} is Slurm's and host {other!r} is not, so that nothing "
+                    "starts ranks on both: make two tests of them",
+                    "engine",
+                )
+                return
 
     def _check_names(self, places: Collection[Place]) -> None:
         """Tell of hosts that mpirun can't be told of, or not apart: it knows them by address."""
