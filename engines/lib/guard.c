@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -78,9 +79,14 @@ static bool input_ended(void)
     return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
 }
 
+/* A server forks. A thread that is only just starting may hold a lock of the allocator then, which
+ * stays locked in the child: AddressSanitizer's did. */
+static sem_t watching;
+
 static void *watch(void *unused)
 {
     (void)unused;
+    sem_post(&watching);
     for (;;) {
         uint64_t now = now_ns();
         if (now >= deadline) {
@@ -143,10 +149,13 @@ void guard_start(const struct launch *started)
     /* Signals are for the main thread. */
     sigset_t all, before;
     sigfillset(&all);
+    sem_init(&watching, 0, 0);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     int error = pthread_create(&thread, NULL, watch, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
         fail(SYSTEM_ERROR, "cannot start the guarding thread: %s", strerror(error));
     pthread_detach(thread);
+    while (sem_wait(&watching) != 0 && errno == EINTR)
+        ;
 }
