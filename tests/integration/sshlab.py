@@ -46,10 +46,10 @@ def missing() -> str:
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
     if lacking:
         return " and ".join(lacking)
-    made = subprocess.run(["ip", "netns", "add", f"rg{os.getpid()}a"], capture_output=True)
+    made = subprocess.run(["ip", "netns", "add", f"rg{os.getpid()}p"], capture_output=True)
     if made.returncode:
         return "the right to make network namespaces"
-    subprocess.run(["ip", "netns", "del", f"rg{os.getpid()}a"], check=True)
+    subprocess.run(["ip", "netns", "del", f"rg{os.getpid()}p"], check=True)
     return ""
 
 
