@@ -186,10 +186,19 @@ class SlurmLab:
 
     def allocate(self, *options: str) -> str:
         """Return the id of a new allocation without a shell; `cancel` ends it."""
-        before = set(self.jobs())
-        self.call(
-            "salloc", "--quiet", "--no-shell", "--nodes=2", "--exclusive", "--no-kill", *options
-        )
+        wanted = ("--quiet", "--no-shell", "--nodes=2", "--exclusive", "--no-kill", *options)
+        for left in reversed(range(4)):
+            before = set(self.jobs())
+            try:
+                self.call("timeout", "30", "salloc", *wanted)
+            except AssertionError:
+                # Now and then slurmctld lets a job wait for nodes that are idle.
+                for job in set(self.jobs()) - before:
+                    self.call("scancel", job)
+                if not left:
+                    raise
+            else:
+                break
         (job,) = set(self.jobs()) - before
         return job
 
