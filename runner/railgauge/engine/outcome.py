@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from railgauge.cases import Value
+from railgauge.systemlog import PortLog, Suspicion, SystemLog
 
 Status = Literal["ok", "failed", "suspect"]
 
@@ -32,7 +33,9 @@ class Outcome:
     A failed one has an error code and message and no metrics. A warm-up has number 0. Only an
     imported one may not know when it started. `trace` is what `railgauge.trace.decode` reads,
     empty when none was asked for. Where the pairs of a group were measured, `pairs` are the metrics
-    of each, by client and server, and there are no others.
+    of each, by client and server, and there are no others. `logs` are of the hosts that measured,
+    the client's first, or by rank; `ports` of the equipment between them. A suspect one has been
+    measured, but has `suspicions`.
     """
 
     replication: int
@@ -44,3 +47,6 @@ class Outcome:
     error_message: str = ""
     trace: bytes = b""
     pairs: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
+    logs: tuple[SystemLog, ...] = ()
+    ports: tuple[PortLog, ...] = ()
+    suspicions: tuple[Suspicion, ...] = ()

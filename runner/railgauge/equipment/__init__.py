@@ -1,0 +1,1 @@
+"""Switches and routers on a link's path: their counters around each replication, by SNMP."""

@@ -1,0 +1,1 @@
+"""Hpcbench's files: its text output and system logs, written and read."""

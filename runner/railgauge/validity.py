@@ -1,0 +1,1 @@
+"""Whether a replication can be trusted: what the system logs say against it."""
