@@ -216,7 +216,16 @@ def test_link_to_an_unknown_host_is_reported_with_the_nearest() -> None:
         ("replications: 0", "15:19: 'replications' is the number 0, but a number of at least 1"),
         ("replications: {min: 5}", "15:19: 'replications' is a mapping, but a whole number"),
         ("order: randomly", "15:12: 'order' is the text 'randomly', but"),
-        ("system_log: {interval: 1s}", "15:5: unknown key 'system_log'"),
+        ("system_logs: {interval: 1s}", "15:5: unknown key 'system_logs': did you mean"),
+        ("system_log: {interval: 1ms}", "15:28: 'interval': '1ms' is out of range"),
+        ("system_log: {intervall: 1s}", "15:18: unknown key 'intervall': did you mean 'interval'?"),
+        ("system_log: {suspect: {steal: much}}", "15:35: 'steal': the text 'much' is no limit"),
+        (
+            "system_log: {suspect: {swap: 3}}",
+            "15:34: 'swap': the number 3 stands where on or off is wanted",
+        ),
+        ("system_log: never", "15:17: "),
+        ("soak: 1", "15:11: 'soak' is "),
     ],
 )
 def test_faulty_test_is_reported(line: str, says: str) -> None:

@@ -1,6 +1,7 @@
 """What every engine can do: its parameters, its metrics and how it is started."""
 
 from railgauge.catalogue.info import (
+    SOAK,
     Catalogue,
     EngineInfo,
     MetricDescription,
@@ -11,6 +12,7 @@ from railgauge.catalogue.info import (
 from railgauge.catalogue.load import load_catalogue, read_engine
 
 __all__ = [
+    "SOAK",
     "Catalogue",
     "EngineInfo",
     "MetricDescription",

@@ -13,6 +13,10 @@ from railgauge.validation import suggest
 # A parameter's value in base units: bytes (int), seconds or bit/s (float), or what it plainly is.
 Value = int | float | str | bool
 
+# A parameter that any engine's cases may have and no engine is told: soakers keep the CPUs awake,
+# which makes another case.
+SOAK = "soak"
+
 _QUANTITIES: Mapping[str, Callable[[str | int | float], int | float]] = {
     "size": units.parse_size,
     "time": units.parse_time,
@@ -215,6 +219,14 @@ class EngineInfo:
             argument
             for template in self.command or ()
             for argument in self._expand(template, parameters)
+        ]
+
+    def options(self, parameters: Mapping[str, Value]) -> list[str]:
+        """Return the options of our own engine for `parameters`, but those that we see to."""
+        return [
+            f"--{name}={plain(value)}"
+            for name, value in parameters.items()
+            if name != SOAK or name in self.parameters
         ]
 
     def read_metrics(

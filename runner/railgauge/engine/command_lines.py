@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
 from railgauge.catalogue.info import plain
-from railgauge.engine.mpi_job import Launcher
+from railgauge.engine.mpi_job import Launcher, watch_option
 
 # Engines that make something of what their link is known to carry.
 _KNOW_LINK_RATE = ("tcp", "udp")
@@ -21,7 +21,8 @@ class Terms:
 
     `control_port` (0: any), all test `addresses` of the plan's hosts, and the `link_rate` in bit/s
     where the plan knows it. `at` are the addresses for test traffic of the hosts that measure, the
-    client's first or in the order of their ranks, `names` what the MPI `launcher` calls them.
+    client's first or in the order of their ranks, `names` what the MPI `launcher` calls them, and
+    `watch` the names of the watchers on each of them, who know this launch by its number.
     """
 
     control_port: int = 0
@@ -30,6 +31,12 @@ class Terms:
     at: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     launcher: Launcher = field(default_factory=Launcher)
+    watch: tuple[str, ...] = ()
+    launch: int = 0
+
+    def watch_option(self, place: int) -> list[str]:
+        """Return how the engine on the host at `place` is told of its watchers, if it has any."""
+        return watch_option(self.watch[place] if self.watch else None, self.launch)
 
 
 def server_argv(engine: EngineInfo, folder: str, terms: Terms, deadline: float) -> list[str]:
@@ -42,6 +49,7 @@ def server_argv(engine: EngineInfo, folder: str, terms: Terms, deadline: float) 
         "--secret-stdin",
         f"--port={terms.control_port}",
         f"--deadline={deadline:.0f}",
+        *terms.watch_option(1),
     ]
 
 
@@ -76,11 +84,14 @@ def client_argv(
         *peer,
         f"--replications={count}",
         f"--deadline={deadline:.0f}",
-        *(f"--{name}={plain(value)}" for name, value in case.parameters.items()),
+        *terms.watch_option(0),
+        *engine.options(case.parameters),
     ]
 
 
-def executor_argv(engine: EngineInfo, case: Case, folder: str, count: int) -> list[str]:
+def executor_argv(
+    engine: EngineInfo, case: Case, folder: str, count: int, terms: Terms
+) -> list[str]:
     """Return how rail-exec is started to run somebody else's program `count` times."""
     return [
         f"{folder}/rail-exec",
@@ -88,6 +99,7 @@ def executor_argv(engine: EngineInfo, case: Case, folder: str, count: int) -> li
         "--json",
         f"--replications={count}",
         f"--timeout={plain(case.parameters['timeout'])}",
+        *terms.watch_option(0),
         "--",
         *engine.argv(case.parameters),
     ]

@@ -137,9 +137,11 @@ def _start(
             addresses=terms.at,
             count=count,
             deadline=deadline,
+            watch=terms.watch,
+            launch=terms.launch,
         )
     elif case.server is None:
-        argv = executor_argv(engine, case, client.engines, count)
+        argv = executor_argv(engine, case, client.engines, count, terms)
     else:
         server = sites[1]
         if case.parameters.get("mode") not in engine.solo_modes:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
-from railgauge.catalogue.info import plain
 from railgauge.engine.deploy_mpi import Mpi
 
 # As root Open MPI wants this said twice; whoever starts railgauge as root meant it. Of the agent,
@@ -66,11 +65,14 @@ def mpi_argv(
     addresses: Sequence[str],
     count: int,
     deadline: float,
+    watch: Sequence[str] = (),
+    launch: int = 0,
 ) -> list[str]:
     """Return how the job is started, on the first of its hosts, that measures `count` replications.
 
     `hosts` are what the launcher calls them, `addresses` where their test traffic goes, both in
-    the order of the ranks; each rank checks that it is on a machine with its address.
+    the order of the ranks; each rank checks that it is on a machine with its address. `watch` are
+    the names of each host's watchers, if there are any.
     """
     each = 1
     if engine.has_effect("ranks_per_host", case.parameters):
@@ -86,8 +88,14 @@ def mpi_argv(
         f"--rank-addresses={','.join(addresses)}",
         f"--replications={count}",
         f"--deadline={deadline:.0f}",
-        *(f"--{name}={plain(value)}" for name, value in case.parameters.items()),
+        *watch_option(",".join(watch) if watch else None, launch),
+        *engine.options(case.parameters),
     ]
+
+
+def watch_option(names: str | None, launch: int) -> list[str]:
+    """Return how an engine is told which watchers to tell of its replications, as of `launch`."""
+    return [f"--watch={names}:{launch}"] if names else []
 
 
 def _mpirun(hosts: Sequence[str], each: int, mpi: Mpi, launcher: Launcher) -> list[str]:

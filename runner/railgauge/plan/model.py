@@ -20,6 +20,7 @@ from railgauge.plan.fields import (
     Slug,
 )
 from railgauge.plan.links import LinkEntry
+from railgauge.plan.system_log import OrOff, SystemLogging
 from railgauge.validation import Scalar, StrictModel, Version
 
 
@@ -94,6 +95,7 @@ class Test(StrictModel):
     """One engine on some links, hosts or groups, with the parameters that stay and that vary.
 
     Of groups, the hosts' addresses on `network` are used (a link says itself which one it is on).
+    `system_log` None keeps none; `soak` measures the CPUs' load by what soakers lose to it.
     """
 
     __test__ = False  # Not one of pytest's.
@@ -110,6 +112,8 @@ class Test(StrictModel):
     exclude: list[dict[str, OneOrMore]] = Field(default=[])
     replications: int = Field(default=10, ge=1, le=1_000_000)
     order: Literal["sequential", "interleaved", "random"] = "interleaved"
+    system_log: OrOff = SystemLogging()
+    soak: bool = False
 
 
 class Plan(StrictModel):

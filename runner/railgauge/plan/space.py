@@ -13,7 +13,7 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from railgauge.catalogue import EngineInfo, ParameterInfo, Series, Value
+from railgauge.catalogue import SOAK, EngineInfo, ParameterInfo, Series, Value
 from railgauge.errors import Problem
 from railgauge.plan.model import Test
 from railgauge.plan.ranges import MAX_VALUES, read_range
@@ -115,6 +115,7 @@ class SpaceReader:
         """
         if not self.problems and places:
             self._complete()
+        self._add_soak()
         if self.problems or not places:
             return None
         excludes = tuple(self._excludes(places))
@@ -234,6 +235,13 @@ class SpaceReader:
                 self.report(message, *loc, key=True)
         if series and not self.problems:
             self._expand(series)
+
+    def _add_soak(self) -> None:
+        if self._test.soak and SOAK in self._engine.parameters:
+            message = f"engine {self._engine.name} has a parameter {SOAK!r} of its own: rename it"
+            self.report(f"{message} in its description, or leave this out", SOAK, key=True)
+        elif self._test.soak:
+            self._fixed[SOAK] = True
 
     def _check_required(self, modes: Sequence[Value]) -> None:
         """Tell what `modes` can't do without and the test doesn't set, or sets to nothing."""
