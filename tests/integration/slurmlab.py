@@ -107,10 +107,21 @@ class SlurmLab:
 
     def logs(self) -> str:
         """Return the end of every daemon's log."""
-        return "\n".join(
+        logs = [
             f"== {log.name}\n{log.read_text(errors='replace')[-3000:]}"
             for log in sorted(self.folder.glob("*.log"))
+        ]
+        shown = subprocess.run(
+            [
+                "sh",
+                "-c",
+                "timeout 20 scontrol show nodes; timeout 20 scontrol show jobs; timeout 20 squeue",
+            ],
+            env=self.environment,
+            capture_output=True,
+            text=True,
         )
+        return "\n".join([*logs, "== scontrol", shown.stdout[-6000:]])
 
     def start_node(self, node: str) -> None:
         """Start the slurmd of `node`, in a UTS namespace with that host name."""
@@ -133,6 +144,16 @@ class SlurmLab:
                 cwd=self.folder,
                 start_new_session=True,
             )
+
+    def start_controller(self) -> None:
+        """Start slurmctld with the state that the last one left, if there was one."""
+        self.start("slurmctld", "slurmctld", "-D", "-f", str(self.config))
+
+    def restart_controller(self) -> None:
+        """Have another slurmctld take over, and return when the nodes are idle."""
+        self.stop("slurmctld")
+        self.start_controller()
+        _await(self, lambda: _all_idle(self))
 
     def stop(self, name: str) -> None:
         """End a daemon."""
@@ -192,11 +213,12 @@ class SlurmLab:
             try:
                 self.call("timeout", "30", "salloc", *wanted)
             except AssertionError:
-                # Now and then slurmctld lets a job wait for nodes that are idle.
-                for job in set(self.jobs()) - before:
-                    self.call("scancel", job)
                 if not left:
                     raise
+                # Now and then slurmctld lets jobs wait for ever for nodes that are idle.
+                for job in set(self.jobs()) - before:
+                    self.call("scancel", job)
+                self.restart_controller()
             else:
                 break
         (job,) = set(self.jobs()) - before
@@ -238,7 +260,7 @@ def slurm() -> Iterator[SlurmLab]:
         _configure(lab)
         lab.start("munged", "munged", "--foreground", "--force", *_munge_files(folder))
         _await(lab, (folder / "munge.socket").exists)
-        lab.start("slurmctld", "slurmctld", "-D", "-c", "-f", str(lab.config))
+        lab.start_controller()
         for node in NODES:
             lab.start_node(node)
         _await(lab, lambda: _all_idle(lab))

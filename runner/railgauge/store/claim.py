@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from railgauge.errors import InputError, StoreError
 from railgauge.store.explain import FULL, NOT_WRITABLE
@@ -92,10 +93,17 @@ def claim_advisory(engine: Engine, run_id: int) -> Iterator[None]:
             connection.execute(
                 text("SELECT set_config(:name, :value, false)"), {"name": name, "value": str(value)}
             )
+        key = {"class": _ADVISORY_CLASS, "run": run_id}
         query = text("SELECT pg_try_advisory_lock(:class, :run)")
-        if not connection.execute(query, {"class": _ADVISORY_CLASS, "run": run_id}).scalar():
+        if not connection.execute(query, key).scalar():
             raise _held(run_id)
-        yield
+        try:
+            yield
+        finally:
+            # The server notices a closed connection a little later; this is done when it returns.
+            # Where the connection is lost, the claim is too.
+            with contextlib.suppress(DBAPIError):
+                connection.execute(text("SELECT pg_advisory_unlock(:class, :run)"), key)
 
 
 def _held(run_id: int, holder: str = "") -> InputError:
