@@ -64,6 +64,7 @@ struct launch {
     char **command; /* what stands after "--", ends with NULL */
     bool watch_input;           /* the end of standard input ends the process */
     const char *rank_addresses; /* rail-mpi: where the ranks have to be; NULL: anywhere */
+    const char *watch;          /* whom to tell of replications (lib/mark.h); NULL: nobody */
     struct value values[MAX_PARAMETERS];
     bool given[MAX_PARAMETERS]; /* by hand or by the plan, not by default */
 };

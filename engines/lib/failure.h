@@ -22,6 +22,7 @@
     X(FILE_CHANGED,       "file-changed")       /* rail-tcp: cut while it was sent */      \
     X(FILE_UNUSABLE,      "file-unusable")      /* unreadable, empty, or none there */     \
     X(MPI_FAILED,         "mpi-failed")         /* rail-mpi: an MPI call failed */         \
+    X(NAME_IN_USE,        "name-in-use")        /* a watcher's: another one has it */      \
     X(NO_ANSWER,          "no-answer")          /* the other end went silent */            \
     X(NO_BUFFERS,         "no-buffers")         /* the kernel kept refusing to send */     \
     X(NO_DATA,            "no-data")            /* not one packet arrived */               \

@@ -1,0 +1,26 @@
+/* What both ends of marks have in common: their socket, its name, and whom they trust. */
+#ifndef RAIL_MARK_SOCKET_H
+#define RAIL_MARK_SOCKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define MARK_NAME_RULE "1 to 64 letters, digits, '.', '_' and '-'"
+
+struct mark_address {
+    socklen_t length;
+    struct sockaddr_un un;
+};
+
+/* The address with that name of so many bytes; false if it breaks the rule. */
+bool mark_address(const char *name, size_t length, struct mark_address *address);
+
+/* A socket that never blocks; -1 with errno. */
+int mark_socket(void);
+
+/* The process at the other end is this user's or root's: anybody may take or call a name. */
+bool mark_trusts(int fd);
+
+#endif
