@@ -6,14 +6,16 @@ make the same link: it is there once, with what each says of it, as long as they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from railgauge import units
+from railgauge.plan.equipment import Port
 from railgauge.plan.groups import Groups
 from railgauge.plan.links import Link, WrittenLink
 from railgauge.plan.links import Star as WrittenStar
 from railgauge.plan.model import Host
+from railgauge.plan.paths import read_path
 from railgauge.plan.patterns import AllPairs, Between, Pattern, Ring, Star
 from railgauge.plan.sources import Source, unknown
 
@@ -44,13 +46,18 @@ class LinkTable:
     """
 
     def __init__(
-        self, hosts: Mapping[str, Host], groups: Groups, sources: Sequence[Source]
+        self,
+        hosts: Mapping[str, Host],
+        groups: Groups,
+        sources: Sequence[Source],
+        devices: Collection[str] = (),
     ) -> None:
         self.links: dict[str, Link] = {}
         self.sets: dict[str, tuple[str, ...]] = {}
         self.complete = True
         self._hosts = hosts
         self._groups = groups
+        self._devices = devices
         self._entries: dict[str, _Entry] = {}
         for source in sources:
             for name, written in source.links.items():
@@ -72,11 +79,22 @@ class LinkTable:
         if written.single:
             # Known by its name, whatever is wrong with it.
             ends = str(written.client), str(written.server)
-            self._put(entry, ((name, Link(*ends, written.rate, written.rtt, written.network)),))
+            path = self._path(entry, ends)
+            link = Link(*ends, written.rate, written.rtt, written.network, path)
+            self._put(entry, ((name, link),))
         elif sound:
             self.sets[name] = self._put(entry, self._made(entry, pairs))
         else:
             self.complete = False
+
+    def _path(self, entry: _Entry, ends: tuple[str, str]) -> tuple[Port, ...]:
+        if entry.written.path is None:
+            return ()
+
+        def report(message: str, index: int | None) -> None:
+            entry.report(message, "path", *(() if index is None else (index,)))
+
+        return read_path(entry.written.path, ends, self._devices, report)
 
     def _ends(self, entry: _Entry) -> list[tuple[str, str]]:
         """Return the pair of hosts of a link that is written alone, if both are known."""
@@ -224,6 +242,12 @@ def _merged(one: Link, other: Link) -> Link | None:
     """Return a link with what both say of it; None if they contradict each other."""
     rates = {one.rate, other.rate} - {None}
     times = {one.rtt, other.rtt} - {None}
-    if not _same_place(one, other) or len(rates) > 1 or len(times) > 1:
+    paths = {one.path, other.path} - {()}
+    if not _same_place(one, other) or max(len(rates), len(times), len(paths)) > 1:
         return None
-    return replace(one, rate=next(iter(rates), None), rtt=next(iter(times), None))
+    return replace(
+        one,
+        rate=next(iter(rates), None),
+        rtt=next(iter(times), None),
+        path=next(iter(paths), ()),
+    )

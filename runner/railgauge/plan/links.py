@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from railgauge.plan.equipment import Port
 from railgauge.plan.fields import Label, Labels, Rate, Time
 from railgauge.validation import StrictModel, suggest
 
@@ -32,7 +33,8 @@ _ONE_KIND: JsonValue = [{"required": [*keys]} for keys in _KEYS]
 class Link:
     """An ordered pair of hosts; `rate` in bit/s and `rtt` in seconds, where they are known.
 
-    On a `network`, both hosts' addresses there are used, else their plain ones.
+    On a `network`, both hosts' addresses there are used, else their plain ones. `path` are the
+    ports of equipment that it takes, from the client on, where they are known.
     """
 
     client: str
@@ -40,6 +42,13 @@ class Link:
     rate: float | None = None
     rtt: float | None = None
     network: str | None = None
+    path: tuple[Port, ...] = ()
+
+
+def _between_ends(stops: list[str]) -> list[str]:
+    if len(stops) < 2:
+        raise ValueError("a path leads from one host to another: write [gw1, 'switchA:17', hh1]")
+    return stops
 
 
 def _two_or_more(names: list[str]) -> list[str]:
@@ -60,6 +69,7 @@ class WrittenLink(StrictModel):
 
     Members are hosts or groups. All pairs are those in both directions, a ring leads from each
     host to the next, and `between` connects the hosts of each member with those of the others.
+    The `path` of a single link names the ports of equipment on it between its two hosts.
     """
 
     model_config = ConfigDict(json_schema_extra={"oneOf": _ONE_KIND})
@@ -74,6 +84,7 @@ class WrittenLink(StrictModel):
     rtt: Time = None
     network: Label | None = None
     networks: Labels | None = None
+    path: Annotated[Labels, AfterValidator(_between_ends)] | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> WrittenLink:
@@ -90,6 +101,8 @@ class WrittenLink(StrictModel):
             raise ValueError(f"the key {missing!r} is missing here: add it")
         if self.network is not None and self.networks is not None:
             raise ValueError("'network' is one and 'networks' a list of them: keep one of the two")
+        if self.path is not None and not self.single:
+            raise ValueError("'path' is of one link: write that with 'from' and 'to'")
         return self
 
     @property

@@ -124,7 +124,7 @@ class _Reader:
         sound = {key: each for key, each in self._document.data.items() if key not in wrong}
         catalogue = self._catalogue(sound.get("engines", []))
         topology = Topology()
-        if not wrong & {"hosts", "hosts_file", "links", "groups", "mpi"}:
+        if not wrong & {"hosts", "hosts_file", "equipment", "links", "groups", "mpi"}:
             frame = Plan.model_validate({**_LEAST, **sound, "tests": _LEAST["tests"]})
             topology = self._topology(frame)
         written = self._document.data.get("tests")

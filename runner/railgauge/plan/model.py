@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from railgauge.plan.allocated import OrAllocation
+from railgauge.plan.equipment import Device, Equipment
 from railgauge.plan.fields import (
     Address,
     Axis,
@@ -83,9 +84,10 @@ class Mpi(StrictModel):
 
 
 class HostsFile(StrictModel):
-    """Hosts and links kept apart from the plans that use them."""
+    """Hosts, links and what is between them, kept apart from the plans that use them."""
 
     hosts: Annotated[dict[Label, Host], OrAllocation()] = Field(min_length=1)
+    equipment: dict[Device, Equipment] = Field(default={})
     links: dict[Label, LinkEntry] = Field(default={})
     groups: dict[Label, Labels] = Field(default={})
     mpi: Mpi = Field(default=Mpi())
@@ -119,8 +121,8 @@ class Test(StrictModel):
 class Plan(StrictModel):
     """What to measure.
 
-    Once it is loaded, `hosts`, `groups` and `mpi` are complete with what its hosts file says,
-    groups are of hosts alone, and `links` are single ones, patterns written out.
+    Once it is loaded, `hosts`, `equipment`, `groups` and `mpi` are complete with what its hosts
+    file says, groups are of hosts alone, and `links` are single ones, patterns written out.
 
     `concurrency` bounds how many replications run at the same time on disjoint hosts. It is 1
     unless the plan says otherwise, as links without a common host may share a switch.
@@ -131,6 +133,7 @@ class Plan(StrictModel):
     description: str = ""
     hosts: Annotated[dict[Label, Host], OrAllocation()] = Field(default={})
     hosts_file: str | None = None
+    equipment: dict[Device, Equipment] = Field(default={})
     links: dict[Label, LinkEntry] = Field(default={})
     groups: dict[Label, Labels] = Field(default={})
     mpi: Mpi | None = None

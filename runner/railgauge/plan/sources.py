@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from railgauge.errors import Problem
+from railgauge.plan.equipment import Equipment
 from railgauge.plan.links import WrittenLink
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
@@ -18,11 +19,12 @@ _COMPARED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A plan or hosts file, and the groups and links it writes."""
+    """A plan or hosts file, and the groups, links and equipment it writes."""
 
     document: Document
     groups: Mapping[str, Sequence[str]]
     links: Mapping[str, WrittenLink]
+    equipment: Mapping[str, Equipment] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def report(self, message: str, *loc: str | int, key: bool = False) -> None:

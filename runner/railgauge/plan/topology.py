@@ -9,6 +9,7 @@ from typing import Any
 
 from railgauge.errors import FileProblems, Problem
 from railgauge.plan.allocated import Allocated
+from railgauge.plan.equipment import Equipment
 from railgauge.plan.groups import Groups
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
@@ -26,7 +27,7 @@ class Topology:
 
     `links` are single ones, with those that patterns make; `link_sets` are the links that a
     pattern, or a link on several networks, stands for. `groups` are the hosts of each group,
-    without groups in them.
+    without groups in them. `equipment` is what the paths of links lead through.
     """
 
     hosts: Mapping[str, Host] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class Topology:
     link_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     mpi: Mpi = field(default_factory=Mpi)
+    equipment: Mapping[str, Equipment] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
     def parts(self) -> dict[str, Any]:
@@ -43,6 +45,7 @@ class Topology:
             "links": self.links,
             "groups": {name: list(members) for name, members in self.groups.items()},
             "mpi": self.mpi,
+            "equipment": dict(self.equipment),
         }
 
 
@@ -50,7 +53,7 @@ def read_topology(
     plan: Plan, document: Document, directory: Path, allocated: Allocated
 ) -> Topology:
     """Return the topology of `plan`, read from `document`; its hosts file is in `directory`."""
-    own = Source(document, plan.groups, _written(plan.links))
+    own = Source(document, plan.groups, _written(plan.links), plan.equipment)
     if bool(plan.hosts) == (plan.hosts_file is not None):
         own.report("a plan has either 'hosts' or a 'hosts_file'", "hosts_file", key=True)
         return Topology(problems=tuple(own.problems))
@@ -80,7 +83,7 @@ def read_hosts_file(path: Path) -> Topology:
 
 
 def _source(document: Document, shared: HostsFile) -> Source:
-    return Source(document, shared.groups, _written(shared.links))
+    return Source(document, shared.groups, _written(shared.links), shared.equipment)
 
 
 def _written(links: Mapping[str, WrittenLink | Link]) -> dict[str, WrittenLink]:
@@ -104,11 +107,30 @@ def _topology(
         sources[0].problems.append(problem)
     _check_launcher(mpi, hosts, sources)
     groups = Groups(hosts, sources)
-    table = LinkTable(hosts, groups, sources)
+    equipment = _equipment(hosts, sources)
+    table = LinkTable(hosts, groups, sources, equipment)
     problems = tuple(problem for source in sources for problem in source.problems)
     if not (table.complete and groups.complete):
         return Topology(problems=problems)
-    return Topology(hosts, table.links, table.sets, groups.hosts, mpi, problems)
+    return Topology(hosts, table.links, table.sets, groups.hosts, mpi, equipment, problems)
+
+
+def _equipment(hosts: Mapping[str, Host], sources: list[Source]) -> dict[str, Equipment]:
+    """Return the equipment of all `sources`; a name that stands for two things is reported."""
+    found: dict[str, Equipment] = {}
+    owners: dict[str, Source] = {}
+    for source in sources:
+        for name, device in source.equipment.items():
+            if name in hosts:
+                message = f"{name!r} is a host: choose another name"
+                source.report(message, "equipment", name, key=True)
+            elif name in owners:
+                other = owners[name].place("equipment", name, seen_from=source)
+                message = f"equipment {name!r} is in {other} as well: choose another name"
+                source.report(message, "equipment", name, key=True)
+            found.setdefault(name, device)
+            owners.setdefault(name, source)
+    return found
 
 
 def _check_launcher(mpi: Mpi, hosts: Mapping[str, Host], sources: list[Source]) -> None:
