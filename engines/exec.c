@@ -3,6 +3,7 @@
 #include "lib/engine.h"
 #include "lib/failure.h"
 #include "lib/guard.h"
+#include "lib/mark.h"
 #include "lib/parameters.h"
 #include "lib/report.h"
 
@@ -285,8 +286,10 @@ static int client(const struct launch *launch)
         struct result result;
         result_clear(&result, launch->engine);
         report_current(i);
+        mark_replication(launch, MARK_BEGIN, i);
         double started_at = utc_now();
         run_once(launch, &capture, &result);
+        mark_replication(launch, MARK_END, i);
         report_replication(i, false, started_at, &result);
         report_current(-1);
     }

@@ -165,12 +165,6 @@ static const struct metric metrics[] = {
     {0},
 };
 
-/* The client's first connection, which is only there to be looked at. */
-static bool is_probe(const struct trial *trial)
-{
-    return trial->duration <= 0 && trial->count == 0;
-}
-
 static const struct source *source; /* what this launch's client sends */
 
 /* What only a connection shows, the segment size for one, is read from one that carries nothing.
@@ -181,7 +175,7 @@ static void client_open(struct client *client, struct fields *settings, struct f
     struct fields nothing, reply;
     fields_clear(&nothing);
     source = open_source(client->launch, true);
-    start_trial(client, &probe);
+    start_trial(client, &probe, &reply);
     int fd = connect_data(client, &probe, 0);
     tell_granted(fd, client->launch, false, settings);
     add_source(source, settings);

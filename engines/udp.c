@@ -206,6 +206,13 @@ static void client_finish(struct client *client, const struct fields *reply,
         finish_udp_exchange(client, reply, result);
 }
 
+static void client_fetch(struct client *client, const struct trial *trial,
+                         const struct fields *reply, struct result *result)
+{
+    if (is_mode(client->launch, "stream"))
+        fetch_udp_trace(client, trial, reply, result);
+}
+
 static void session_open(struct session *session, struct fields *settings)
 {
     if (!is_mode(&session->launch, "latency"))
@@ -240,6 +247,7 @@ static const struct network network = {
     .client_ready = client_ready,
     .client_measure = client_measure,
     .client_finish = client_finish,
+    .client_fetch = client_fetch,
     .session_open = session_open,
     .session_ready = session_ready,
     .session_measure = session_measure,

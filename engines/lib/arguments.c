@@ -2,6 +2,7 @@
 
 #include "describe.h"
 #include "failure.h"
+#include "mark.h"
 #include "parameters.h"
 #include "report.h"
 
@@ -22,7 +23,8 @@ enum {
     OWN_NETWORK,
     LINK_RATE,
     TRACE_OUT,
-    RANK_ADDRESSES
+    RANK_ADDRESSES,
+    WATCH
 };
 static const struct parameter options[] = {
     [PORT] = {.name = "port", .type = INT, .initial = "0", .min = 0, .max = 65535},
@@ -37,6 +39,7 @@ static const struct parameter options[] = {
     [LINK_RATE] = {.name = "link_rate", .type = RATE, .initial = "0", .min = 0, .max = 1e15},
     [TRACE_OUT] = {.name = "trace_out", .type = TEXT, .initial = ""},
     [RANK_ADDRESSES] = {.name = "rank_addresses", .type = TEXT, .initial = ""},
+    [WATCH] = {.name = "watch", .type = TEXT, .initial = ""},
     {.name = NULL},
 };
 
@@ -60,17 +63,33 @@ static _Noreturn void unknown_option(const struct engine *engine, const char *na
     fail(BAD_PARAMETER, "unknown option '--%.64s': rail-%s --help lists them", name, engine->name);
 }
 
+/* Where a text goes that is kept as it was given: the resolver looks at addresses, the kernel at
+ * paths, check_watch at watchers. NULL for all other options. */
+static const char **place_of(struct launch *launch, int index)
+{
+    switch (index) {
+    case BIND:
+        return &launch->bind;
+    case PLAN_HOSTS:
+        return &launch->plan_hosts;
+    case TRACE_OUT:
+        return &launch->trace_out;
+    case RANK_ADDRESSES:
+        return &launch->rank_addresses;
+    case WATCH:
+        return &launch->watch;
+    default:
+        return NULL;
+    }
+}
+
 static void set_launch_option(struct launch *launch, const char *name, const char *text)
 {
     int index = parameter_find(&option_table, name);
     struct value value;
     char problem[MESSAGE_LIMIT];
-    const char **as_given = index == BIND             ? &launch->bind
-                            : index == PLAN_HOSTS     ? &launch->plan_hosts
-                            : index == TRACE_OUT      ? &launch->trace_out
-                            : index == RANK_ADDRESSES ? &launch->rank_addresses
-                                                      : NULL;
-    if (as_given) { /* the resolver looks at addresses, the kernel at paths */
+    const char **as_given = place_of(launch, index);
+    if (as_given) {
         *as_given = text;
         return;
     }
@@ -177,6 +196,24 @@ static void check_required(const struct launch *launch)
     }
 }
 
+/* A rank finds the watchers of its host by its address. */
+static void check_watch(const struct launch *launch)
+{
+    char problem[MESSAGE_LIMIT];
+    int hosts, wanted = 1;
+    if (launch->watch == NULL)
+        return;
+    if (!mark_check(launch->watch, &hosts, problem))
+        fail(BAD_PARAMETER, "%s", problem);
+    for (const char *at = launch->rank_addresses; launch->engine->rank && at && *at; at++)
+        wanted += *at == ',';
+    if (hosts != wanted)
+        fail(BAD_PARAMETER, "--watch names the watchers of %d hosts, and %s", hosts,
+             wanted > 1             ? "--rank-addresses names another number of hosts"
+             : launch->engine->rank ? "without --rank-addresses there is one"
+                                    : "this process runs on one");
+}
+
 void parse_arguments(const struct engine *engine, int argc, char **argv, struct launch *launch)
 {
     memset(launch, 0, sizeof *launch);
@@ -209,6 +246,7 @@ void parse_arguments(const struct engine *engine, int argc, char **argv, struct 
     else if (i < argc)
         fail(BAD_PARAMETER, "rail-%s runs no command: leave out what stands after --",
              engine->name);
+    check_watch(launch);
     if (!launch->server)
         check_required(launch);
 }

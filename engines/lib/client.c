@@ -1,6 +1,7 @@
 /* The client of a network engine: asks, measures, reports, as often as it was told. */
 #include "control.h"
 #include "failure.h"
+#include "mark.h"
 #include "network.h"
 #include "parameters.h"
 #include "place.h"
@@ -98,9 +99,9 @@ void take_ports(const struct fields *fields, const char *name, int ports[MAX_THR
     }
 }
 
-void start_trial(struct client *client, const struct trial *trial)
+void start_trial(struct client *client, const struct trial *trial, struct fields *ready)
 {
-    struct fields start, reply;
+    struct fields start;
     int ports[MAX_THREADS] = {0};
     for (int i = 0; i < MAX_THREADS && client->fds[i] >= 0; i++) {
         struct address own = local_address(client->fds[i]);
@@ -112,7 +113,7 @@ void start_trial(struct client *client, const struct trial *trial)
     fields_add_number(&start, "count", (double)trial->count);
     add_ports(&start, "client_ports", ports);
     fields_add_token(&start, "token", trial->token);
-    control_request(client->control, START, &start, READY, &reply, ANSWER_SECONDS);
+    control_request(client->control, START, &start, READY, ready, ANSWER_SECONDS);
 }
 
 unsigned char *receive_trace(struct client *client, const struct fields *reply, size_t *length)
@@ -146,9 +147,12 @@ static void replicate(struct client *client, const struct network *network, stru
     trial->token = random_token();
     if (network->client_ready)
         network->client_ready(client);
-    if (!solo)
-        start_trial(client, trial);
+    if (!solo) {
+        start_trial(client, trial, &reply);
+        report_warnings("server", &reply);
+    }
 
+    mark_replication(client->launch, MARK_BEGIN, trial->number);
     double started_at = utc_now();
     fields_clear(&message);
     network->client_measure(client, trial, &message, &result);
@@ -156,6 +160,12 @@ static void replicate(struct client *client, const struct network *network, stru
         control_request(client->control, END, &message, RESULT, &reply, RESULT_SECONDS);
         take_usage(&result, &reply);
         network->client_finish(client, &reply, &result);
+    }
+    mark_replication(client->launch, MARK_END, trial->number);
+    if (!solo) {
+        report_warnings("server", &reply);
+        if (network->client_fetch)
+            network->client_fetch(client, trial, &reply, &result);
     }
     report_replication(trial->number, trial->warmup, started_at, &result);
     report_current(-1);

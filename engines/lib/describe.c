@@ -187,6 +187,9 @@ static void print_launch_options(const struct engine *engine)
         printf("  --rank-addresses A,B an address of each rank's host, in their order; with k times as\n"
                "                       many ranks, k ranks in a row for each: a rank elsewhere fails,\n"
                "                       and TCP goes through the interfaces with these addresses\n");
+    printf("  --watch NAMES:LAUNCH names of rail-watch, of rail-soak or, with + between them, of both:\n"
+           "                       they are told when a replication begins and ends%s\n",
+           engine->rank ? ";\n                       with commas, those of each of --rank-addresses" : "");
     printf("  --replications N     %show often to measure (default 10)\n"
            "  --json               one JSON event a line instead of a table\n",
            engine->rank ? "" : "client: ");

@@ -27,12 +27,14 @@
     X(NO_BUFFERS,         "no-buffers")         /* the kernel kept refusing to send */     \
     X(NO_DATA,            "no-data")            /* not one packet arrived */               \
     X(NO_PORTS,           "no-ports")           /* all local ports are taken */            \
+    X(NOT_IDLE,           "not-idle")           /* rail-soak: others use the CPUs */       \
     X(NOT_PERMITTED,      "not-permitted")      /* the kernel forbids it to this user */   \
     X(OUT_OF_MEMORY,      "out-of-memory")                                                 \
     X(OVERLOADED,         "overloaded")         /* the asked pace cannot be held */        \
     X(PEER_LOST,          "peer-lost")          /* the other end died or hung up */        \
     X(PORT_IN_USE,        "port-in-use")                                                   \
     X(SHORT_COUNT,        "short-count")        /* TCP: received is not what was sent */   \
+    X(SOAK_BUSY,          "soak-busy")          /* another rail-soak on this machine */    \
     X(SYSTEM_ERROR,       "system-error")       /* any other system call that failed */    \
     X(TARGET_REFUSED,     "target-refused")     /* traffic to a host that isn't ours */    \
     X(TOO_SHORT,          "too-short")          /* too little arrived to measure a rate */ \

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "mark_socket.h"
+#include "report.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -152,11 +153,18 @@ bool mark_watchers(const struct launch *launch, int host, const char *label, lon
         if (why == NULL)
             continue;
         snprintf(problem, MESSAGE_LIMIT,
-                 "the watcher %s heard nothing of replication %ld's %s and of what follows, which "
-                 "leaves gaps in its log: %s",
+                 "the watcher %s could not be told that replication %ld %ss, and its log lacks this "
+                 "launch's from there on: %s",
                  watchers[i].name, replication, label, why);
         take_out(i);
         done = false;
     }
     return done;
+}
+
+void mark_replication(const struct launch *launch, const char *label, long replication)
+{
+    char problem[MESSAGE_LIMIT];
+    if (!mark_watchers(launch, 0, label, replication, problem))
+        report_warning(MARK_WARNING, "client", problem);
 }

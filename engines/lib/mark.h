@@ -26,4 +26,9 @@ bool mark_check(const char *watch, int *hosts, char problem[MESSAGE_LIMIT]);
 bool mark_watchers(const struct launch *launch, int host, const char *label, long replication,
                    char problem[MESSAGE_LIMIT]);
 
+/* Likewise of a process that has one host and reports: a problem becomes a warning. */
+void mark_replication(const struct launch *launch, const char *label, long replication);
+
+#define MARK_WARNING "no-watch" /* its code */
+
 #endif

@@ -19,6 +19,12 @@ struct trial {
     int ports[MAX_THREADS]; /* UDP: where the client's test sockets are */
 };
 
+/* No replication: only a look at what the kernels grant. */
+static inline bool is_probe(const struct trial *trial)
+{
+    return trial->duration <= 0 && trial->count == 0;
+}
+
 /* The client's side of one launch. */
 struct client {
     const struct launch *launch;
@@ -51,6 +57,10 @@ struct network {
                            struct result *);
     /* Takes over what the server found. */
     void (*client_finish)(struct client *, const struct fields *reply, struct result *);
+    /* Fetches what the server keeps for later, which is no traffic of the replication; may be
+     * NULL. */
+    void (*client_fetch)(struct client *, const struct trial *, const struct fields *reply,
+                         struct result *);
     /* Opens the server's test sockets; settings say their ports (add_ports) and what was
      * granted. */
     void (*session_open)(struct session *, struct fields *settings);
@@ -64,8 +74,8 @@ struct network {
 #define RESULT_SECONDS 30.0 /* draining included */
 #define GRACE_SECONDS 30.0  /* beyond a replication's duration */
 
-/* Tells the server of a replication and waits until it is ready. */
-void start_trial(struct client *client, const struct trial *trial);
+/* Tells the server of a replication and waits until it is ready; what it says then. */
+void start_trial(struct client *client, const struct trial *trial, struct fields *ready);
 
 int network_client(const struct launch *launch, const struct network *network);
 int network_server(const struct launch *launch, const struct network *network);

@@ -110,7 +110,7 @@ static void add_side(struct json *json, const char *side, const struct fields *f
     json_close(json, '}');
 }
 
-static void report_warnings(const char *side, const struct fields *fields)
+void report_warnings(const char *side, const struct fields *fields)
 {
     char name[NAME_LIMIT], value[VALUE_LIMIT];
     for (size_t cursor = 0; fields_next(fields, &cursor, name, value);) {

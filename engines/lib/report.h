@@ -12,6 +12,8 @@ void report_listening(int port);
 /* client, server: each end's effective settings; server may be NULL. Lines named "warning"
  * ("code sentence") become warning events. */
 void report_settings(const struct fields *client, const struct fields *server);
+/* The warnings alone. */
+void report_warnings(const char *side, const struct fields *fields);
 void report_warning(const char *code, const char *side, const char *message);
 /* A warning for each setting that does nothing in this mode: no mistake in a grid, but nobody
  * should think that it did something. */

@@ -2,6 +2,7 @@
  * client or with us, ends with this process, and the server takes the next client. */
 #include "control.h"
 #include "failure.h"
+#include "mark.h"
 #include "network.h"
 #include "parameters.h"
 #include "place.h"
@@ -77,6 +78,18 @@ void add_usage(struct fields *fields, const struct usage *usage)
     fields_add_number(fields, "system_time", usage->system);
 }
 
+/* The client reports a problem. */
+static void mark(const struct session *session, const char *label, const struct trial *trial,
+                 struct fields *reply)
+{
+    char problem[MESSAGE_LIMIT], warning[MESSAGE_LIMIT + sizeof MARK_WARNING + 1];
+    if (is_probe(trial) ||
+        mark_watchers(&session->launch, 0, label, trial->number, problem))
+        return;
+    snprintf(warning, sizeof warning, "%s %s", MARK_WARNING, problem);
+    fields_add(reply, "warning", warning);
+}
+
 /* The server's part of one replication. */
 static void replicate(struct session *session, const struct network *network,
                       const struct fields *start)
@@ -85,11 +98,14 @@ static void replicate(struct session *session, const struct network *network,
     struct trial trial = take_trial(start);
     session->ended = false;
     offer_trace(session, NULL, NULL, 0);
+    fields_clear(&reply);
+    mark(session, MARK_BEGIN, &trial, &reply); /* before threads that answer begin to be timed */
     if (network->session_ready)
         network->session_ready(session, &trial);
-    control_send(session->control, READY, NULL);
+    control_send(session->control, READY, &reply);
     fields_clear(&reply);
     network->session_measure(session, &trial, &reply);
+    mark(session, MARK_END, &trial, &reply);
     control_send(session->control, RESULT, &reply);
 }
 

@@ -18,6 +18,12 @@ static int addresses_in(const char *list)
     return count;
 }
 
+int hosts_of(const struct launch *launch)
+{
+    const char *list = launch->rank_addresses;
+    return list && *list ? addresses_in(list) : 1;
+}
+
 bool address_of_rank(const struct launch *launch, int rank, int ranks, char *out, size_t size)
 {
     const char *at = launch->rank_addresses;

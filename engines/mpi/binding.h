@@ -14,6 +14,9 @@ void must_be_at_addresses(const struct job *job);
 /* The address of --rank-addresses that a rank has; false if there is none. */
 bool address_of_rank(const struct launch *launch, int rank, int ranks, char *out, size_t size);
 
+/* How many addresses --rank-addresses has; 1 if it isn't given: all ranks are taken to be there. */
+int hosts_of(const struct launch *launch);
+
 /* The interface of this machine that has the address; false if none has. */
 bool interface_of(const char *address, char *out, size_t size);
 

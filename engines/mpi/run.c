@@ -1,8 +1,10 @@
 /* What happens around a mode: the ranks get ready, measure as often as told, and rank 0 reports. */
 #include "binding.h"
 #include "job.h"
+#include "marking.h"
 #include "transport.h"
 
+#include "../lib/mark.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
 
@@ -101,9 +103,11 @@ static void replicate(struct job *job, const struct mode *mode, const struct att
     report_current(attempt->number);
     result_clear(&result, job->launch->engine);
     job->usage = (struct usage){0};
+    mark_hosts(job, MARK_BEGIN, attempt->number);
     MPI_Barrier(MPI_COMM_WORLD);
     double started_at = utc_now();
     mode->measure(job, attempt, &result);
+    mark_hosts(job, MARK_END, attempt->number);
     if (!some_list_has(job->launch->engine->rows, mode_of(job->launch)))
         add_usages(job, &result);
     if (job->rank == 0)

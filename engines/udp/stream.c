@@ -53,5 +53,12 @@ void finish_udp_stream(struct client *client, const struct fields *reply, struct
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     reception_result(client->launch, &reception, "", sent, result);
-    finish_arrivals(client, sending.trial, reply, &reception, result);
+}
+
+void fetch_udp_trace(struct client *client, const struct trial *trial, const struct fields *reply,
+                     struct result *result)
+{
+    uint64_t sent = (uint64_t)result_get(result, "sent_packets");
+    struct reception reception = take_reception(reply, sent);
+    finish_arrivals(client, trial, reply, &reception, result);
 }

@@ -28,6 +28,8 @@ void send_udp_stream(struct client *client, const struct trial *trial, struct fi
 void prepare_udp_receiver(struct session *session, const struct trial *trial);
 void receive_udp_stream(struct session *session, struct fields *reply);
 void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result);
+void fetch_udp_trace(struct client *client, const struct trial *trial, const struct fields *reply,
+                     struct result *result);
 
 /* Mode bidirectional. */
 void exchange_udp_streams(struct client *client, const struct trial *trial, struct fields *end,
