@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
 from railgauge import facts
+from railgauge.errors import EnvironmentFailedError
 from railgauge.facts import clock, cpu, kernel, memory, sockets, system
+from railgauge.facts.asking import script, split
 from railgauge.plan.model import Host
 from railgauge.transport import open_transport
+from railgauge.transport.base import Transport
+from railgauge.transport.fake import FakeTransport, Program
 
 
-def test_a_line_of_grep_belongs_to_the_file_it_names():
-    text = "/proc/version:Linux version 6\n/etc/os-release:A=b:c\nnoise\n/other:x\n"
-    assert facts.split(text, ["/proc/version", "/etc/os-release"]) == {
+def test_a_line_belongs_to_the_file_it_names_and_may_hold_colons():
+    assert split(["/proc/version:Linux version 6", "/etc/os-release:A=b:c", "noise"]) == {
         "/proc/version": ["Linux version 6"],
         "/etc/os-release": ["A=b:c"],
     }
@@ -24,7 +33,7 @@ def test_processors_are_counted_and_named_on_x86():
 
 def test_processors_are_named_on_arm():
     found = cpu.parse({"/proc/cpuinfo": ["processor\t: 0", "CPU part\t: 0xd0c"]})
-    assert found == {"cpus": "1", "cpu": "0xd0c"}
+    assert found == {"cpus": "1", "cpu": "0xd0c", "cpu_id": "CPU part 0xd0c"}
 
 
 def test_governor_smt_and_mitigations_are_facts_where_the_kernel_tells():
@@ -69,10 +78,96 @@ def test_a_file_that_is_missing_is_a_fact_that_is_missing():
         assert source.parse({}) == {}
 
 
-def test_this_machine_says_what_it_is():
+@pytest.fixture
+def here() -> Iterator[Transport]:
     transport = open_transport("here", Host(address="127.0.0.1", transport="local"))
-    found = facts.gather(transport)
+    yield transport
     transport.close()
+
+
+def test_this_machine_says_what_it_is(here: Transport):
+    found = facts.gather(here)
     assert found["kernel"].startswith("Linux version")
     assert int(found["cpus"]) >= 1
-    assert {"memory", "hostname", "net.core.rmem_max"} <= found.keys()
+    assert {"memory", "hostname", "net.core.rmem_max", "limit.open_files"} <= found.keys()
+    assert found["boot_id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def test_a_second_look_at_this_machine_finds_the_same(here: Transport):
+    assert facts.gather(here, ["127.0.0.1"]) == facts.gather(here, ["127.0.0.1"])
+
+
+def test_the_way_to_a_peer_is_a_fact_by_its_name(here: Transport, require):
+    require(Path("/sbin/ip").exists() or Path("/usr/sbin/ip").exists(), "ip (iproute2)")
+    found = facts.gather(here, ["127.0.0.1", "localhost"])
+    mtu = Path("/sys/class/net/lo/mtu").read_text().strip()
+    assert found["route.127.0.0.1"] == f"lo, source 127.0.0.1, mtu {mtu}"
+    assert found["route.localhost"].startswith("lo, source ")
+    assert found["peer_interfaces"] == "lo"
+
+
+def test_of_very_many_peers_only_the_interfaces_are_facts(here: Transport, require):
+    require(Path("/sbin/ip").exists() or Path("/usr/sbin/ip").exists(), "ip (iproute2)")
+    found = facts.gather(here, [f"127.0.1.{number}" for number in range(100)])
+    assert found["peer_interfaces"] == "lo"
+    assert not [name for name in found if name.startswith("route.")]
+
+
+def test_a_peers_address_is_never_a_command(here: Transport, tmp_path: Path):
+    trap = tmp_path / "trap"
+    facts.gather(here, [f"$(touch {trap})", f"x; touch {trap}", "-x", "*"])
+    assert not trap.exists()
+
+
+def test_what_make_wrote_down_beside_the_engines_is_a_fact(here: Transport, tmp_path: Path):
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / "build.txt").write_text("compiler gcc 12\ncflags -O2 -DNAME='a b'\nldflags\n")
+    found = facts.gather(here, engines=str(folder))
+    assert found["engines.compiler"] == "gcc 12"
+    assert found["engines.cflags"] == "-O2 -DNAME='a b'"
+    assert "engines.ldflags" not in found
+
+
+def test_a_host_with_hardly_a_program_has_fewer_facts(tmp_path: Path):
+    for name in ("grep", "cat"):
+        where = next(path for path in (Path("/bin"), Path("/usr/bin")) if (path / name).exists())
+        (tmp_path / name).symlink_to(where / name)
+    asked = script(facts.SOURCES).replace("PATH=$PATH:/usr/sbin:/sbin", f"PATH={tmp_path}")
+    done = subprocess.run(
+        ["/bin/sh", "-c", asked, "railgauge", "", "10.0.0.1"],
+        env={"PATH": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == lines[-1] == "railgauge-facts:"
+    files = split(lines[1:-1])
+    found: dict[str, str] = {}
+    for source in facts.SOURCES:
+        found |= source.parse(files)
+    assert found["kernel"].startswith("Linux version")
+    assert "mpi" not in found
+    assert "compiler" not in found
+
+
+def test_a_shell_that_breaks_off_is_told_of():
+    def shell(_: Sequence[str]) -> Program:
+        yield "Welcome"
+        yield "railgauge-facts:"
+        yield "/proc/version:Linux"
+
+    with pytest.raises(EnvironmentFailedError, match="gw1: the shell there"):
+        facts.gather(FakeTransport("gw1", {"sh": shell}))
+
+
+def test_what_a_login_shell_says_first_is_no_fact():
+    def shell(_: Sequence[str]) -> Program:
+        yield "/proc/version:a banner"
+        yield "railgauge-facts:"
+        yield "/proc/version:Linux version 6"
+        yield "railgauge-facts:"
+
+    assert facts.gather(FakeTransport("gw1", {"sh": shell}))["kernel"] == "Linux version 6"

@@ -1,47 +1,75 @@
 """What a host *is*: one small module a source, reading apart from parsing.
 
 To add a source: write a module like the ones here and name it in `SOURCES`. One program launch
-reads the files of all of them.
+asks for all of them. docs/facts.md lists what there is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from railgauge.errors import EnvironmentFailedError
-from railgauge.facts import clock, cpu, kernel, memory, sockets, system
-from railgauge.facts.source import Source
-from railgauge.transport.base import Transport, run
-
-SOURCES: tuple[Source, ...] = tuple(
-    module.SOURCE for module in (system, kernel, cpu, memory, clock, sockets)
+from railgauge.facts import (
+    build,
+    cgroup,
+    clock,
+    cpu,
+    ethtool,
+    fabric,
+    frequency,
+    interrupts,
+    kernel,
+    limits,
+    memory,
+    mpi,
+    nic,
+    numa,
+    pci,
+    routes,
+    scheduling,
+    sockets,
+    system,
+    topology,
+    virtualisation,
 )
+from railgauge.facts.asking import ask
+from railgauge.facts.source import Source
+from railgauge.transport.base import Transport
+
+# `routes` goes before those that ask about the interfaces it chooses.
+_MODULES = (
+    system,
+    kernel,
+    virtualisation,
+    cpu,
+    topology,
+    frequency,
+    numa,
+    memory,
+    clock,
+    scheduling,
+    limits,
+    cgroup,
+    build,
+    mpi,
+    sockets,
+    routes,
+    nic,
+    pci,
+    ethtool,
+    interrupts,
+    fabric,
+)
+SOURCES: tuple[Source, ...] = tuple(module.SOURCE for module in _MODULES)
 
 
-def gather(transport: Transport) -> dict[str, str]:
-    """Return the facts of the transport's host, in order of source; EnvironmentFailedError."""
-    paths = [path for source in SOURCES for path in source.paths]
-    # grep names the file on each line and goes on past missing ones: one launch reads them all.
-    try:
-        done = run(transport, ["grep", "-sH", "", *paths], timeout=30)
-    except TimeoutError as error:
-        raise EnvironmentFailedError(
-            f"host {transport.host} did not say within 30 s what it is: "
-            "is /proc readable and the host not overloaded?"
-        ) from error
-    files = split(done.stdout, paths)
+def gather(transport: Transport, peers: Sequence[str] = (), *, engines: str = "") -> dict[str, str]:
+    """Return the facts of the transport's host, in order of source; EnvironmentFailedError.
+
+    `peers` are the addresses of the hosts it is to talk to, `engines` is the folder of the engines
+    built there.
+    """
+    files = ask(transport, SOURCES, engines, peers)
     facts: dict[str, str] = {}
     for source in SOURCES:
         facts.update(source.parse(files))
     return facts
-
-
-def split(text: str, paths: Sequence[str]) -> dict[str, list[str]]:
-    """Return path -> lines from `grep -H ""`'s output."""
-    wanted = frozenset(paths)
-    files: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        path, _, content = line.partition(":")
-        if path in wanted:
-            files.setdefault(path, []).append(content)
-    return files

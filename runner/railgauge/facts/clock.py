@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from railgauge.facts.source import Files, Source
+from railgauge.facts.source import Files, Source, first
 
-_CURRENT = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-_PATHS = (_CURRENT,)
+_FOLDER = "/sys/devices/system/clocksource/clocksource0/"
+_NAMES = {"clocksource": "current_clocksource", "clocksources": "available_clocksource"}
 
 
 def parse(files: Files) -> dict[str, str]:
-    """Return `clocksource`."""
-    return {"clocksource": files[_CURRENT][0]} if _CURRENT in files else {}
+    """Return `clocksource`, and `clocksources`: those that could be chosen."""
+    return {fact: text for fact, name in _NAMES.items() if (text := first(files, _FOLDER + name))}
 
 
-SOURCE = Source(_PATHS, parse)
+SOURCE = Source(tuple(_FOLDER + name for name in _NAMES.values()), parse)

@@ -2,55 +2,60 @@
 
 from __future__ import annotations
 
-from railgauge.facts.source import Files, Source
+from railgauge.facts.source import Files, Source, distinct, first, matching
 
-_VULNERABILITIES = (
-    "spectre_v1",
-    "spectre_v2",
-    "meltdown",
-    "mds",
-    "l1tf",
-    "retbleed",
-    "srbds",
-    "tsx_async_abort",
-    "gather_data_sampling",
-    "spec_rstack_overflow",
-)
 _FOLDER = "/sys/devices/system/cpu/"
-_GOVERNOR = _FOLDER + "cpu0/cpufreq/scaling_governor"
+_GOVERNORS = (_FOLDER + "cpu", "/cpufreq/scaling_governor")
+_VULNERABILITIES = _FOLDER + "vulnerabilities/"
 _SMT = _FOLDER + "smt/active"
-_PATHS = (
-    "/proc/cpuinfo",
-    _GOVERNOR,
-    _SMT,
-    *(f"{_FOLDER}vulnerabilities/{name}" for name in _VULNERABILITIES),
-)
+_PATHS = ("/proc/cpuinfo", "*".join(_GOVERNORS), _SMT, _VULNERABILITIES + "*")
 # The field that names the processor: x86, then arm64, POWER and s390.
 _MODEL_FIELDS = ("model name", "CPU part", "cpu", "processor 0")
+# What tells processors of one name apart: x86, then arm64, then POWER.
+_IDENTITY_FIELDS = (
+    "cpu family",
+    "model",
+    "stepping",
+    "CPU implementer",
+    "CPU part",
+    "CPU variant",
+    "CPU revision",
+    "revision",
+)
 
 
 def parse(files: Files) -> dict[str, str]:
-    """Return `cpu`, `cpus`, `microcode`, `governor`, `smt` and one `mitigation_…` a weakness."""
+    """Return `cpu`, `cpu_id`, `cpus`, `microcode`, `governor`, `smt` and a `mitigation_…` each."""
+    facts = _processors(files)
+    if governors := matching(files, *_GOVERNORS):
+        facts["governor"] = distinct(governors)
+    if smt := first(files, _SMT):
+        facts["smt"] = "on" if smt == "1" else "off"
+    for name, text in matching(files, _VULNERABILITIES, "").items():
+        facts[f"mitigation_{name}"] = text
+    return facts
+
+
+def _processors(files: Files) -> dict[str, str]:
     fields = [
         (name.strip(), value.strip())
         for name, _, value in (line.partition(":") for line in files.get("/proc/cpuinfo", ()))
     ]
-    first = dict(reversed(fields))
-    facts = {"cpus": str(sum(name == "processor" for name, _ in fields))} if fields else {}
+    if not fields:
+        return {}
+    facts = {"cpus": str(sum(name == "processor" for name, _ in fields))}
+    shown = dict(reversed(fields))  # of a name that comes more than once, the first
     for name in _MODEL_FIELDS:
-        if name in first:
-            facts["cpu"] = first[name]
+        if name in shown:
+            facts["cpu"] = shown[name]
             break
-    if "microcode" in first:
-        facts["microcode"] = first["microcode"]
-    if _GOVERNOR in files:
-        facts["governor"] = files[_GOVERNOR][0]
-    if _SMT in files:
-        facts["smt"] = "on" if files[_SMT][0] == "1" else "off"
-    for name in _VULNERABILITIES:
-        path = f"{_FOLDER}vulnerabilities/{name}"
-        if path in files:
-            facts[f"mitigation_{name}"] = files[path][0]
+    if identity := [f"{name} {shown[name]}" for name in _IDENTITY_FIELDS if name in shown]:
+        facts["cpu_id"] = ", ".join(identity)
+    # One processor may have been left out of an update.
+    if microcode := {
+        str(place): value for place, (name, value) in enumerate(fields) if name == "microcode"
+    }:
+        facts["microcode"] = distinct(microcode)
     return facts
 
 

@@ -1,4 +1,4 @@
-"""What one source of facts is: files to read and a function that understands their lines."""
+"""What one source of facts is: what to ask the host, and a function that understands its answer."""
 
 from __future__ import annotations
 
@@ -6,12 +6,54 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 Files = Mapping[str, Sequence[str]]
-"""Path -> lines without newlines; a file that is missing or unreadable has no entry."""
+"""Path or key -> lines without newlines; what is missing or unreadable has no entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """`paths` to read on the host, and `parse`: their lines to facts (name -> value)."""
+    """`paths` to read on the host, and `parse`: their lines to facts (name -> value).
+
+    A path may hold a shell's wildcards, but no colon. `script` is fixed POSIX sh for what is in no
+    file; it says `key:line` by the functions of `asking.py`, and `parse` finds the lines by key.
+    """
 
     paths: tuple[str, ...]
     parse: Callable[[Files], dict[str, str]]
+    script: str = ""
+
+
+def first(files: Files, key: str) -> str | None:
+    """Return the first line of `key`, without blanks around it; None where there is none."""
+    lines = files.get(key)
+    return lines[0].strip() if lines and lines[0].strip() else None
+
+
+def matching(files: Files, before: str, after: str) -> dict[str, str]:
+    """Return what stands between `before` and `after` in keys that have both -> first line.
+
+    Numbers in names count as such, so that `cpu10` comes after `cpu9`; names with a slash don't.
+    """
+    found = {
+        key[len(before) : len(key) - len(after)]: line
+        for key in files
+        if key.startswith(before)
+        and key.endswith(after)
+        and len(key) > len(before) + len(after)
+        and (line := first(files, key)) is not None
+    }
+    return {name: found[name] for name in sorted(found, key=natural) if "/" not in name}
+
+
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """Return a key to sort names with numbers in them by."""
+    parts: list[str] = [""]
+    for letter in name:
+        if parts[-1] and letter.isdecimal() != parts[-1][-1].isdecimal():
+            parts.append("")
+        parts[-1] += letter
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts)
+
+
+def distinct(values: Mapping[str, str]) -> str:
+    """Return the different ones among `values`, sorted, with commas between."""
+    return ", ".join(sorted(set(values.values()), key=natural))
