@@ -142,6 +142,17 @@ ETHERNET_FRAMES = {
     "arp": _ETHERNET + b"\x08\x06" + bytes(28),
 }
 
+MARKS = {
+    "begin": b"\0begin 17 3",
+    "end": b"\0end 9223372036854775807 2147483647",
+    "beyond": b"\0end 9223372036854775808 0",
+    "no-number": b"\0begin 17 ",
+    "two-spaces": b"\0end  17 1",
+    "watchers": b"\1rail-watch.1+rail-soak.1,rail-watch.2:17",
+    "three": b"\1a+b+c:1",
+    "no-launch": b"\1a,b:",
+}
+
 GREETING = frame(WELCOME) + frame(SETTINGS, ports="5210,5211") + 16 * frame(TIME_IS, now="0" * 16)
 
 
@@ -165,6 +176,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
             for name, guest in GUESTS.items()
             for way, length in PIECES.items()
         },
+        "mark": MARKS,
         "parameters": {
             f"{number}-{kind}": bytes([kind]) + text.encode()
             for number, text in enumerate(TEXTS)
