@@ -81,6 +81,10 @@ class TraceError(EngineError):
         super().__init__("contract", message)
 
 
+class EquipmentError(EnvironmentFailedError):
+    """A switch or router does not tell its counters; a measurement goes on without."""
+
+
 class StoreError(EnvironmentFailedError):
     """The database could not be opened, read or written."""
 

@@ -23,10 +23,10 @@ from railgauge.validation import StrictModel, describe
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LONGEST_WAIT = 300.0
-# What RFC 3414 and RFC 7860 call them, and the ciphers of RFC 3414, RFC 3826 and Blumenthal's
-# draft of 2002, whose longer keys most makers have.
+# What RFC 3414, RFC 3826 and RFC 7860 call them. No RFC has AES with longer keys: they are made as
+# Blumenthal's draft has it or, with -C, as Reeder's, which Cisco and most others use.
 Authentication = Literal["MD5", "SHA", "SHA-224", "SHA-256", "SHA-384", "SHA-512"]
-Privacy = Literal["DES", "AES", "AES-192", "AES-256"]
+Privacy = Literal["DES", "AES", "AES-192", "AES-256", "AES-192-C", "AES-256-C"]
 
 
 def _variable(text: str) -> str:
