@@ -14,6 +14,7 @@ import numpy as np
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 from railgauge.trace import Trace, encode
 
 HERE = Path(__file__).parent
@@ -61,6 +62,79 @@ def measured(number: int, throughput: float = 1e9, **more: object) -> Outcome:
 
 def warmup() -> Outcome:
     return Outcome(0, MOMENT, {"throughput": 1.0, "loss_rate": 1.0}, warmup=True)
+
+
+SUSPICIONS = (
+    Suspicion("swapped", "hh1", "hh1 swapped 12 pages"),
+    Suspicion("calibration-drift", None, "the machine's clock drifted"),
+)
+# A counter of each table and kind of column.
+COUNTS = {
+    "cpu/all/user": 123,
+    "cpu/all/idle": 777,
+    "stat/interrupts": 4321,
+    "stat/context_switches": 99,
+    "vm/pgpgin": 7,
+    "vm/pgalloc_normal": 11,
+    "pressure/cpu/some": 1_234_567,
+    "cgroup/throttled_usec": 1,
+    "cpu/0/user": 100,
+    "cpu/1/softirq": 3,
+    "softnet/0/processed": 12,
+    "softnet/1/dropped": 2,
+    "throttle/0/core_time_ms": 17,
+    "interface/lo/rx_packets": 1000,
+    "interface/eth0/rx_packets": 500,
+    "interface/eth0/rx_bytes": 750_000,
+    "interface/eth1/rx_packets": 7,
+    "interface/eth1/tx_dropped": 1,
+    "interrupt/24/0": 480,
+    "interrupt/LOC/1": 1250,
+    "softirq/NET_RX/0": 500,
+    "protocol/Udp/RcvbufErrors": 4,
+    "protocol/Udp6/RcvbufErrors": 1,
+    "protocol/Ip/ReasmFails": 40,
+    "protocol/Tcp/RetransSegs": 3,
+    "fabric/mlx5_0/1/port_xmit_data": 2**40,
+    "new/in the kernel": 2**63 - 1,
+}
+GAUGES = {
+    "memory/MemTotal": 2**33,
+    "memory/MemAvailable": 2**32,
+    "memory/HugePages_Total": 0,
+    "memory/NewLine": 5,
+    "frequency/0": 3_200_000_000,
+    "stat/running": 2,
+    "protocol/Tcp/CurrEstab": 9,
+    "cgroup/cpu_max_quota": -1,
+}
+
+
+def suspect(number: int, *suspicions: Suspicion) -> Outcome:
+    reasons = suspicions or SUSPICIONS[:1]
+    return replace(measured(number), status="suspect", suspicions=reasons)
+
+
+def system_log(host: str = "gw1", **changes: object) -> SystemLog:
+    samples = 4
+    values = np.arange(3 * samples, dtype=np.int64).reshape(samples, 3) ** 2
+    log = SystemLog(
+        host=host,
+        phase="replication",
+        started_at=MOMENT + 0.000123,
+        elapsed=5.000000119,
+        ticks_per_second=100,
+        counts=COUNTS,
+        gauges=GAUGES,
+        labels={"interrupt/24": "virtio0-input.0", "interrupt/25": "virtio0-output.0"},
+        series=TimeSeries(np.linspace(0.1, 5, samples), ("cpu/0/user", "new/a", "x"), values),
+        soak=(SoakLoad(0, 0.5, 0.25, 0.1), SoakLoad(1, 0.7, 0.3, -0.001)),
+    )
+    return replace(log, **changes)  # type: ignore[arg-type]
+
+
+def logged(number: int, *logs: SystemLog, ports: tuple[PortLog, ...] = ()) -> Outcome:
+    return replace(measured(number), logs=logs, ports=ports)
 
 
 def failed(number: int) -> Outcome:

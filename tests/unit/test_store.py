@@ -8,7 +8,18 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import create_engine, text
-from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, failed, measured, planned, warmup
+from store_samples import (
+    LAUNCH,
+    METRICS,
+    MOMENT,
+    RUN,
+    case,
+    failed,
+    measured,
+    planned,
+    suspect,
+    warmup,
+)
 
 from railgauge.errors import InputError, StoreError
 from railgauge.store import Store
@@ -134,11 +145,11 @@ def test_suspect_replications_are_flagged_also_beside_gaps(store: Store) -> None
     whole, gaps = case(1460), case(64)
     run = store.begin_run(RUN, planned(whole, gaps), METRICS)
     for number in (1, 2, 3):
-        status = "suspect" if number == 2 else "ok"
-        store.add(run, "stream", whole.key, measured(number, status=status), LAUNCH)
+        outcome = suspect(number) if number == 2 else measured(number)
+        store.add(run, "stream", whole.key, outcome, LAUNCH)
     store.add(run, "stream", gaps.key, failed(1), LAUNCH)
     store.add(run, "stream", gaps.key, measured(2), LAUNCH)
-    store.add(run, "stream", gaps.key, measured(5, status="suspect"), LAUNCH)
+    store.add(run, "stream", gaps.key, suspect(5), LAUNCH)
     flags = {s.case.key: s.suspect.tolist() for s in store.series([run], ["throughput"])}
     assert flags == {whole.key: [False, True, False], gaps.key: [False, True]}
 
@@ -165,7 +176,7 @@ def test_done_holds_outcomes_of_every_kind_but_warmups(store: Store) -> None:
     run = store.begin_run(RUN, planned(one, two), METRICS)
     store.add(run, "stream", one.key, warmup(), LAUNCH)
     store.add(run, "stream", one.key, measured(1), LAUNCH)
-    store.add(run, "stream", one.key, measured(2, status="suspect"), LAUNCH)
+    store.add(run, "stream", one.key, suspect(2), LAUNCH)
     store.add(run, "stream", one.key, failed(3), LAUNCH)
     store.add(run, "stream", two.key, warmup(), LAUNCH)
     assert store.done(run) == {("stream", one.key): {1, 2, 3}}
@@ -246,7 +257,7 @@ def test_runs_are_summed_up_each_by_itself(store: Store) -> None:
     second = store.begin_run(replace(RUN, plan="other"), planned(case(1)), METRICS)
     store.add(first, "stream", case(1).key, warmup(), LAUNCH)
     store.add(first, "stream", case(1).key, measured(1), LAUNCH)
-    store.add(first, "stream", case(1).key, measured(2, status="suspect"), LAUNCH)
+    store.add(first, "stream", case(1).key, suspect(2), LAUNCH)
     store.add(first, "stream", case(2).key, failed(1), LAUNCH)
     found = [(r.id, r.plan, r.cases, r.asked, r.measured, r.failed) for r in store.runs()]
     assert found == [(first, "sharcnet-udp", 2, 8, 2, 1), (second, "other", 1, 3, 0, 0)]
@@ -330,7 +341,7 @@ def test_a_failed_replication_stands_in_the_view_once_without_a_value(
 ) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     store.add(run, "stream", case().key, measured(1), LAUNCH)
-    store.add(run, "stream", case().key, measured(2, status="suspect"), LAUNCH)
+    store.add(run, "stream", case().key, suspect(2), LAUNCH)
     store.add(run, "stream", case().key, failed(3), LAUNCH)
     found = rows(
         where,

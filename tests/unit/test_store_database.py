@@ -251,11 +251,11 @@ def test_processes_that_make_the_same_database_at_once_all_get_it(where: str) ->
 
 @pytest.fixture
 def small_disk(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Path]:
-    """Mount a disk of 512 KiB."""
+    """Mount a disk of 1 MiB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     require(os.geteuid() == 0, "root, to mount a tmpfs")
-    mounted = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)]
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
     require(subprocess.run(mounted).returncode == 0, "the right to mount a tmpfs")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
@@ -275,7 +275,7 @@ def test_a_full_disk_is_told_and_what_was_stored_stays(small_disk: Path) -> None
 
 
 def test_a_full_disk_is_told_when_the_database_is_made(small_disk: Path) -> None:
-    (small_disk / "filler").write_bytes(bytes(500 * 1024))
+    (small_disk / "filler").write_bytes(bytes(1012 * 1024))
     with pytest.raises(StoreError, match=r"disk .*full"):
         Store.open(str(small_disk / "railgauge.db"))
 

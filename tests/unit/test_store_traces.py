@@ -82,7 +82,6 @@ def test_what_was_not_measured_well_keeps_no_trace(store: Store, where: str) -> 
     run = store.begin_run(RUN, planned(case()), METRICS)
     for outcome in (
         replace(failed(1), trace=lossy(1).trace),
-        replace(lossy(2), status="suspect"),
         replace(lossy(0), warmup=True),
         measured(3),
     ):

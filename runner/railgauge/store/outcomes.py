@@ -43,13 +43,15 @@ def insert_outcomes(
     run: OpenRun,
     outcomes: Iterable[tuple[str, str, Outcome]],
     launch_id: int | None,
-) -> None:
+) -> list[tuple[int, int]]:
     """Store replications (test, case key, outcome) and their values.
 
+    Returns the key of each: the id of its case in the run, and its number, negative for a warm-up.
     StoreError when one contradicts itself.
     """
-    for some in chunks(outcomes):
-        _insert_some(connection, run, some, launch_id)
+    return [
+        key for some in chunks(outcomes) for key in _insert_some(connection, run, some, launch_id)
+    ]
 
 
 def _insert_some(
@@ -57,14 +59,16 @@ def _insert_some(
     run: OpenRun,
     outcomes: Sequence[tuple[str, str, Outcome]],
     launch_id: int | None,
-) -> None:
+) -> list[tuple[int, int]]:
     warmups = {run_case(run, test, key)[0] for test, key, one in outcomes if one.warmup}
     lowest = _lowest_numbers(connection, warmups)
+    keys: list[tuple[int, int]] = []
     replications: list[dict[str, object]] = []
     values: list[dict[str, object]] = []
     for test, case_key, outcome in outcomes:
         run_case_id, engine = run_case(run, test, case_key)
         number = _number(run_case_id, outcome, lowest)
+        keys.append((run_case_id, number))
         replications.append(
             {
                 "run_case_id": run_case_id,
@@ -83,6 +87,7 @@ def _insert_some(
     connection.execute(insert(Replication), replications)
     if values:
         connection.execute(insert(Measurement), values)
+    return keys
 
 
 def _lowest_numbers(connection: Connection, run_cases: Iterable[int]) -> dict[int, int]:
@@ -111,6 +116,12 @@ def _values(known: Mapping[str, int], engine: str, outcome: Outcome) -> list[tup
         raise StoreError(
             "a failed replication has no metrics and any other has some; "
             f"replication {outcome.replication} is {outcome.status} with {len(outcome.metrics)}"
+        )
+    if (outcome.status == "suspect") != bool(outcome.suspicions) and outcome.status != "failed":
+        raise StoreError(
+            "a suspect replication has reasons and an ok one has none; "
+            f"replication {outcome.replication} is {outcome.status} with "
+            f"{len(outcome.suspicions)}"
         )
     values = []
     for name, value in outcome.metrics.items():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from railgauge.cases import Case
 from railgauge.engine.outcome import Launch, Outcome, Status
+from railgauge.systemlog import PortLog, Suspicion, SystemLog
 
 __all__ = [
     "Failure",
@@ -19,12 +20,19 @@ __all__ = [
     "NewRun",
     "Outcome",
     "PlannedCase",
+    "PortLog",
     "RunState",
     "RunSummary",
     "Series",
     "Status",
+    "StoredLog",
+    "StoredPort",
     "StoredRun",
+    "StoredSuspicion",
     "StoredTrace",
+    "StoredWarning",
+    "Suspicion",
+    "SystemLog",
 ]
 
 RunState = Literal["unfinished", "complete", "interrupted"]
@@ -140,7 +148,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class StoredTrace:
-    """Which trace there is, of an ok replication; `Store.trace` returns the trace itself.
+    """Which trace there is, of a measured replication; `Store.trace` returns the trace itself.
 
     Datagrams `sent`, arrivals (`arrived`, duplicates included) and how many of them are `recorded`.
     """
@@ -153,3 +161,52 @@ class StoredTrace:
     sent: int
     arrived: int
     recorded: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLog:
+    """A host's system log: around a replication of a case, or in the stretches around a run.
+
+    Those have an empty `test` and no case or replication.
+    """
+
+    run: int
+    test: str
+    case: Case | None
+    replication: int | None
+    log: SystemLog
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPort:
+    """What a port of a switch or router counted during a replication."""
+
+    run: int
+    test: str
+    case: Case
+    replication: int
+    port: PortLog
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSuspicion:
+    """A reason for which a replication is suspect."""
+
+    test: str
+    case: Case
+    replication: int
+    suspicion: Suspicion
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWarning:
+    """What an engine warned of when it was started, or what of a system log could not be stored.
+
+    The former is about all the launch's replications (`replication` None), the latter about one or,
+    without a case, about the stretches around the run.
+    """
+
+    test: str
+    case: Case | None
+    replication: int | None
+    message: str

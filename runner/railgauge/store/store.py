@@ -11,7 +11,18 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine
 
 from railgauge.errors import RailgaugeError
-from railgauge.store import outcomes, read, series, traces, write
+from railgauge.store import (
+    extras,
+    extras_read,
+    log_read,
+    log_rows,
+    log_write,
+    outcomes,
+    read,
+    series,
+    traces,
+    write,
+)
 from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.connect import connect
 from railgauge.store.explain import BUSY_SECONDS, explained
@@ -26,8 +37,13 @@ from railgauge.store.records import (
     RunState,
     RunSummary,
     Series,
+    StoredLog,
+    StoredPort,
     StoredRun,
+    StoredSuspicion,
     StoredTrace,
+    StoredWarning,
+    SystemLog,
 )
 from railgauge.trace import Trace
 
@@ -45,6 +61,7 @@ class Store:
         self._engine = engine
         self._runs: dict[int, write.OpenRun] = {}
         self._launches: WeakKeyDictionary[Launch, int] = WeakKeyDictionary()
+        self._counters: dict[str, int] = {}
         self._together: Connection | None = None
 
     @classmethod
@@ -118,13 +135,14 @@ class Store:
             with self._writing() as self._together:
                 yield
         except BaseException:
-            self._launches.clear()  # they were stored no more than their outcomes
+            # They were stored no more than their outcomes.
+            self._launches.clear()
             raise
         finally:
             self._together = None
 
     def add(self, run_id: int, test: str, case_key: str, outcome: Outcome, launch: Launch) -> None:
-        """Store one replication and its trace, durable when this returns (or `together` does)."""
+        """Store one replication and all that belongs to it, as `add_all` does."""
         self.add_all(run_id, test, [(case_key, outcome)], launch)
 
     def add_all(
@@ -132,23 +150,30 @@ class Store:
     ) -> None:
         """Store what one launch measured of many cases, all of it or nothing.
 
-        `results`: (case key, outcome).
+        `results`: (case key, outcome). Durable when this returns (or `together` does). System logs
+        and ports that the outcomes share are stored once.
         """
         run = self._open_run(run_id)
         rows = [(test, case_key, outcome) for case_key, outcome in results]
         if not rows:
             return
-        found = _traces(run, rows)
+        prepared = extras.prepare_all(run, rows)
         launch_id = self._launches.get(launch)
         with self._adding() as connection:
             if launch_id is None:
                 first, _ = outcomes.run_case(run, test, rows[0][1])
                 launch_id = outcomes.insert_launch(connection, first, launch)
-            outcomes.insert_outcomes(connection, run, rows, launch_id)
-            for run_case_id, trace in found:
-                traces.insert_trace(connection, run_case_id, trace)
+            keys = outcomes.insert_outcomes(connection, run, rows, launch_id)
+            extras.insert_all(connection, run, rows, keys, prepared, launch_id, self._counters)
         # Only now: a transaction that failed stored no launch either.
         self._launches[launch] = launch_id
+
+    def add_logs(self, run_id: int, logs: Sequence[SystemLog]) -> None:
+        """Store logs of the idle stretches around the run: phases before and after."""
+        prepared = [log_rows.prepare(log) for log in logs]
+        with self._adding() as connection:
+            read.find_run(connection, run_id)
+            log_write.insert_logs(connection, run_id, None, [(None, prepared)], self._counters)
 
     def add_facts(self, run_id: int, host: str, facts: Mapping[str, str]) -> None:
         """Store what a host is; what the run already knows of it and is the same stays once."""
@@ -174,18 +199,27 @@ class Store:
         cases: Sequence[PlannedCase],
         metrics: Mapping[str, Mapping[str, MetricInfo]],
         results: Iterable[tuple[str, str, Outcome]],
+        logs: Sequence[SystemLog] = (),
     ) -> int:
         """Store a whole run that others measured, all of it or nothing, and return its id.
 
-        `results`: (test, case key, outcome).
+        `results`: (test, case key, outcome). A case that has system logs or ports gets a launch
+        that they belong to. `logs` are of the idle stretches before and after the run.
         """
         rows = list(results)
+        idle = [log_rows.prepare(log) for log in logs]
         with self._writing() as connection:
             run_id = write.insert_run(connection, run, cases, metrics)
             ids = read.open_run(connection, run_id)
-            outcomes.insert_outcomes(connection, ids, rows, None)
-            for run_case_id, trace in _traces(ids, rows):
-                traces.insert_trace(connection, run_case_id, trace)
+            for launch, some in extras.launches(rows):
+                launch_id = None
+                if launch is not None:
+                    first, _ = outcomes.run_case(ids, *some[0][:2])
+                    launch_id = outcomes.insert_launch(connection, first, launch)
+                prepared = extras.prepare_all(ids, some)
+                keys = outcomes.insert_outcomes(connection, ids, some, launch_id)
+                extras.insert_all(connection, ids, some, keys, prepared, launch_id, self._counters)
+            log_write.insert_logs(connection, run_id, None, [(None, idle)], self._counters)
             write.set_state(connection, run_id, "complete")
         return run_id
 
@@ -236,6 +270,44 @@ class Store:
         with self._reading() as connection:
             return traces.load(connection, stored)
 
+    def logs(
+        self,
+        run_id: int,
+        *,
+        test: str | None = None,
+        case_key: str | None = None,
+        series: bool = False,
+    ) -> list[StoredLog]:
+        """Return the system logs of the run's replications: by case, replication, then host.
+
+        The client's comes first, a group's are by rank; of a group's pair only the pair's two hosts
+        come. Warm-ups are left out. Time series come with `series`; StoreError for a damaged one.
+        """
+        with self._reading() as connection:
+            return log_read.logs(connection, run_id, test, case_key, series=series)
+
+    def run_logs(self, run_id: int) -> list[StoredLog]:
+        """Return the system logs of the idle stretches before and after the run, as they came."""
+        with self._reading() as connection:
+            return log_read.run_logs(connection, run_id)
+
+    def ports(
+        self, run_id: int, *, test: str | None = None, case_key: str | None = None
+    ) -> list[StoredPort]:
+        """Return what equipment counted: by case, replication, then as it came."""
+        with self._reading() as connection:
+            return extras_read.ports(connection, run_id, test, case_key)
+
+    def suspicions(self, run_id: int) -> list[StoredSuspicion]:
+        """Return why replications are suspect: by case, replication, then as they came."""
+        with self._reading() as connection:
+            return extras_read.suspicions(connection, run_id)
+
+    def warnings(self, run_id: int) -> list[StoredWarning]:
+        """Return what engines warned of, and what of system logs could not be stored, by case."""
+        with self._reading() as connection:
+            return extras_read.warnings(connection, run_id)
+
     def _claim(self, run_id: int) -> AbstractContextManager[None]:
         if self._engine.dialect.name == "sqlite":
             return claim_file(self.name, run_id)
@@ -265,20 +337,14 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with (
-            self._explained(),
-            self._engine.connect().execution_options(writes=True) as connection,
-            connection.begin(),
-        ):
-            yield connection
-
-
-def _traces(
-    run: write.OpenRun, rows: Iterable[tuple[str, str, Outcome]]
-) -> list[tuple[int, traces.PreparedTrace]]:
-    """Return what is to be stored of the traces, with the id of each one's case in this run."""
-    return [
-        (outcomes.run_case(run, test, case_key)[0], trace)
-        for test, case_key, outcome in rows
-        if (trace := traces.prepare(outcome)) is not None
-    ]
+        try:
+            with (
+                self._explained(),
+                self._engine.connect().execution_options(writes=True) as connection,
+                connection.begin(),
+            ):
+                yield connection
+        except BaseException:
+            # Some of them may have been given in this transaction.
+            self._counters.clear()
+            raise

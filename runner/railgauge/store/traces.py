@@ -31,10 +31,10 @@ class PreparedTrace:
 def prepare(outcome: Outcome) -> PreparedTrace | None:
     """Return what to store of the outcome's trace, None if there is nothing.
 
-    Warm-ups and replications that aren't ok keep none. StoreError when it is no trace. Takes
+    Warm-ups and failed replications keep none. StoreError when it is no trace. Takes
     seconds for millions of arrivals, so it's done before the database is locked.
     """
-    if not outcome.trace or outcome.warmup or outcome.status != "ok":
+    if not outcome.trace or outcome.warmup or outcome.status == "failed":
         return None
     try:
         trace = decode(outcome.trace)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TypeVar
 
-from sqlalchemy import Connection, Integer, bindparam, insert, select, text, update
+from sqlalchemy import Connection, Integer, Table, bindparam, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from railgauge.cases import Value
@@ -105,7 +105,7 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
                     "members_id": lists.get(id(case.members)),
                 }
             )
-        _insert_missing(connection, BenchCase, rows)
+        insert_missing(connection, BenchCase, rows)
     for some in chunks(cases):
         connection.execute(
             _ADD_RUN_CASE,
@@ -132,7 +132,7 @@ def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[
     }
     keys = {number: hashlib.sha256(text.encode()).hexdigest() for number, text in texts.items()}
     rows = {keys[number]: {"key": keys[number], "hosts": texts[number]} for number in texts}
-    _insert_missing(connection, HostList, [rows[key] for key in sorted(rows)])
+    insert_missing(connection, HostList, [rows[key] for key in sorted(rows)])
     ids = {}
     for some in chunks(sorted(rows)):
         found = select(HostList.key, HostList.id).where(HostList.key.in_(some))
@@ -150,7 +150,7 @@ def _insert_metrics(
     ]
     if not rows:
         return
-    _insert_missing(connection, Metric, rows)
+    insert_missing(connection, Metric, rows)
     wanted = select(bindparam("run", type_=Integer), Metric.id).where(
         Metric.engine == bindparam("engine"),
         Metric.name == bindparam("name"),
@@ -161,11 +161,12 @@ def _insert_metrics(
     connection.execute(statement, [row | {"run": run_id} for row in rows])
 
 
-def _insert_missing(
+def insert_missing(
     connection: Connection,
-    model: type[BenchCase | HostList | Metric],
+    model: type[BenchCase | HostList | Metric] | Table,
     rows: Sequence[Mapping[str, object]],
 ) -> None:
+    """Store those of the rows that aren't there already, by whatever key the table has."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     # inline: no RETURNING, whose rows would be collected for nothing.
     connection.execute(dialect.insert(model).on_conflict_do_nothing().inline(), list(rows))

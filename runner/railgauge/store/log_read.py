@@ -1,0 +1,209 @@
+"""System logs come out of their tables, as they went in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, case, or_, select
+
+from railgauge.errors import StoreError
+from railgauge.store import log_models as tables
+from railgauge.store.log_rows import counters
+from railgauge.store.log_series import PackedSeries, unpack_numbers, unpack_series
+from railgauge.store.models import BenchCase, Replication, RunCase
+from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
+from railgauge.store.records import StoredLog
+from railgauge.store.write import chunks
+from railgauge.systemlog import Phase, SoakLoad, SystemLog, TimeSeries
+
+_LOG = tables.LOG.c
+_HEAD = (
+    _LOG.id,
+    _LOG.host,
+    _LOG.phase,
+    _LOG.started_at,
+    _LOG.elapsed,
+    _LOG.ticks_per_second,
+    _LOG.label_set_id,
+)
+_COUNTERS: Sequence[Table] = (
+    tables.HOST_LOG,
+    tables.MEMORY_LOG,
+    tables.CPU_LOG,
+    tables.INTERFACE_LOG,
+    tables.INTERRUPT_LOG,
+    tables.PROTOCOL_LOG,
+    tables.FABRIC_LOG,
+    tables.COUNTER_LOG,
+)
+
+
+@dataclass(slots=True)
+class _Found:
+    """A log's own row, where it belongs (for messages), and what the other tables say of it."""
+
+    head: Sequence[Any]
+    place: str
+    counts: dict[str, int] = field(default_factory=dict)
+    gauges: dict[str, int] = field(default_factory=dict)
+    soak: list[SoakLoad] = field(default_factory=list)
+    series: TimeSeries | None = None
+
+
+def of_run(
+    query: Select[*tuple[Any, ...]],
+    run_id: int,
+    test: str | None,
+    case_key: str | None,
+) -> Select[*tuple[Any, ...]]:
+    """Return the query with run_case, bench_case and replication, measured ones of that run."""
+    query = (
+        query.select_from(RunCase)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .join(Replication, Replication.run_case_id == RunCase.id)
+        .where(RunCase.run_id == run_id, Replication.number > 0)
+    )
+    if test is not None:
+        query = query.where(RunCase.test == test)
+    return query if case_key is None else query.where(BenchCase.key == case_key)
+
+
+def logs(
+    connection: Connection,
+    run_id: int,
+    test: str | None,
+    case_key: str | None,
+    *,
+    series: bool,
+) -> list[StoredLog]:
+    """Return the logs of the run's replications by case, replication and host."""
+    find_run(connection, run_id)
+    # One launch measures all pairs of a group, and its logs are of all the group's hosts.
+    is_pair = BenchCase.members_id.is_not(None) & BenchCase.server_host.is_not(None)
+    ends: ColumnElement[bool] = or_(
+        _LOG.host == BenchCase.client_host, _LOG.host == BenchCase.server_host
+    )
+    query = (
+        of_run(
+            select(RunCase.test, Replication.number, *CASE_COLUMNS, *_HEAD), run_id, test, case_key
+        )
+        .join(
+            tables.LOG,
+            (_LOG.launch_id == Replication.launch_id) & (_LOG.number == Replication.number),
+        )
+        .where(or_(~is_pair, ends))
+        .order_by(
+            RunCase.id,
+            Replication.number,
+            case((is_pair & (_LOG.host != BenchCase.client_host), 1), else_=0),
+            _LOG.id,
+        )
+    )
+    rows = list(fetch(connection, query))
+    first = 2 + len(CASE_COLUMNS)
+    cases = make_cases(connection, [row[2:first] for row in rows])
+    found = {
+        row[first]: _Found(row[first:], f"replication {row[1]} of test {row[0]!r} in run {run_id}")
+        for row in rows
+    }
+    whole = _whole(connection, found, series=series)
+    return [
+        StoredLog(run_id, row[0], one, row[1], whole[row[first]])
+        for row, one in zip(rows, cases, strict=True)
+    ]
+
+
+def run_logs(connection: Connection, run_id: int) -> list[StoredLog]:
+    """Return the logs of the stretches before and after the run, in the order they came."""
+    find_run(connection, run_id)
+    query = select(*_HEAD).where(_LOG.run_id == run_id, _LOG.launch_id.is_(None)).order_by(_LOG.id)
+    found = {
+        row[0]: _Found(row, f"the stretch {row[2]} run {run_id}")
+        for row in fetch(connection, query)
+    }
+    whole = _whole(connection, found, series=True)
+    return [StoredLog(run_id, "", None, None, log) for log in whole.values()]
+
+
+def _whole(
+    connection: Connection, found: Mapping[int, _Found], *, series: bool
+) -> dict[int, SystemLog]:
+    for some in chunks(found):
+        for table in _COUNTERS:
+            _add_counters(connection, table, some, found)
+        for log_id, *load in _of_logs(connection, tables.SOAK_LOG, some):
+            found[log_id].soak.append(SoakLoad(*load))
+        if series:
+            _add_series(connection, some, found)
+    labels = _labels(connection, {one.head[-1] for one in found.values()} - {None})
+    return {
+        log_id: SystemLog(
+            host=one.head[1],
+            phase=cast(Phase, one.head[2]),
+            started_at=datetime.fromisoformat(one.head[3]).timestamp(),
+            elapsed=one.head[4],
+            ticks_per_second=one.head[5],
+            counts=one.counts,
+            gauges=one.gauges,
+            labels=labels.get(one.head[-1], {}),
+            series=one.series,
+            soak=tuple(one.soak),
+        )
+        for log_id, one in found.items()
+    }
+
+
+def _of_logs(connection: Connection, table: Table, ids: Sequence[int]) -> Iterable[Sequence[Any]]:
+    query = select(table).where(table.c.log_id.in_(ids)).order_by(*table.primary_key)
+    return fetch(connection, query)
+
+
+def _add_counters(
+    connection: Connection, table: Table, ids: Sequence[int], found: Mapping[int, _Found]
+) -> None:
+    names = table.columns.keys()
+    for row in _of_logs(connection, table, ids):
+        log = found[row[0]]
+        ticks_per_second = log.head[5]
+        for is_gauge, name, count in counters(
+            table, dict(zip(names, row, strict=True)), ticks_per_second
+        ):
+            (log.gauges if is_gauge else log.counts)[name] = count
+
+
+def _add_series(connection: Connection, ids: Sequence[int], found: Mapping[int, _Found]) -> None:
+    # One at a time: many long ones would not fit into memory compressed and unpacked.
+    names: dict[int, str] = {}
+    for log_id, samples, numbers, data in list(_of_logs(connection, tables.LOG_SERIES, ids)):
+        log = found[log_id]
+        try:
+            wanted = unpack_numbers(numbers)
+            _look_up(connection, wanted, names)
+            called = tuple(names[number] for number in wanted)
+            log.series = unpack_series(PackedSeries(samples, called, data))
+        except (StoreError, KeyError) as error:
+            why = "a counter's name is missing" if isinstance(error, KeyError) else error
+            raise StoreError(
+                f"the time series of host {log.head[1]} in {log.place} is damaged: {why}. What was "
+                "measured is stored apart from it and can be read"
+            ) from error
+
+
+def _look_up(connection: Connection, numbers: Iterable[int], names: dict[int, str]) -> None:
+    # No number of a damaged series may be one that the database refuses to compare.
+    unknown = [number for number in numbers if number not in names and 0 < number < 2**31]
+    for some in chunks(unknown):
+        query = select(tables.COUNTER.c.id, tables.COUNTER.c.name)
+        names.update(dict(connection.execute(query.where(tables.COUNTER.c.id.in_(some))).all()))
+
+
+def _labels(connection: Connection, sets: Iterable[int]) -> dict[int, dict[str, str]]:
+    labels: dict[int, dict[str, str]] = {}
+    for some in chunks(sorted(sets)):
+        query = select(tables.LABEL).where(tables.LABEL.c.label_set_id.in_(some))
+        for number, name, label in fetch(connection, query):
+            labels.setdefault(number, {})[name] = label
+    return labels

@@ -1,0 +1,242 @@
+"""A system log's counters as rows of the tables, and back: every counter has exactly one place.
+
+What the databases can't hold (a count beyond 64 bits, a name of thousands of characters) is left
+out and noted, as neither a measurement nor the rest of its log may be lost over it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Table
+
+from railgauge.errors import StoreError
+from railgauge.store import log_models as tables
+from railgauge.store.log_columns import (
+    CPU,
+    HOST,
+    INTERFACE,
+    LARGEST,
+    MEMORY,
+    SMALLEST,
+    Field,
+)
+from railgauge.store.log_series import PackedSeries, pack_series
+from railgauge.store.write import iso, plain_text
+from railgauge.systemlog import SoakLoad, SystemLog
+
+# PostgreSQL's indexes hold no long texts, and no kernel has such names.
+LONGEST_NAME = 300
+_MOST_CPUS = 2**31
+# More notes of one log are of no help to anybody.
+_MOST_NOTES = 10
+
+Row = dict[str, Any]
+
+# The tables with a column a counter: what the counters of their rows are called.
+_NAMES: Mapping[Table, Sequence[tuple[Field, str]]] = {
+    tables.HOST_LOG: [(field, name) for name, field in HOST.items()],
+    tables.MEMORY_LOG: [(field, f"memory/{name}") for name, field in MEMORY.items()],
+    tables.CPU_LOG: [
+        (field, f"{family}/{{cpu}}" + (f"/{name}" if name else ""))
+        for (family, name), field in CPU.items()
+    ],
+    tables.INTERFACE_LOG: [
+        (field, f"interface/{{interface}}/{name}") for name, field in INTERFACE.items()
+    ],
+}
+_EMPTY: Mapping[Table, Row] = {
+    table: {field.column: None for field, _ in fields} for table, fields in _NAMES.items()
+}
+
+
+@dataclass(slots=True)
+class PreparedLog:
+    """A log's own row, or None if not even that can be stored, and its rows in other tables."""
+
+    host: str
+    head: Row | None
+    rows: dict[Table, list[Row]] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    series: PackedSeries | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+class _Wide(NamedTuple):
+    """Where a counter stands that has a column: the row's key in that table, and the column."""
+
+    table: Table
+    key: tuple[tuple[str, str | int], ...]
+    field: Field
+
+
+def prepare(log: SystemLog) -> PreparedLog:
+    """Return the rows to store; takes milliseconds, so it's done before the database is locked."""
+    prepared = PreparedLog(plain_text(log.host)[:LONGEST_NAME], None)
+    try:
+        prepared.head = _head(log)
+    except StoreError as error:
+        prepared.notes.append(f"the log was left out: {error}")
+        return prepared
+    notes: list[str] = []
+    wide: dict[tuple[Any, ...], Row] = {}
+    for is_gauge, values in ((False, log.counts), (True, log.gauges)):
+        for name, count in _storable(values, notes).items():
+            _place(name, count, is_gauge, log.ticks_per_second, prepared.rows, wide)
+    prepared.labels = {
+        plain_text(name): plain_text(label)
+        for name, label in log.labels.items()
+        if _fits(name, notes)
+    }
+    soak = _soak(log.soak, notes)
+    if soak:
+        prepared.rows[tables.SOAK_LOG] = soak
+    if log.series is not None:
+        try:
+            prepared.series = pack_series(log.series, LONGEST_NAME)
+        except StoreError as error:
+            notes.append(str(error))
+    more = len(notes) - _MOST_NOTES
+    prepared.notes = notes[:_MOST_NOTES] + ([f"and {more} more"] if more > 0 else [])
+    return prepared
+
+
+def _head(log: SystemLog) -> Row:
+    if not (math.isfinite(log.elapsed) and log.elapsed >= 0):
+        raise StoreError(f"it took {log.elapsed} s")
+    if not 0 < log.ticks_per_second < 2**31:
+        raise StoreError(f"its clock ticks {log.ticks_per_second} times a second")
+    if len(log.host) > LONGEST_NAME:
+        raise StoreError("its host's name is too long")
+    return {
+        "host": plain_text(log.host),
+        "phase": log.phase,
+        "started_at": iso(log.started_at),
+        "elapsed": log.elapsed,
+        "ticks_per_second": log.ticks_per_second,
+    }
+
+
+def _fits(name: str, notes: list[str]) -> bool:
+    if len(name) > LONGEST_NAME:
+        notes.append(f"{name[:40]!r}… was left out: its name has {len(name)} characters")
+    return len(name) <= LONGEST_NAME
+
+
+def _storable(values: Mapping[str, int], notes: list[str]) -> dict[str, int]:
+    """Return the counters that the databases hold, by names that they hold."""
+    kept: dict[str, int] = {}
+    for given, count in values.items():
+        name = plain_text(given)
+        if not _fits(name, notes):
+            continue
+        if not SMALLEST <= count <= LARGEST:
+            notes.append(f"{name!r} was left out: {count} does not fit 64 bits")
+        elif name in kept:
+            notes.append(f"{name!r} was left out: another one is called so when stored")
+        else:
+            kept[name] = count
+    return kept
+
+
+def _place(
+    name: str,
+    count: int,
+    is_gauge: bool,
+    ticks_per_second: int,
+    rows: dict[Table, list[Row]],
+    wide: dict[tuple[Any, ...], Row],
+) -> None:
+    parts = name.split("/")
+    found = _wide(name, parts)
+    if found is not None and found.field.gauge == is_gauge:
+        value = found.field.to_column(count, ticks_per_second)
+        if value is not None:
+            row = wide.get((found.table, found.key))
+            if row is None:
+                row = wide[found.table, found.key] = dict(_EMPTY[found.table]) | dict(found.key)
+                rows.setdefault(found.table, []).append(row)
+            row[found.field.column] = value
+            return
+    table, row = _narrow(name, parts, count, is_gauge)
+    rows.setdefault(table, []).append(row)
+
+
+def _wide(name: str, parts: Sequence[str]) -> _Wide | None:
+    field = HOST.get(name)
+    if field is not None:
+        return _Wide(tables.HOST_LOG, (), field)
+    match parts:
+        case ["memory", line] if line in MEMORY:
+            return _Wide(tables.MEMORY_LOG, (), MEMORY[line])
+        case ["interface", interface, counter] if counter in INTERFACE:
+            return _Wide(tables.INTERFACE_LOG, (("interface", interface),), INTERFACE[counter])
+        case [family, cpu, counter] if (family, counter) in CPU and counter and _is_index(cpu):
+            return _Wide(tables.CPU_LOG, (("cpu", int(cpu)),), CPU[family, counter])
+        case [family, cpu] if (family, "") in CPU and _is_index(cpu):
+            return _Wide(tables.CPU_LOG, (("cpu", int(cpu)),), CPU[family, ""])
+    return None
+
+
+def _narrow(name: str, parts: Sequence[str], count: int, is_gauge: bool) -> tuple[Table, Row]:
+    """Return the row of a counter that has no column."""
+    match parts:
+        case ["interrupt" | "softirq" as family, line, cpu] if not is_gauge and _is_index(cpu):
+            kind = "irq" if family == "interrupt" else family
+            row: Row = {"kind": kind, "name": line, "cpu": int(cpu), "count": count}
+            return tables.INTERRUPT_LOG, row
+        case ["protocol", protocol, counter]:
+            row = {"protocol": protocol, "counter": counter, "is_gauge": is_gauge, "value": count}
+            return tables.PROTOCOL_LOG, row
+        case ["fabric", device, port, counter] if not is_gauge:
+            row = {"device": device, "port": port, "counter": counter, "value": count}
+            return tables.FABRIC_LOG, row
+    return tables.COUNTER_LOG, {"name": name, "is_gauge": is_gauge, "value": count}
+
+
+def _is_index(text: str) -> bool:
+    """Tell whether `text` is how a CPU's number is written, so that it comes back the same."""
+    return (
+        text.isascii()
+        and text.isdigit()
+        and len(text) <= 10
+        and str(int(text)) == text
+        and int(text) < _MOST_CPUS
+    )
+
+
+def _soak(loads: Sequence[SoakLoad], notes: list[str]) -> list[Row]:
+    rows: dict[int, Row] = {}
+    for one in loads:
+        figures = {"load": one.load, "lost": one.lost, "slowdown": one.slowdown}
+        if not 0 <= one.cpu < _MOST_CPUS or one.cpu in rows:
+            notes.append(
+                f"CPU {one.cpu} of the soak was left out: there is no such, or it is twice"
+            )
+        elif not all(map(math.isfinite, figures.values())):
+            notes.append(f"CPU {one.cpu} of the soak was left out: {figures} are no shares")
+        else:
+            rows[one.cpu] = {"cpu": one.cpu, **figures}
+    return list(rows.values())
+
+
+def counters(table: Table, row: Row, ticks_per_second: int) -> Iterator[tuple[bool, str, int]]:
+    """Yield (is it a gauge, name, count) of each counter in a table's row."""
+    if table in _NAMES:
+        for field, name in _NAMES[table]:
+            value = row[field.column]
+            if value is not None:
+                yield field.gauge, name.format_map(row), field.to_count(value, ticks_per_second)
+    elif table is tables.INTERRUPT_LOG:
+        kind = "interrupt" if row["kind"] == "irq" else row["kind"]
+        yield False, f"{kind}/{row['name']}/{row['cpu']}", row["count"]
+    elif table is tables.PROTOCOL_LOG:
+        name = f"protocol/{row['protocol']}/{row['counter']}"
+        yield bool(row["is_gauge"]), name, row["value"]
+    elif table is tables.FABRIC_LOG:
+        yield False, f"fabric/{row['device']}/{row['port']}/{row['counter']}", row["value"]
+    else:
+        yield bool(row["is_gauge"]), row["name"], row["value"]

@@ -1,0 +1,137 @@
+"""System logs go into their tables; the caller has the transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, insert, select
+
+from railgauge.store import log_models as tables
+from railgauge.store.log_rows import PreparedLog, Row
+from railgauge.store.log_series import pack_numbers
+from railgauge.store.write import chunks, insert_missing
+
+# The numbers of counters' names, known so far.
+Numbers = MutableMapping[str, int]
+
+
+def insert_logs(
+    connection: Connection,
+    run_id: int,
+    launch_id: int | None,
+    logs: Iterable[tuple[int | None, Sequence[PreparedLog]]],
+    numbers: Numbers,
+) -> None:
+    """Store logs (number of the replication, one a host), and notes on what of them can't be.
+
+    `numbers` is added to; it's worthless when the transaction is rolled back.
+    """
+    kept: list[PreparedLog] = []
+    heads: list[Row] = []
+    notes: list[Row] = []
+    seen: set[tuple[int, str]] = set()
+    for number, of_hosts in logs:
+        place = {"run_id": run_id, "launch_id": launch_id, "number": number}
+        for prepared in of_hosts:
+            said = list(prepared.notes)
+            if prepared.head is not None and (number, prepared.host) in seen:
+                said.append("the log was left out: the host has another one")
+            elif prepared.head is not None:
+                if number is not None:
+                    seen.add((number, prepared.host))
+                kept.append(prepared)
+                heads.append(place | prepared.head)
+            notes += [place | {"host": prepared.host, "note": note} for note in said]
+    if notes:
+        connection.execute(insert(tables.LOG_NOTE), notes)
+    if not kept:
+        return
+    sets = _label_sets(connection, [prepared.labels for prepared in kept])
+    for head, prepared in zip(heads, kept, strict=True):
+        head["label_set_id"] = sets.get(id(prepared.labels))
+    ids = _insert_heads(connection, heads)
+    _insert_rows(connection, ids, kept)
+    _insert_series(connection, ids, kept, numbers)
+
+
+def _insert_heads(connection: Connection, heads: Sequence[Row]) -> list[int]:
+    """Store the logs' own rows and return their ids, in the order of the logs."""
+    statement = insert(tables.LOG).returning(tables.LOG.c.id, sort_by_parameter_order=True)
+    return list(connection.execute(statement, heads).scalars())
+
+
+def _insert_rows(connection: Connection, ids: Sequence[int], logs: Sequence[PreparedLog]) -> None:
+    rows: dict[Table, list[Row]] = {}
+    for log_id, prepared in zip(ids, logs, strict=True):
+        for table, some in prepared.rows.items():
+            rows.setdefault(table, []).extend({"log_id": log_id, **row} for row in some)
+    for table, some in rows.items():
+        for few in chunks(some):
+            connection.execute(insert(table), few)
+
+
+def _insert_series(
+    connection: Connection, ids: Sequence[int], logs: Sequence[PreparedLog], numbers: Numbers
+) -> None:
+    packed = [
+        (log_id, prepared.series)
+        for log_id, prepared in zip(ids, logs, strict=True)
+        if prepared.series is not None
+    ]
+    if not packed:
+        return
+    _learn(connection, {name for _, series in packed for name in series.names}, numbers)
+    connection.execute(
+        insert(tables.LOG_SERIES),
+        [
+            {
+                "log_id": log_id,
+                "samples": series.samples,
+                "counters": pack_numbers([numbers[name] for name in series.names]),
+                "data": series.data,
+            }
+            for log_id, series in packed
+        ],
+    )
+
+
+def _learn(connection: Connection, names: Iterable[str], numbers: Numbers) -> None:
+    """Give each of the names a number, the same as ever."""
+    # Sorted, so that two runs that store the same new names can't lock each other out.
+    for some in chunks(sorted(name for name in names if name not in numbers)):
+        insert_missing(connection, tables.COUNTER, [{"name": name} for name in some])
+        found = select(tables.COUNTER.c.name, tables.COUNTER.c.id)
+        numbers.update(dict(connection.execute(found.where(tables.COUNTER.c.name.in_(some))).all()))
+
+
+def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> dict[int, int]:
+    """Store the sets of labels that are new; returns all their ids by the identity of each."""
+    texts = {id(one): json.dumps(one, sort_keys=True, ensure_ascii=False) for one in labels if one}
+    keys = {number: hashlib.sha256(text.encode()).hexdigest() for number, text in texts.items()}
+    contents: dict[str, Mapping[str, str]] = {
+        keys[id(one)]: one for one in labels if id(one) in keys
+    }
+    found = _label_set_ids(connection, contents)
+    missing = sorted(set(contents) - set(found))
+    if missing:
+        insert_missing(connection, tables.LABEL_SET, [{"key": key} for key in missing])
+        new = _label_set_ids(connection, missing)
+        rows: list[dict[str, Any]] = [
+            {"label_set_id": new[key], "name": name, "label": label}
+            for key in missing
+            for name, label in contents[key].items()
+        ]
+        insert_missing(connection, tables.LABEL, rows)
+        found |= new
+    return {number: found[key] for number, key in keys.items()}
+
+
+def _label_set_ids(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
+    ids: dict[str, int] = {}
+    for some in chunks(keys):
+        query = select(tables.LABEL_SET.c.key, tables.LABEL_SET.c.id)
+        ids.update(dict(connection.execute(query.where(tables.LABEL_SET.c.key.in_(some))).all()))
+    return ids
