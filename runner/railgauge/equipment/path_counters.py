@@ -47,18 +47,18 @@ class PathCounters:
     def after(self) -> tuple[tuple[PortLog, ...], tuple[str, ...]]:
         """Return what the ports counted since `before`, in path order, and warnings.
 
-        Waits until the counters include the traffic that has just ended. A port that can't be known
-        of has no log, and a warning.
+        Waits until the counters include the traffic that has just ended. A port of which nothing can
+        be known has a log without counts, and a warning says why.
         """
         if self._before:
             self._wait(self._settle)
         after = self._read(list(self._before))
         logs = []
         for position, port in enumerate(self._path, 1):
+            counts = {}
             if port.device in after:
                 counts = self._counts(port, self._before[port.device], after[port.device])
-                if counts:
-                    logs.append(PortLog(position, port.device, port.interface, counts))
+            logs.append(PortLog(position, port.device, port.interface, counts))
         self._before = {}
         return tuple(logs), tuple(self._warnings)
 
