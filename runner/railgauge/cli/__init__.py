@@ -28,6 +28,7 @@ _COMMANDS = {
     "submit": ("submitting", "submit", "Run a plan, or go on with a run, in a Slurm job."),
     "list": ("runs", "list_runs", "List the runs in the database."),
     "show": ("runs", "show", "Show a run: its cases, failures and tables."),
+    "diff": ("diffing", "diff", "Tell what changed between two runs: facts, settings, results."),
     "report": ("reporting", "report", "Render runs to text, HTML, LaTeX and CSV."),
     "import": ("importing", "import_group", "Put other people's results into the database."),
     "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),

@@ -1,0 +1,285 @@
+"""`railgauge diff`: what changed between two runs in the store, as people and programs read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
+
+from railgauge.cases import Case
+from railgauge.cli.diffing import diff
+from railgauge.report.difference import Difference, Result, difference, headline_series
+from railgauge.store import Store
+from railgauge.store.records import NewRun
+from railgauge.systemlog import Suspicion
+
+FAST = [900e6 + number * 1e6 for number in range(6)]
+SWAPPED = Suspicion("swapped", "gw1", "it swapped")
+SLOW = [value * 0.9 for value in FAST]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "railgauge.db"
+
+
+def add(
+    database: Path,
+    *values: tuple[Case, Sequence[float]],
+    new: NewRun = RUN,
+    facts: Mapping[str, Mapping[str, str]] | None = None,
+    test: str = "stream",
+    suspect: int = 0,
+    fails: int = 0,
+) -> int:
+    """Store a run with these throughputs of these cases; the first so many are suspect."""
+    cases = planned(*(each for each, _ in values), test=test)
+    with Store.open(str(database)) as store:
+        run = store.begin_run(new, cases, METRICS)
+        for each, those in values:
+            for number, value in enumerate(those, 1):
+                outcome = measured(number, value)
+                if number <= suspect:
+                    outcome = replace(outcome, status="suspect", suspicions=(SWAPPED,))
+                store.add(run, test, each.key, outcome, LAUNCH)
+            for number in range(fails):
+                store.add(run, test, each.key, failed(len(those) + number + 1), LAUNCH)
+        for host, found in (facts or {}).items():
+            store.add_facts(run, host, found)
+        store.finish_run(run, "complete")
+    return run
+
+
+def compared(database: Path) -> Difference:
+    with Store.open(str(database)) as store:
+        return difference((store.run(1), store.run(2)), headline_series(store, [1, 2]))
+
+
+def throughputs(found: Difference) -> list[Result]:
+    return [each for each in found.results if each.metric == "throughput"]
+
+
+def told(database: Path, *arguments: str) -> str:
+    done = CliRunner().invoke(diff, ["1", "2", "--db", str(database), *arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_case_that_got_slower_beyond_its_spread_is_worse(database: Path):
+    add(database, (case(), FAST))
+    add(database, (case(), SLOW))
+    (result,) = throughputs(compared(database))
+    assert result.verdict == "worse"
+    assert result.p == pytest.approx(2 / 924)
+    assert result.ratio == pytest.approx(0.9)
+    assert [side.median for side in result.sides] == [902.5e6, pytest.approx(812.25e6)]
+
+
+def test_a_metric_of_which_less_is_better_gets_better_by_falling(database: Path):
+    add(database, (case(), FAST))
+    add(database, (case(), FAST))
+    with Store.open(str(database)) as store:
+        runs = (store.run(1), store.run(2))
+        series = headline_series(store, [1, 2])
+    lower = [
+        replace(one, better="lower", values=one.values * (0.5 if one.run == 2 else 1))
+        for one in series
+        if one.metric == "throughput"
+    ]
+    assert [each.verdict for each in difference(runs, lower).results] == ["better"]
+
+
+def test_a_case_within_its_spread_is_the_same(database: Path):
+    add(database, (case(), FAST))
+    add(database, (case(), [value + 0.5e6 for value in FAST]))
+    (result,) = throughputs(compared(database))
+    assert result.verdict == "same"
+
+
+def test_four_replications_each_are_too_few_to_tell(database: Path):
+    add(database, (case(), FAST[:4]))
+    add(database, (case(), SLOW[:4]))
+    (result,) = throughputs(compared(database))
+    assert result.verdict == "too few"
+    assert result.ratio == pytest.approx(0.9)
+
+
+def test_a_case_of_which_one_run_has_no_value_is_missing_there(database: Path):
+    add(database, (case(), FAST))
+    add(database, (case(), []), fails=3)
+    (result,) = throughputs(compared(database))
+    assert result.verdict == "missing"
+    assert (result.p, result.ratio, result.sides[1].median) == (None, None, None)
+    assert result.sides[1].failed == 3
+
+
+def test_what_differs_comes_first_and_the_largest_change_before_smaller_ones(database: Path):
+    cases = [case(datagram) for datagram in (1000, 2000, 3000, 4000)]
+    add(database, *((each, FAST) for each in cases))
+    after = [FAST, SLOW, [value * 0.5 for value in FAST], [value * 2 for value in FAST]]
+    add(database, *zip(cases, after, strict=True))
+    results = throughputs(compared(database))
+    assert [(each.case.parameters["datagram"], each.verdict) for each in results] == [
+        (3000, "worse"),
+        (2000, "worse"),
+        (4000, "better"),
+        (1000, "same"),
+    ]
+
+
+def test_suspect_values_count_and_are_marked(database: Path):
+    add(database, (case(), FAST), suspect=2)
+    add(database, (case(), SLOW), fails=1)
+    (result,) = throughputs(compared(database))
+    assert [(side.n, side.suspect, side.failed) for side in result.sides] == [(6, 2, 0), (6, 0, 1)]
+    text = told(database)
+    assert "6 2s" in text
+    assert "6 1f" in text
+    assert "of which s are suspect" in text
+
+
+def test_changed_facts_are_told_host_by_host_and_equal_ones_are_not(database: Path):
+    add(database, facts={"gw1": {"kernel": "6.1", "cpu": "E5"}, "hh1": {"kernel": "6.1"}})
+    add(database, facts={"gw1": {"kernel": "6.2", "cpu": "E5"}, "hh1": {"kernel": "6.1"}})
+    (host,) = compared(database).hosts
+    assert host.host == "gw1"
+    assert [(change.name, change.values) for change in host.changes] == [("kernel", ("6.1", "6.2"))]
+
+
+def test_a_fact_or_a_host_that_only_one_run_has_is_told(database: Path):
+    add(database, facts={"gw1": {"swap": "0 kB"}, "gw2": {}, "gw3": {"cpu": "A"}})
+    add(database, facts={"gw1": {"smt": "on"}, "gw4": {"cpu": "A"}})
+    found = compared(database)
+    assert {change.name: change.values for change in found.hosts[0].changes} == {
+        "swap": ("0 kB", None),
+        "smt": (None, "on"),
+    }
+    assert found.hosts_only == (("gw3",), ("gw4",))
+    text = told(database)
+    assert "swap (only before): 0 kB" in text
+    assert "facts only after: gw4" in text
+
+
+def test_hosts_that_changed_alike_are_told_of_once(database: Path):
+    hosts = ("gw1", "gw2", "hh1")
+    add(database, facts={host: {"kernel": "6.1"} for host in hosts})
+    add(database, facts={host: {"kernel": "6.2" if "gw" in host else "6.3"} for host in hosts})
+    lines = told(database).splitlines()
+    assert lines[lines.index("gw1, gw2:") + 1] == "  kernel: 6.1 → 6.2"
+    assert lines[lines.index("hh1:") + 1] == "  kernel: 6.1 → 6.3"
+
+
+def test_of_a_long_list_only_the_words_that_differ_are_shown(database: Path):
+    before = " ".join(f"feature-{number}" for number in range(20))
+    add(database, facts={"gw1": {"nic.eth0.offload.others": before}})
+    add(database, facts={"gw1": {"nic.eth0.offload.others": before + " tx-gso-list"}})
+    lines = told(database).splitlines()
+    at = lines.index("  nic.eth0.offload.others:")
+    assert lines[at + 1 : at + 3] == ["    - …", "    + tx-gso-list"]
+
+
+def test_settings_that_made_the_runs_are_compared(database: Path):
+    add(database)
+    changed = replace(
+        RUN,
+        git_commit="89abcdef",
+        git_dirty=False,
+        engines_hash="beef",
+        railgauge_version="0.2.0",
+        plan_text="railgauge: 1\n",
+        files={"hosts.yaml": "hosts: {}\n", "engine fetch": "π\n"},
+        seed=7,
+    )
+    add(database, new=changed)
+    found = {change.name: change.values for change in compared(database).settings}
+    assert found.keys() == {
+        "plan_text",
+        "git_commit",
+        "git_dirty",
+        "engines_hash",
+        "railgauge_version",
+        "file hosts.yaml",
+    }
+    assert found["git_dirty"] == ("uncommitted changes", "clean")
+    text = told(database)
+    assert "git_commit: 0123abcd → 89abcdef" in text
+    assert "plan_text:\n  - name: sharcnet-udp\n" in text
+    assert "file hosts.yaml:\n  - hosts:\n  -   gw1: {address: 10.0.0.1}\n  + hosts: {}\n" in text
+
+
+def test_cases_and_parameters_that_only_one_run_has_are_listed(database: Path):
+    add(database, (case(1000), FAST), (case(2000), FAST))
+    add(database, (case(1000), FAST), (case(4000, soak=True), FAST))
+    found = compared(database)
+    assert [[each.case.parameters["datagram"] for each in side] for side in found.cases_only] == [
+        [2000],
+        [4000],
+    ]
+    assert {each.name: each.only for each in found.parameters} == {
+        "datagram": ((2000,), (4000,)),
+        "soak": ((), (True,)),
+    }
+    text = told(database)
+    assert "1 case only before:\n  stream: gw→hh datagram=2000" in text
+    assert "parameter datagram of stream: 2000 → 4000" in text
+
+
+def test_a_case_whose_test_was_renamed_is_still_the_same_case(database: Path):
+    add(database, (case(), FAST), test="stream")
+    add(database, (case(), SLOW), test="udp-stream")
+    found = compared(database)
+    assert [(each.test, each.verdict) for each in throughputs(found)] == [("udp-stream", "worse")]
+    assert found.cases_only == ((), ())
+
+
+def test_a_run_does_not_differ_from_itself(database: Path):
+    add(database, (case(), FAST), facts={"gw1": {"kernel": "6.1"}})
+    done = CliRunner().invoke(diff, ["1", "1", "--db", str(database)])
+    assert "the same settings" in done.output
+    assert "no fact changed" in done.output
+    assert "2 results: 2 same" in done.output
+
+
+def test_results_are_told_with_units_and_how_many_chance_would_show(database: Path):
+    add(database, (case(), FAST))
+    add(database, (case(), SLOW))
+    text = told(database)
+    line = next(line for line in text.splitlines() if " throughput " in line)
+    assert " ".join(line.split()) == (
+        "stream gw→hh throughput 902.5 Mbit/s 6 812.2 Mbit/s 6 0.900 0.0022 worse"
+    )
+    assert "2 results: 1 worse, 1 same (p < 0.01; chance alone would show about 0.02)" in text
+
+
+def test_json_has_the_documented_shape(database: Path):
+    add(database, (case(1000), FAST), facts={"gw1": {"kernel": "6.1"}})
+    add(database, (case(1000), SLOW), (case(9), []), facts={"gw1": {"kernel": "6.2"}})
+    found = json.loads(told(database, "--json"))
+    assert set(found) == {
+        "runs",
+        "settings",
+        "facts",
+        "hosts_only",
+        "results",
+        "parameters",
+        "cases_only",
+    }
+    assert found["runs"][0]["id"] == 1
+    assert found["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
+    worst = found["results"][0]
+    assert (worst["verdict"], worst["metric"], worst["unit"]) == ("worse", "throughput", "bit/s")
+    assert worst["runs"][0] == {
+        "n": 6,
+        "median": 902.5e6,
+        "minimum": 900e6,
+        "maximum": 905e6,
+        "suspect": 0,
+        "failed": 0,
+    }
+    assert found["parameters"] == [{"test": "stream", "name": "datagram", "only": [[], [9]]}]
+    assert [each["parameters"]["datagram"] for each in found["cases_only"][1]] == [9]
