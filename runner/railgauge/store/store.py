@@ -19,6 +19,7 @@ from railgauge.store import (
     log_write,
     outcomes,
     read,
+    replications,
     series,
     traces,
     write,
@@ -45,6 +46,7 @@ from railgauge.store.records import (
     StoredWarning,
     SystemLog,
 )
+from railgauge.store.replications import StoredReplication
 from railgauge.trace import Trace
 
 
@@ -200,18 +202,20 @@ class Store:
         metrics: Mapping[str, Mapping[str, MetricInfo]],
         results: Iterable[tuple[str, str, Outcome]],
         logs: Sequence[SystemLog] = (),
+        launches: Mapping[tuple[str, str], Launch] | None = None,
     ) -> int:
         """Store a whole run that others measured, all of it or nothing, and return its id.
 
         `results`: (test, case key, outcome). A case that has system logs or ports gets a launch
-        that they belong to. `logs` are of the idle stretches before and after the run.
+        that they belong to. `logs` are of the idle stretches before and after the run. `launches`
+        by test and case key hold what is known of both sides' settings.
         """
         rows = list(results)
         idle = [log_rows.prepare(log) for log in logs]
         with self._writing() as connection:
             run_id = write.insert_run(connection, run, cases, metrics)
             ids = read.open_run(connection, run_id)
-            for launch, some in extras.launches(rows):
+            for launch, some in extras.launches(rows, launches or {}):
                 launch_id = None
                 if launch is not None:
                     first, _ = outcomes.run_case(ids, *some[0][:2])
@@ -307,6 +311,19 @@ class Store:
         """Return what engines warned of, and what of system logs could not be stored, by case."""
         with self._reading() as connection:
             return extras_read.warnings(connection, run_id)
+
+    def replications(self, run_id: int, test: str, case_key: str) -> list[StoredReplication]:
+        """Return a case's replications with all their metrics, in order, without warm-ups."""
+        with self._reading() as connection:
+            return replications.case_replications(connection, run_id, test, case_key)
+
+    def logged_cases(self, run_id: int, most: int) -> list[tuple[str, str]]:
+        """Return (test, case key) of at most `most` cases that have system logs.
+
+        Those with suspect replications come first, each kind in the plan's order.
+        """
+        with self._reading() as connection:
+            return replications.logged_cases(connection, run_id, most)
 
     def _claim(self, run_id: int) -> AbstractContextManager[None]:
         if self._engine.dialect.name == "sqlite":

@@ -1,0 +1,122 @@
+"""A case's replications one by one, and which cases have system logs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import ColumnElement, Connection, exists, select
+
+from railgauge.cases import Value
+from railgauge.engine.outcome import Status
+from railgauge.store.log_models import LOG
+from railgauge.store.models import (
+    BenchCase,
+    LaunchRow,
+    Measurement,
+    Metric,
+    Replication,
+    RunCase,
+)
+from railgauge.store.read import find_run
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReplication:
+    """One replication; `metrics` are values and units, as its engine lists them.
+
+    `started_at` is ISO 8601, UTC, empty where nobody knows; `client` and `server` are the settings
+    that both sides had in the launch that measured it.
+    """
+
+    number: int
+    status: Status
+    error_code: str
+    metrics: Mapping[str, tuple[float, str]]
+    started_at: str
+    client: Mapping[str, Value]
+    server: Mapping[str, Value]
+
+
+def case_replications(
+    connection: Connection, run_id: int, test: str, case_key: str
+) -> list[StoredReplication]:
+    """Return the replications of a test's case in order; warm-ups are left out."""
+    find_run(connection, run_id)
+    this = (RunCase.run_id == run_id, RunCase.test == test, BenchCase.key == case_key)
+    rows = connection.execute(
+        select(
+            Replication.number,
+            Replication.status,
+            Replication.error_code,
+            Replication.started_at,
+            LaunchRow.client,
+            LaunchRow.server,
+        )
+        .join(RunCase, RunCase.id == Replication.run_case_id)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .outerjoin(LaunchRow, LaunchRow.id == Replication.launch_id)
+        .where(*this, Replication.number > 0)
+        .order_by(Replication.number)
+    ).all()
+    values = connection.execute(
+        select(Measurement.number, Metric.name, Measurement.value, Metric.unit)
+        .join(RunCase, RunCase.id == Measurement.run_case_id)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .join(Metric, Metric.id == Measurement.metric_id)
+        .where(*this, Measurement.number > 0)
+        .order_by(Measurement.number, Metric.id)
+    )
+    metrics: dict[int, dict[str, tuple[float, str]]] = {}
+    for number, name, value, unit in values:
+        metrics.setdefault(number, {})[name] = value, unit
+    return [
+        StoredReplication(
+            row.number,
+            cast(Status, row.status),
+            row.error_code or "",
+            metrics.get(row.number, {}),
+            row.started_at or "",
+            json.loads(row.client or "{}"),
+            json.loads(row.server or "{}"),
+        )
+        for row in rows
+    ]
+
+
+def logged_cases(connection: Connection, run_id: int, most: int) -> list[tuple[str, str]]:
+    """Return (test, case key) of the cases that have system logs, at most `most` of them.
+
+    Those with suspect replications come first, each kind in the plan's order.
+    """
+    find_run(connection, run_id)
+    # Both terms, as SQLite knows the partial index by the first.
+    suspect = (Replication.status != "ok", Replication.status == "suspect")
+    found: dict[int, tuple[str, str]] = {}
+    for which in (suspect, ()):
+        if len(found) < most:
+            for number, test, key in _logged(connection, run_id, most, which):
+                found.setdefault(number, (test, key))
+    return list(found.values())[:most]
+
+
+def _logged(
+    connection: Connection, run_id: int, most: int, which: Sequence[ColumnElement[bool]]
+) -> list[tuple[int, str, str]]:
+    logged = exists().where(
+        Replication.run_case_id == RunCase.id,
+        Replication.number > 0,
+        LOG.c.launch_id == Replication.launch_id,
+        LOG.c.number == Replication.number,
+        *which,
+    )
+    rows = connection.execute(
+        select(RunCase.id, RunCase.test, BenchCase.key)
+        .join(BenchCase)
+        .where(RunCase.run_id == run_id, logged)
+        .order_by(RunCase.id)
+        .limit(most)
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
