@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 from report_data import series
 
+from railgauge.report.machines import FactCell, FactGroup, FactRow, Machines
 from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.page import Details, Page
 from railgauge.report.pivot import build
@@ -42,7 +43,8 @@ class _Reader(HTMLParser):
 
 def _page(name: str = "R") -> Page:
     runs = Details("Runs", ("Run 1",), (("Plan", (name,)),))
-    machines = (Details("Machines of run 1", ("gw1",), (("cpu", (name,)),)),)
+    facts = FactGroup("General", (FactRow("cpu", (FactCell(name),), differs=False),), open=True)
+    machines = (Machines("Machines of run 1", ("gw1",), (facts,), "1 fact of one host."),)
     return Page("report", name, ("t",), (f"Run 1 of plan {name}.",), runs, machines, ())
 
 

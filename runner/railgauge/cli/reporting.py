@@ -10,6 +10,7 @@ import click
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
 from railgauge.errors import InputError
+from railgauge.report.casepage.collect import MOST_PAGES
 from railgauge.report.spec import load_spec
 from railgauge.report.write import write_report
 from railgauge.store import Store
@@ -31,13 +32,28 @@ from railgauge.store import Store
     metavar="DIR",
     help="The folder for index.html, the .tex, .csv and .txt files and the figures.",
 )
+@click.option(
+    "--cases",
+    type=click.IntRange(0, 100_000),
+    default=MOST_PAGES,
+    show_default=True,
+    metavar="N",
+    help="At most so many pages of cases, those with suspect replications first.",
+)
 @database
-def report(runs: tuple[int, ...], spec: Path | None, out: Path, where: str) -> None:
+def report(runs: tuple[int, ...], spec: Path | None, out: Path, cases: int, where: str) -> None:
     """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
     with contextlib.closing(Store.open(where, create=False)) as store:
-        files = write_report(store, runs or [_latest(store)], definition, out, catalogue=catalogue)
+        files = write_report(
+            store,
+            runs or [_latest(store)],
+            definition,
+            out,
+            catalogue=catalogue,
+            most_cases=cases,
+        )
     for file in files:
         click.echo(file)
 

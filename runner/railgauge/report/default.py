@@ -32,6 +32,12 @@ _HEADLINE_UNITS = {
     "connect_p99": "",
     "wall_time": "",
 }
+# The same for a page about one case, where the loads of its CPUs stand beside.
+HEADLINES = {
+    **_HEADLINE_UNITS,
+    "client_cpu_per_gigabyte": "s",
+    "server_cpu_per_gigabyte": "s",
+}
 # Where an engine has none of those.
 _OTHERS = 4
 
@@ -108,11 +114,16 @@ def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
     return CellSpec(metric=metric, unit=unit, digits=4 if tiny else 2)
 
 
+def stem(text: str) -> str:
+    """Return what is left of `text` in a file's name: a-z, 0-9 and `-`, at most 50 of them."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50]
+
+
 def _stem(text: str, taken: set[str]) -> str:
     """Return `text` as a file name's stem that isn't among `taken`, and add it there."""
-    stem = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50] or "table"
+    plain = stem(text) or "table"
     number = 1
-    while (name := stem if number == 1 else f"{stem}-{number}") in taken:
+    while (name := plain if number == 1 else f"{plain}-{number}") in taken:
         number += 1
     taken.add(name)
     return name

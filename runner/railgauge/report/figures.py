@@ -115,18 +115,32 @@ class _Maker:
         content = self._kind.draw(spec, store, lines, self.axis)
         notes = [*content.notes, sources(group, self._imported)]
         if self._kind.y is not None:
-            notes[:0] = _replications([line.members[0] for line in lines])
+            notes[:0] = _replications(store, lines)
         if without:
             notes.insert(0, _without([line.label for line in without]))
         notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
         return Figure(spec.name, title, content, tuple(notes))
 
 
-def _replications(traces: Sequence[StoredTrace]) -> list[str]:
+def _replications(store: Store, lines: Sequence[Line[StoredTrace]]) -> list[str]:
+    traces = [line.members[0] for line in lines]
     numbers = sorted({one.replication for one in traces})
-    if len(numbers) == 1:
-        return [f"Trace of replication {numbers[0]}."]
-    return ["Each case's first trace."] if numbers else []
+    notes = [f"Trace of replication {numbers[0]}."] if len(numbers) == 1 else []
+    if len(numbers) > 1:
+        notes = ["Each case's first trace."]
+    suspect = {
+        (run, one.test, one.case.key, one.replication)
+        for run in {one.run for one in traces}
+        for one in store.suspicions(run)
+    }
+    labels = [
+        line.label
+        for line, one in zip(lines, traces, strict=True)
+        if (one.run, one.test, one.case.key, one.replication) in suspect
+    ]
+    if labels:
+        notes.append(f"Traces of suspect replications: {some(labels, '; ')}.")
+    return notes
 
 
 def _without(labels: Sequence[str]) -> str:

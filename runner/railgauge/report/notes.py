@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from railgauge.analysis import Summary
@@ -17,6 +18,7 @@ STATISTIC_WORDS = {
     "cv": "coefficient of variation",
     "n": "number of replications",
 }
+_CPU = re.compile(r"\bcpu\b")
 _SHORT = {"stdev": "sd", "mean_absolute_deviation": "mean deviation", "n": "number"}
 
 
@@ -163,7 +165,7 @@ def _listed(names: Iterable[str]) -> str:
 def words(metric: str) -> str:
     """Return a metric's name as words to read."""
     text = metric.replace("_", " ").replace("rtt", "RTT").replace("p999", "p99.9")
-    return visible(text)
+    return visible(_CPU.sub("CPU", text))
 
 
 def _letters(place: int) -> str:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from railgauge.report.casepage.collect import CaseLink
 from railgauge.report.characters import visible
-from railgauge.store.records import Failure, StoredRun
+from railgauge.report.machines import Machines, make_machines
+from railgauge.report.naming import CaseNames
+from railgauge.store.records import Failure, StoredRun, StoredSuspicion
 
-_MOST_FAILURES = 100
+if TYPE_CHECKING:
+    from railgauge.catalogue import Catalogue
+
+_MOST_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,8 @@ class Page:
     """A report's frame. `summary` are sentences.
 
     `tables` and `figures` are the names of their files; a figure's own table follows it there.
+    `failures` and `suspects` have a table for each run with any. `links` are the cases that have a
+    page of their own, `links_note` says so where others have none.
     """
 
     name: str
@@ -32,31 +41,67 @@ class Page:
     tables: tuple[str, ...]
     summary: tuple[str, ...]
     runs: Details
-    machines: tuple[Details, ...]
+    machines: tuple[Machines, ...]
     failures: tuple[Details, ...]
     figures: tuple[str, ...] = ()
+    suspects: tuple[Details, ...] = ()
+    links: tuple[CaseLink, ...] = ()
+    links_note: str = ""
+
+
+def told(details: Details, most: int) -> tuple[str, ...]:
+    """Return the first `most` rows of `details` as sentences, and how many more there are."""
+    lines = [
+        f"{heading}, replication {texts[0]}: {texts[-1]}." for heading, texts in details.rows[:most]
+    ]
+    if len(details.rows) > most:
+        lines.append(f"{len(details.rows) - most} more are in index.html.")
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecords:
+    """A reported run, and which of its replications failed or are suspect."""
+
+    run: StoredRun
+    failures: Sequence[Failure]
+    suspicions: Sequence[StoredSuspicion]
 
 
 def make_page(
     name: str,
     title: str,
     tables: Sequence[str],
-    runs: Sequence[StoredRun],
-    failures: Sequence[Sequence[Failure]],
+    records: Sequence[RunRecords],
+    *,
     figures: Sequence[str] = (),
+    links: Sequence[CaseLink] = (),
+    links_note: str = "",
+    catalogue: Catalogue | None = None,
 ) -> Page:
-    """Return the frame of a report over `runs`, with the failed replications of each."""
+    """Return the frame of a report over the runs of `records`."""
+    runs = [one.run for one in records]
+    names = [CaseNames(run, catalogue) for run in runs]
     return Page(
         name=name,
         title=visible(title),
         tables=tuple(tables),
         summary=tuple(_summary(run) for run in runs),
         runs=_runs(runs),
-        machines=tuple(_machines(run) for run in runs if run.facts),
+        machines=tuple(make_machines(run) for run in runs if run.facts),
         failures=tuple(
-            _failures(run, failed) for run, failed in zip(runs, failures, strict=True) if failed
+            _failures(one, naming)
+            for one, naming in zip(records, names, strict=True)
+            if one.failures
         ),
         figures=tuple(figures),
+        suspects=tuple(
+            _suspects(one, naming)
+            for one, naming in zip(records, names, strict=True)
+            if one.suspicions
+        ),
+        links=tuple(links),
+        links_note=links_note,
     )
 
 
@@ -103,26 +148,33 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
     )
 
 
-def _machines(run: StoredRun) -> Details:
-    hosts = sorted(run.facts)
-    names = sorted({name for facts in run.facts.values() for name in facts})
-    rows = [
-        (visible(name), tuple(visible(run.facts[host].get(name, "–")) for host in hosts))
-        for name in names
-    ]
-    return Details(f"Machines of run {run.id}", tuple(map(visible, hosts)), tuple(rows))
-
-
-def _failures(run: StoredRun, failed: Sequence[Failure]) -> Details:
+def _failures(records: RunRecords, names: CaseNames) -> Details:
     rows = [
         (
-            f"{visible(one.test)}, {visible(one.case.link)}",
+            names.name(one.test, one.case),
             (str(one.replication), visible(one.error_code), visible(one.error_message)),
         )
-        for one in failed[:_MOST_FAILURES]
+        for one in records.failures[:_MOST_LISTED]
     ]
-    more = len(failed) - len(rows)
-    title = f"Failed replications of run {run.id}"
-    if more:
-        title += f" (the first {_MOST_FAILURES} of {len(failed)})"
+    title = _titled("Failed replications", records.run, len(records.failures))
     return Details(title, ("Replication", "Code", "Message"), tuple(rows))
+
+
+def _suspects(records: RunRecords, names: CaseNames) -> Details:
+    """Return a row for each suspect replication, with all that speaks against it."""
+    every: dict[tuple[str, str, int], list[StoredSuspicion]] = {}
+    for one in records.suspicions:
+        every.setdefault((one.test, one.case.key, one.replication), []).append(one)
+    rows = []
+    for those in list(every.values())[:_MOST_LISTED]:
+        codes = ", ".join(dict.fromkeys(visible(one.suspicion.code) for one in those))
+        why = "; ".join(dict.fromkeys(visible(one.suspicion.message) for one in those))
+        first = those[0]
+        rows.append((names.name(first.test, first.case), (str(first.replication), codes, why)))
+    title = _titled("Suspect replications", records.run, len(every))
+    return Details(title, ("Replication", "Code", "Why"), tuple(rows))
+
+
+def _titled(what: str, run: StoredRun, count: int) -> str:
+    more = f" (the first {_MOST_LISTED} of {count})" if count > _MOST_LISTED else ""
+    return f"{what} of run {run.id}{more}"

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 from railgauge.assets import folder
 from railgauge.report import plotfile, svg, tex
+from railgauge.report.casepage.timeplot import Panel, Plotted
+from railgauge.report.casepage.view import CasePage
+from railgauge.report.characters import visible
 from railgauge.report.figure import Figure
-from railgauge.report.page import Page
+from railgauge.report.machines import in_short
+from railgauge.report.page import Details, Page, told
 from railgauge.report.plaintext import Layout
 from railgauge.report.table import Table
 from railgauge.report.textable import lay_out
@@ -35,6 +39,11 @@ def render_figure_text(figure: Figure) -> str:
     return _plain().get_template("figure.txt.j2").render(figure=figure)
 
 
+def render_listed_text(details: Details) -> str:
+    """Return what a page lists, as sentences for a terminal."""
+    return "\n".join([details.title, *(f"  {line}" for line in told(details, 40))]) + "\n"
+
+
 def render_figure_latex(figure: Figure) -> str:
     r"""Return a figure with its caption as a fragment for \input, which inputs its picture."""
     return _latex().get_template("figure.tex.j2").render(figure=figure)
@@ -56,7 +65,35 @@ def render_latex_document(page: Page) -> str:
 
 def render_html(page: Page, tables: Sequence[Table], drawn: Sequence[plotfile.Drawn] = ()) -> str:
     """Return one self-contained page with all the tables, figures, the runs and the machines."""
-    return _html().get_template("index.html.j2").render(page=page, tables=tables, drawn=drawn)
+    hrefs = {(one.run, one.test, one.case.key): one.href for one in page.links}
+    template = _html().get_template("index.html.j2")
+    return template.render(page=page, tables=tables, drawn=drawn, hrefs=hrefs)
+
+
+def render_case(page: CasePage, report: str, plotted: Plotted | None, undrawn: str = "") -> str:
+    """Return the self-contained page of a case of the report titled `report`.
+
+    `plotted` has its timelines' pictures; without it `undrawn` says why there are none.
+    """
+    pictures = []
+    if plotted is not None:
+        svgs = iter(plotted.svgs)
+        for place, host in enumerate(page.timelines, 1):
+            figures = [
+                (figure, _inline(next(svgs), f"t{place}-{figure.name}", figure.title, figure.told))
+                for figure in host.figures
+            ]
+            pictures.append((host, figures))
+    template = _html().get_template("case.html.j2")
+    return template.render(
+        page=page, report=report, pictures=pictures, undrawn=undrawn, drawing=_drawing(page)
+    )
+
+
+def render_timelines(name: str, title: str, panels: Sequence[Panel]) -> str:
+    """Return the gnuplot script that draws the timelines of a case from its data file."""
+    template = _gnuplot().get_template("timelines.plot.j2")
+    return template.render(name=name, title=title, panels=panels)
 
 
 @cache
@@ -93,6 +130,9 @@ def _latex() -> Environment:
         finalize=tex.escape,
     )
     environment.filters["tex"] = lambda text: tex.Tex(str(text).strip("\n"))
+    environment.filters["breakable"] = tex.breakable
+    environment.globals["told"] = told
+    environment.globals["in_short"] = in_short
     environment.filters["cells"] = lambda cells: tex.Tex(" & ".join(cells))
     return environment
 
@@ -135,13 +175,24 @@ def _html() -> Environment:
     )
     environment.globals["tooltip"] = tooltip
     environment.globals["picture"] = _picture
+    environment.filters["visible"] = visible
     return environment
 
 
 def _picture(drawn: plotfile.Drawn) -> Markup:
+    figure = drawn.figure
+    return _inline(drawn.svg, figure.name, figure.title, " ".join(figure.content.summary))
+
+
+def _drawing(page: CasePage) -> Markup:
     from markupsafe import Markup
 
-    figure = drawn.figure
-    told = " ".join(figure.content.summary)
+    # Its texts are escaped where it is drawn.
+    return Markup(page.scheme.svg if page.scheme is not None else "")  # noqa: S704
+
+
+def _inline(picture: str, name: str, title: str, told: str) -> Markup:
+    from markupsafe import Markup
+
     # Built by an XML writer, so nothing in it is left to escape.
-    return Markup(svg.inline(drawn.svg, figure.name, figure.title, told))  # noqa: S704
+    return Markup(svg.inline(picture, name, title, told))  # noqa: S704

@@ -153,6 +153,12 @@ def _escaped(text: str) -> Tex:
     return Tex("{}".join(_SPECIAL.sub(_character, part) for part in parts))
 
 
+def breakable(text: object) -> Tex:
+    """Return `text` as LaTeX whose long words may be broken after what joins their parts."""
+    parts = re.split(r"(?<=[_.,/=-])(?=[^\s])", str(text))
+    return Tex(r"\allowbreak{}".join(map(escape, parts)))
+
+
 def unit(name: str) -> Tex:
     """Return a display unit as siunitx writes it; a unit it doesn't know, as text."""
     macros = _UNITS.get(name)

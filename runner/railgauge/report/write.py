@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from railgauge.errors import EnvironmentFailedError, InputError
+from railgauge.report.casepage.collect import FOLDER, MOST_PAGES, case_links, case_pages
+from railgauge.report.casepage.timeplot import draw_timelines
 from railgauge.report.csvfile import render_csv, render_json, render_records
 from railgauge.report.default import default_series, default_spec
 from railgauge.report.figure import Figure
 from railgauge.report.figures import build_figures
+from railgauge.report.gnuplot import find_gnuplot
 from railgauge.report.model import Spec
-from railgauge.report.page import Page, make_page
+from railgauge.report.page import Page, RunRecords, make_page
 from railgauge.report.pivot import build
 from railgauge.report.plotfile import Drawn, draw
 from railgauge.report.render import (
+    render_case,
     render_figure_latex,
     render_figure_text,
     render_html,
     render_latex,
     render_latex_document,
+    render_listed_text,
     render_text,
 )
 from railgauge.report.slow_nodes import HEADER, Listing, build_listings
@@ -30,6 +35,7 @@ from railgauge.report.table import Table
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
     from railgauge.store import Store
+    from railgauge.store.records import StoredRun
 
 
 def write_report(
@@ -39,6 +45,7 @@ def write_report(
     out_dir: Path,
     *,
     catalogue: Catalogue | None = None,
+    most_cases: int = MOST_PAGES,
 ) -> list[Path]:
     """Write the report over these runs into `out_dir` (made if missing) and return its files.
 
@@ -46,8 +53,11 @@ def write_report(
     inputs a `TABLE.tex` for each table; `TABLE.csv` has every cell's numbers. A list of slow
     nodes is a table with a `.json` too. A figure has a
     `FIGURE.tex` and a `FIGURE.csv` too, and the gnuplot script, its data and the two pictures it
-    makes: `.plot`, `.dat`, `.svg` and `-picture.tex`. Without a `spec` each test has its default
-    table. `catalogue` writes parameters with their units. Each file is complete or not there.
+    makes: `.plot`, `.dat`, `.svg` and `-picture.tex`. `cases/` has a page for each case with system
+    logs, at most `most_cases`, and the script and data of its figures. Without a `spec` each test
+    has its default table. `catalogue` writes parameters with their units. Each file is complete or
+    not there.
+
     InputError when there is nothing to show, EnvironmentFailedError when a figure can't be drawn
     or a file can't be written.
     """
@@ -71,16 +81,57 @@ def write_report(
         figures += build_figures(part, store, run_ids, catalogue=catalogue, imported=imported)
     every = [*tables, *(one.table for one in listings)]
     _refuse_one_name_for_two(spec, every, figures)
+    links = case_links(store, runs, catalogue, most_cases)
     page = make_page(
         spec.name,
         spec.title,
         [table.name for table in every],
-        runs,
-        [store.failures(run.id) for run in runs],
-        [name for figure in figures for name in _names(figure)],
+        [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs],
+        figures=[name for figure in figures for name in _names(figure)],
+        links=links,
+        links_note=_links_note(most_cases) if len(links) == most_cases else "",
+        catalogue=catalogue,
     )
     drawn = [draw(figure) for figure in figures]
-    return _write(_files(page, tables, listings, drawn), out_dir)
+    # Before the page that links to them.
+    cases = _write_cases(store, runs, page, catalogue, out_dir)
+    return _write(_files(page, tables, listings, drawn), out_dir) + cases
+
+
+def _write_cases(
+    store: Store,
+    runs: Sequence[StoredRun],
+    page: Page,
+    catalogue: Catalogue | None,
+    out_dir: Path,
+) -> list[Path]:
+    """Write the cases' pages, each before the next one is made."""
+    if not page.links:
+        return []
+    written: list[Path] = []
+    gnuplot, undrawn = "", ""
+    try:
+        gnuplot = find_gnuplot()
+    except EnvironmentFailedError as error:
+        # Whoever asked for no figure needs no gnuplot.
+        undrawn = f"Without figures over time: {error}."
+    for one in case_pages(store, runs, page.links, catalogue):
+        files = {}
+        plotted = None
+        if gnuplot and one.timelines:
+            plotted = draw_timelines(gnuplot, one.name, one.title, one.timelines)
+            files = {f"{one.name}.plot": plotted.plot, f"{one.name}.dat": plotted.dat}
+        why = undrawn if one.timelines else ""
+        files[f"{one.name}.html"] = render_case(one, page.title, plotted, why)
+        written += _write(files, out_dir / FOLDER)
+    return written
+
+
+def _links_note(most: int) -> str:
+    return (
+        f"At most {most} cases have a page, those with suspect replications first:"
+        " --cases allows more."
+    )
 
 
 def _files(
@@ -92,6 +143,7 @@ def _files(
         texts.append(render_figure_text(one.figure))
         if one.figure.content.table is not None:
             texts.append(render_text(one.figure.content.table))
+    texts += map(render_listed_text, page.suspects)
     files = {
         "index.html": render_html(page, every, drawn),
         f"{page.name}.txt": "\n".join(texts),

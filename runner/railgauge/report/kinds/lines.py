@@ -65,18 +65,21 @@ def _draw(
         summary=tuple(summary),
         header=(*_COLUMNS, figure.x.axis, *Summary._fields),
         records=tuple(records),
-        notes=_notes(several if bars else 0, empty),
+        notes=_notes(several if bars else 0, empty, every),
     )
 
 
-def _notes(several: int, empty: int) -> tuple[str, ...]:
-    """Tell of bars over `several` replications, and of `empty` cases."""
+def _notes(several: int, empty: int, shown: Sequence[Series]) -> tuple[str, ...]:
+    """Tell of bars over `several` replications, of `empty` cases, and of suspect ones."""
     notes = []
     if several > 1:
         notes.append(f"Bars: the least and the greatest of {several} replications.")
     if empty:
         are = "s without a value are" if empty > 1 else " without a value is"
         notes.append(f"{empty} case{are} not shown.")
+    suspect = sum(1 for one in shown if one.suspect.any())
+    if suspect:
+        notes.append(f"Points with suspect replications, which are included: {suspect}.")
     return tuple(notes)
 
 

@@ -1,0 +1,315 @@
+"""A page for each case with system logs: what is on it, its figures, and how many there are."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from log_samples import system_log
+
+from railgauge.cases import Case, Value, case_key
+from railgauge.catalogue import load_catalogue
+from railgauge.report.casepage.timelines import timelines
+from railgauge.report.write import write_report
+from railgauge.store import Store
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.systemlog import PortLog, Suspicion, SystemLog, TimeSeries
+
+_DROPS = "hh1: 1,204 packets were dropped, the receive buffer being full"
+_EVIL = """<script>alert(1)</script> " onload='x' & {{ 7*7 }}\x07"""
+_METRICS = {
+    "udp": {
+        "throughput": MetricInfo("bit/s", "higher"),
+        "loss_rate": MetricInfo("", "lower"),
+        "sent_packets": MetricInfo("", ""),
+        "received_packets": MetricInfo("", ""),
+        "receiver_drops": MetricInfo("", ""),
+    }
+}
+
+
+def _case(datagram: int, link: str = "gw→hh") -> Case:
+    parameters: dict[str, Value] = {"mode": "stream", "datagram": datagram, "sockbuf": 10240}
+    key = case_key("udp", link, "gw1", "hh1", parameters)
+    return Case(key, "udp", link, "gw1", "hh1", parameters)
+
+
+def _outcome(
+    number: int, logs: Sequence[SystemLog] = (), suspicions: Sequence[Suspicion] = ()
+) -> Outcome:
+    return Outcome(
+        number,
+        1.0,
+        {"throughput": 9e8 + number * 1e6, "loss_rate": 0.012, "sent_packets": 428_123.0},
+        "suspect" if suspicions else "ok",
+        logs=tuple(logs),
+        suspicions=tuple(suspicions),
+    )
+
+
+def _hosts(**more: int) -> list[SystemLog]:
+    return [system_log("gw1", samples=5), system_log("hh1", samples=5, busy=0.8, **more)]
+
+
+def _store_run(
+    store: Store, outcomes: dict[int, list[Outcome]], link: str = "gw→hh", test: str = "stream"
+) -> int:
+    """Store a run with a case for each datagram size of `outcomes`."""
+    new = NewRun("fabric", "text", "/home/me", "c0ffee" * 6, False, 7, "ctl", "0.1.0", "ab", {})
+    cases = {datagram: _case(datagram, link) for datagram in outcomes}
+    planned = [PlannedCase(test, cases[size], len(those)) for size, those in outcomes.items()]
+    number = store.begin_run(new, planned, _METRICS)
+    for size, those in outcomes.items():
+        launch = Launch(1.0, warnings=("the receive buffer was clamped",))
+        for one in those:
+            store.add(number, test, cases[size].key, one, launch)
+    store.finish_run(number, "complete")
+    return number
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "r.db")) as opened:
+        yield opened
+
+
+def _write(store: Store, run: int, out: Path, most: int = 200) -> dict[str, str]:
+    files = write_report(store, [run], None, out, catalogue=load_catalogue(), most_cases=most)
+    return {str(file.relative_to(out)): file.read_text(encoding="utf-8") for file in files}
+
+
+def _pages(files: dict[str, str]) -> list[str]:
+    return [text for name, text in files.items() if re.fullmatch(r"cases/.*\.html", name)]
+
+
+def _text(page: str) -> str:
+    bare = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(bare).split())
+
+
+class _Balance(HTMLParser):
+    """Checks that every element is closed, and collects ids and links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.ids: list[str] = []
+        self.hrefs: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        found = dict(attrs)
+        self.ids += [found["id"] or ""] if "id" in found else []
+        self.hrefs += [found["href"] or ""] if "href" in found and tag == "a" else []
+        assert not any(name.startswith("on") for name in found)
+        if tag not in ("meta", "br", "col"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def _read(page: str) -> _Balance:
+    reader = _Balance()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    assert len(reader.ids) == len(set(reader.ids))
+    return reader
+
+
+def test_each_case_with_system_logs_has_a_page_that_the_report_links_to(
+    store: Store, tmp_path: Path
+) -> None:
+    outcomes = {1024: [_outcome(1, _hosts())], 1460: [_outcome(1)], 4096: [_outcome(1, _hosts())]}
+    out = tmp_path / "out"
+    files = _write(store, _store_run(store, outcomes), out)
+    index = files["index.html"]
+    links = [href for href in _read(index).hrefs if href.startswith("cases/")]
+    # From each of the two cells of its row, and from the list of cases.
+    assert len(links) == 2 * 3
+    assert sorted(set(links)) == sorted(name for name in files if name.endswith(".html"))[:2]
+    assert "stream, datagram 4KiB" in _text(index)
+    assert all(_read(page).hrefs == ["../index.html"] for page in _pages(files))
+
+
+def test_a_run_without_system_logs_has_no_pages_of_cases(store: Store, tmp_path: Path) -> None:
+    files = _write(store, _store_run(store, {1024: [_outcome(1)]}), tmp_path / "out")
+    assert not [name for name in files if name.startswith("cases/")]
+    assert "Cases with system logs" not in files["index.html"]
+
+
+def test_the_page_tells_replications_hosts_and_why_one_is_suspect(
+    store: Store, tmp_path: Path
+) -> None:
+    bad = _outcome(
+        2, _hosts(protocol__Udp__RcvbufErrors=1204), [Suspicion("receive-drops", "hh1", _DROPS)]
+    )
+    lost = Outcome(3, 1.0, {}, "failed", error_code="peer-lost", error_message="gone")
+    outcomes = {1460: [_outcome(1, _hosts()), bad, lost]}
+    files = _write(store, _store_run(store, outcomes), tmp_path / "out")
+    (page,) = _pages(files)
+    text = _text(page)
+    assert "Engine udp from gw1 to hh1, run 1 of plan fabric." in text
+    assert "the receive buffer was clamped" in text
+    assert "1 ok 901.0 1.200 50.0 80.0" in text
+    assert "2 suspect: receive-drops 902.0 1.200 50.0 80.0" in text
+    assert "3 failed: peer-lost – – – –" in text
+    assert f"Replication 2 suspect {_DROPS} gw1 (client, 5.000 s)" in text
+    assert "Udp/RcvbufErrors dropped: the socket's receive buffer was full 1,204" in text
+    assert page.count("CPU by CPU") == 2 * 2 * 2  # caption and label, hosts, replications
+    assert "Replication 3" not in text
+
+
+def test_what_a_stream_lost_is_told_with_the_path_and_what_its_ports_counted(
+    store: Store, tmp_path: Path
+) -> None:
+    own = {"protocol__Ip__OutRequests": 5000, "protocol__Udp__OutDatagrams": 5000}
+    none = dict.fromkeys(own, 0)
+    hosts = [
+        system_log("gw1", interface__eth0__tx_packets=5000, **own),
+        system_log("hh1", interface__eth0__rx_packets=3800, **none),
+    ]
+    ports = (
+        PortLog(1, "switchA", "17", {"ifHCInUcastPkts": 5000, "ifInDiscards": 0}),
+        PortLog(2, "switchA", "18", {"ifHCOutUcastPkts": 3800, "ifOutDiscards": 1200}),
+    )
+    metrics = {"sent_packets": 5000.0, "received_packets": 3796.0, "receiver_drops": 4.0}
+    outcome = replace(_outcome(1, hosts), metrics=metrics, ports=ports)
+    run = _store_run(store, {1460: [outcome]})
+    (page,) = _pages(_write(store, run, tmp_path / "out"))
+    text = _text(page)
+    assert "5,000 packets vanished between switchA:17 (in) and switchA:18 (out)" in text
+    assert "4 of 5,000 datagrams reached hh1 and were dropped at the socket" in text
+    assert "switchA:18 (out) ifHCOutUcastPkts 1,200 ifOutDiscards 3,800" in text
+    assert "Path: gw1, port 17, switchA, port 18, hh1" in page
+    assert "Ports on the path Port ifHCInUcastPkts" in text
+
+
+def test_suspect_replications_are_listed_and_marked_everywhere(
+    store: Store, tmp_path: Path
+) -> None:
+    bad = _outcome(2, (), [Suspicion("receive-drops", "hh1", _DROPS)])
+    files = _write(store, _store_run(store, {1460: [_outcome(1), bad]}), tmp_path / "out")
+    text = _text(files["index.html"])
+    assert "Suspect replications of run 1" in text
+    assert f"stream, gw→hh 2 receive-drops {_DROPS}" in text
+    assert f"  stream, gw→hh, replication 2: {_DROPS}." in files["report.txt"].splitlines()
+    assert "a) 2 of 2 replications; 1 suspect (included)" in files["report.txt"]
+    assert r"\textsuperscript{a}~2 of 2 replications; 1 suspect (included)." in files["stream.tex"]
+    assert r"\subsection*{Suspect replications of run 1}" in files["report.tex"]
+    header, first, _ = (line.split(",") for line in files["stream.csv"].splitlines())
+    assert dict(zip(header, first, strict=True))["suspect"] == "1"
+
+
+def test_of_many_suspect_replications_the_first_hundred_are_listed(
+    store: Store, tmp_path: Path
+) -> None:
+    bad = [_outcome(i, (), [Suspicion("steal", "gw1", "gw1: stolen")]) for i in range(1, 124)]
+    files = _write(store, _store_run(store, {1460: bad}), tmp_path / "out")
+    assert "Suspect replications of run 1 (the first 100 of 123)" in files["index.html"]
+    assert files["index.html"].count("gw1: stolen") == 100
+    assert "  60 more are in index.html." in files["report.txt"].splitlines()
+
+
+def test_pages_are_bounded_and_suspect_cases_come_first(store: Store, tmp_path: Path) -> None:
+    outcomes = {size: [_outcome(1, _hosts())] for size in (1000, 1001, 1002)}
+    outcomes[1003] = [_outcome(1, _hosts(), [Suspicion("steal", "gw1", "gw1: stolen")])]
+    run = _store_run(store, outcomes)
+    files = _write(store, run, tmp_path / "two", most=2)
+    keys = [re.findall(r"-([0-9a-f]+)\.html", name) for name in files if "cases/" in name]
+    assert sorted(key for found in keys for key in found) == sorted(
+        _case(size).key[:16] for size in (1000, 1003)
+    )
+    assert "At most 2 cases have a page" in files["index.html"]
+    assert not _pages(_write(store, run, tmp_path / "none", most=0))
+
+
+def test_of_many_replications_some_are_shown_in_full_suspect_ones_among_them(
+    store: Store, tmp_path: Path
+) -> None:
+    outcomes = [_outcome(i, _hosts()) for i in range(1, 9)]
+    outcomes.append(_outcome(9, _hosts(), [Suspicion("steal", "gw1", "gw1: stolen")]))
+    (page,) = _pages(_write(store, _store_run(store, {1460: outcomes}), tmp_path / "out"))
+    shown = re.findall(r"<h2>Replication (\d+)", page)
+    assert shown == ["1", "2", "3", "4", "5", "9"]
+    assert "Shown in full are 6 replications, suspect ones first; 3 more" in _text(page)
+
+
+def test_the_same_database_gives_the_same_bytes_again(store: Store, tmp_path: Path) -> None:
+    run = _store_run(store, {1460: [_outcome(1, _hosts()), _outcome(2, _hosts())]})
+    first = _write(store, run, tmp_path / "a")
+    assert first == _write(store, run, tmp_path / "b")
+    assert sorted(Path(name).suffix for name in first if "cases/" in name) == [
+        ".dat",
+        ".html",
+        ".plot",
+    ]
+
+
+def test_names_with_markup_show_as_text(store: Store, tmp_path: Path) -> None:
+    hostile = [
+        replace(
+            system_log(),
+            labels={"interrupt/24": _EVIL},
+            counts={**system_log().counts, f"interface/{_EVIL}/rx_packets": 3},
+        )
+    ]
+    outcomes = {1460: [_outcome(1, hostile, [Suspicion("steal", "gw1", _EVIL)])]}
+    files = _write(store, _store_run(store, outcomes, link=_EVIL), tmp_path / "out")
+    for page in (*_pages(files), files["index.html"]):
+        assert "script" not in _read(page).tags
+        assert "\x07" not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_the_page_asks_nobody_for_anything(store: Store, tmp_path: Path) -> None:
+    run = _store_run(store, {1460: [_outcome(1, _hosts())]})
+    (page,) = _pages(_write(store, run, tmp_path / "out"))
+    assert not _read(page).tags & {"link", "script", "img", "iframe", "object"}
+    without_names = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+    assert not re.search(r"src=|@import|https?:", without_names)
+
+
+def test_too_few_samples_make_no_figure(store: Store, tmp_path: Path) -> None:
+    run = _store_run(store, {1460: [_outcome(1, [system_log(samples=2)])]})
+    files = _write(store, run, tmp_path / "out")
+    assert "Over time" not in _pages(files)[0]
+    assert not [name for name in files if name.endswith(".plot")]
+
+
+def test_timelines_are_what_was_counted_in_each_stretch_over_its_length() -> None:
+    times = np.array([1.0, 2.0, 4.0])
+    names = ("cpu/all/user", "cpu/all/idle", "interface/eth0/rx_bytes", "interface/lo/rx_bytes")
+    values = np.array([[50, 150, 10**6, 7], [100, 300, 10**6, 7], [500, 300, 3 * 10**6, 7]])
+    log = replace(system_log(), series=TimeSeries(times, names, values))
+    cpu, traffic = timelines([(log, False)])
+    assert [one.label for one in cpu.quantities] == ["busy", "in interrupts"]
+    assert cpu.quantities[0].sound[0].tolist() == [[0, 25], [1, 25], [2, 100], [4, 100]]
+    assert traffic.quantities[0].sound[0].tolist() == [[0, 8], [1, 0], [2, 8], [4, 8]]
+    assert cpu.told == (
+        "share of all CPUs' time (%). busy: least 25, greatest 100; in interrupts: least 0,"
+        " greatest 0."
+    )
+
+
+def test_many_samples_are_put_together_and_lose_nothing() -> None:
+    times = np.arange(1, 502) * 0.01
+    values = np.arange(1, 502)[:, None] * 1250
+    log = replace(system_log(), series=TimeSeries(times, ("interface/eth0/tx_bytes",), values))
+    ((sent,),) = [one.quantities for one in timelines([(log, True)])]
+    (steps,) = sent.suspect
+    assert len(steps) <= 102
+    assert steps[-1, 0] == times[-1]
+    assert np.allclose(steps[:, 1], 1.0)
+    assert sent.sound == ()
