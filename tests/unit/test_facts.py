@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -85,6 +85,11 @@ def here() -> Iterator[Transport]:
     transport.close()
 
 
+@pytest.fixture
+def iproute(require: Callable[[object, str], None]) -> None:
+    require(Path("/sbin/ip").exists() or Path("/usr/sbin/ip").exists(), "ip (iproute2)")
+
+
 def test_this_machine_says_what_it_is(here: Transport):
     found = facts.gather(here)
     assert found["kernel"].startswith("Linux version")
@@ -97,8 +102,7 @@ def test_a_second_look_at_this_machine_finds_the_same(here: Transport):
     assert facts.gather(here, ["127.0.0.1"]) == facts.gather(here, ["127.0.0.1"])
 
 
-def test_the_way_to_a_peer_is_a_fact_by_its_name(here: Transport, require):
-    require(Path("/sbin/ip").exists() or Path("/usr/sbin/ip").exists(), "ip (iproute2)")
+def test_the_way_to_a_peer_is_a_fact_by_its_name(here: Transport, iproute: None):
     found = facts.gather(here, ["127.0.0.1", "localhost"])
     mtu = Path("/sys/class/net/lo/mtu").read_text().strip()
     assert found["route.127.0.0.1"] == f"lo, source 127.0.0.1, mtu {mtu}"
@@ -106,8 +110,7 @@ def test_the_way_to_a_peer_is_a_fact_by_its_name(here: Transport, require):
     assert found["peer_interfaces"] == "lo"
 
 
-def test_of_very_many_peers_only_the_interfaces_are_facts(here: Transport, require):
-    require(Path("/sbin/ip").exists() or Path("/usr/sbin/ip").exists(), "ip (iproute2)")
+def test_of_very_many_peers_only_the_interfaces_are_facts(here: Transport, iproute: None):
     found = facts.gather(here, [f"127.0.1.{number}" for number in range(100)])
     assert found["peer_interfaces"] == "lo"
     assert not [name for name in found if name.startswith("route.")]
@@ -171,3 +174,8 @@ def test_what_a_login_shell_says_first_is_no_fact():
         yield "railgauge-facts:"
 
     assert facts.gather(FakeTransport("gw1", {"sh": shell}))["kernel"] == "Linux version 6"
+
+
+def test_ten_thousand_peers_are_not_too_many_to_ask_about(here: Transport, iproute: None):
+    peers = [f"127.{number // 250}.{number % 250}.1" for number in range(10_000)]
+    assert facts.gather(here, peers)["peer_interfaces"] == "lo"
