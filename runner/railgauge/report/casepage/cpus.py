@@ -7,7 +7,7 @@ from typing import NamedTuple, get_args
 
 from railgauge.report.casepage.counters import Counters, by_number
 from railgauge.report.casepage.sheet import Kind, Piece, Sheet, SheetRow, count, share
-from railgauge.systemlog import SoakLoad
+from railgauge.systemlog import SoakLoad, SystemLog
 
 _IDLE = ("idle", "iowait")
 _ALWAYS = ("user", "system", "softirq")
@@ -42,10 +42,9 @@ class _Ticks(NamedTuple):
         return self.total - sum(self.kinds.get(name, 0) for name in _IDLE)
 
 
-def soak_load(counters: Counters) -> float | None:
+def soak_load(log: SystemLog) -> float | None:
     """Return the mean load of the host's CPUs by their soakers; None without any."""
-    soak = counters.log.soak
-    return sum(one.load for one in soak) / len(soak) if soak else None
+    return sum(one.load for one in log.soak) / len(log.soak) if log.soak else None
 
 
 def cpu_sheet(counters: Counters) -> Sheet | None:
