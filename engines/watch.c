@@ -28,7 +28,7 @@ static uint64_t began;
 
 static void tell_failure(enum failure failure, const char *message)
 {
-    if (!options.json || output.broken || output.stream == NULL) {
+    if (!options.json || output.broken) {
         fprintf(stderr, "rail-watch: %s (%s)\n", message, failure_code(failure));
         return;
     }
@@ -154,14 +154,13 @@ static void serve(int signals)
 int main(int argc, char **argv)
 {
     struct inherited before;
+    output_open(&output, STDOUT_FILENO);
     failures_go_to(tell_failure);
     options_parse(&options, argc, argv);
     int signals = take_signals(&before.blocked);
     allow_many_files(&before.files);
-    if (options.json) {
-        output_open(&output, STDOUT_FILENO);
+    if (options.json)
         input_open(&input);
-    }
     if (options.marks)
         marks_open(&marks, options.marks);
     sources_open(&sources, &table, options.root);

@@ -10,7 +10,9 @@ typedef void finder(struct values *values, const char *root);
 finder find_frequencies;   /* cpu/cpuN/cpufreq */
 finder find_throttling;    /* cpu/cpuN/thermal_throttle */
 finder find_fabric;        /* class/infiniband */
-finder find_net_statistics; /* class/net/IF/statistics, what /proc/net/dev lacks */
+/* class/net/IF/statistics, what /proc/net/dev lacks */
+finder find_unhandled;  /* packets that nobody wanted: in none of its columns */
+finder find_net_errors; /* what its columns of errors are made of */
 
 /* Calls found for each name in the folder, in the order of their names and numbers. */
 void each_name(const char *folder, void (*found)(const char *name, void *context), void *context);

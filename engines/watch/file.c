@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FIRST_ROOM 8192
@@ -21,14 +22,21 @@ bool file_open(struct file *file, const char *path)
 static void grow(struct file *file)
 {
     file->room = file->room ? 2 * file->room : FIRST_ROOM;
-    file->bytes = file->room <= MOST_ROOM ? realloc(file->bytes, file->room) : NULL;
-    if (file->bytes == NULL)
+    bool may = file->room <= MOST_ROOM;
+    file->bytes = may ? realloc(file->bytes, file->room) : NULL;
+    file->before = may ? realloc(file->before, file->room) : NULL;
+    if (file->bytes == NULL || file->before == NULL)
         fail(OUT_OF_MEMORY, "no memory for a file of the kernel's of %zu bytes", file->room);
 }
 
 bool file_read(struct file *file, struct text *text)
 {
     size_t length = 0;
+    char *before = file->bytes;
+    file->bytes = file->before;
+    file->before = before;
+    file->length_before = file->length;
+    file->length = 0;
     for (;;) {
         if (length == file->room)
             grow(file);
@@ -41,8 +49,15 @@ bool file_read(struct file *file, struct text *text)
             return false;
         length += (size_t)got;
     }
+    file->length = length;
     *text = (struct text){file->bytes, file->bytes + length};
     return true;
+}
+
+bool file_unchanged(const struct file *file)
+{
+    return file->length && file->length == file->length_before &&
+           memcmp(file->bytes, file->before, file->length) == 0;
 }
 
 void file_close(struct file *file)
@@ -50,6 +65,7 @@ void file_close(struct file *file)
     if (file->fd >= 0)
         close(file->fd);
     free(file->bytes);
+    free(file->before);
     *file = (struct file){.fd = -1};
 }
 

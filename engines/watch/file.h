@@ -8,8 +8,8 @@
 
 struct file {
     int fd; /* -1: not there */
-    char *bytes;
-    size_t room;
+    char *bytes, *before; /* of this reading and of the one before it */
+    size_t room, length, length_before;
 };
 
 /* False if it isn't there or may not be read. */
@@ -18,6 +18,9 @@ bool file_open(struct file *file, const char *path);
 /* The whole file as it is now; false if it can't be read, as when its device is gone. The text is
  * good until the next reading. */
 bool file_read(struct file *file, struct text *text);
+
+/* The last reading was the same as the one before it. */
+bool file_unchanged(const struct file *file);
 
 void file_close(struct file *file);
 

@@ -7,6 +7,7 @@
 
 struct search {
     struct values *values;
+    const char *const *files; /* ends with NULL */
     char folder[PATH_LIMIT];
     unsigned others; /* interfaces that aren't this network namespace's */
     unsigned ours;
@@ -43,23 +44,34 @@ static bool is_ours(struct search *search)
 
 static void add_interface(const char *name, void *context)
 {
-    static const char *const files[] = {
-        "rx_missed_errors", "rx_crc_errors", "rx_length_errors", "rx_over_errors",
-        "rx_nohandler", "tx_aborted_errors", "tx_heartbeat_errors", "tx_window_errors",
-    };
     const struct search *search = context;
     char path[PATH_LIMIT + 400];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%.255s/statistics/%s", search->folder, name, files[i]);
+    for (const char *const *file = search->files; *file; file++) {
+        snprintf(path, sizeof path, "%s/%.255s/statistics/%s", search->folder, name, *file);
         feed_group(&search->values->feed, "interface/", text_of_word(name));
-        values_add(search->values, path, files[i], COUNTER, 1);
+        values_add(search->values, path, *file, COUNTER, 1);
     }
 }
 
-void find_net_statistics(struct values *values, const char *root)
+static void find(struct values *values, const char *root, const char *const *files)
 {
-    struct search search = {.values = values};
+    struct search search = {.values = values, .files = files};
     snprintf(search.folder, sizeof search.folder, "%s/sys/class/net", root);
     if (*root || is_ours(&search))
         each_name(search.folder, add_interface, &search);
+}
+
+void find_unhandled(struct values *values, const char *root)
+{
+    static const char *const files[] = {"rx_nohandler", NULL};
+    find(values, root, files);
+}
+
+void find_net_errors(struct values *values, const char *root)
+{
+    static const char *const files[] = {
+        "rx_missed_errors",  "rx_crc_errors",       "rx_length_errors", "rx_over_errors",
+        "tx_aborted_errors", "tx_heartbeat_errors", "tx_window_errors", NULL,
+    };
+    find(values, root, files);
 }

@@ -32,7 +32,7 @@ static const struct kernel_file kernel_files[] = {
 #define KERNEL_FILES (sizeof kernel_files / sizeof *kernel_files)
 _Static_assert(KERNEL_FILES + MOST_CGROUP_FILES == TEXT_SOURCES, "a place for each");
 
-enum value_kind { FREQUENCIES, THROTTLING, FABRIC, NET_STATISTICS };
+enum value_kind { FREQUENCIES, THROTTLING, FABRIC, UNHANDLED, NET_ERRORS };
 struct value_source {
     const char *name;
     finder *find;
@@ -42,7 +42,8 @@ static const struct value_source value_sources[VALUE_SOURCES] = {
     [FREQUENCIES] = {"frequencies", find_frequencies, parse_stat},
     [THROTTLING] = {"throttling", find_throttling, parse_stat},
     [FABRIC] = {"fabric", find_fabric, NULL},
-    [NET_STATISTICS] = {"interfaces/errors", find_net_statistics, parse_net_dev},
+    [UNHANDLED] = {"interfaces/unhandled", find_unhandled, parse_net_dev},
+    [NET_ERRORS] = {"interfaces/errors", find_net_errors, parse_net_dev},
 };
 
 static void name_source(struct sources *sources, const char *name, bool present)
@@ -92,11 +93,13 @@ void sources_open(struct sources *sources, struct table *table, const char *root
     sources_read(sources, true);
 }
 
-/* True if the set of its counters changed. */
-static bool read_text(struct text_source *source)
+/* True if the set of its counters changed. anew: even if the text is the same as last time, since
+ * counters of it may have been dropped. */
+static bool read_text(struct text_source *source, bool anew)
 {
     struct text text;
-    if (!file_read(&source->file, &text))
+    source->feed.alarmed = false;
+    if (!file_read(&source->file, &text) || (!anew && file_unchanged(&source->file)))
         return false;
     feed_begin(&source->feed);
     source->parse(&source->feed, text);
@@ -105,18 +108,24 @@ static bool read_text(struct text_source *source)
 
 void sources_read(struct sources *sources, bool sample)
 {
-    bool again[VALUE_SOURCES] = {false};
-    for (size_t i = sample ? FREQUENCIES : THROTTLING; i < VALUE_SOURCES; i++)
-        again[i] = values_read(&sources->values[i], i == FREQUENCIES ? FREQUENCY_BUDGET : 0);
+    struct values *values = sources->values;
+    bool again[VALUE_SOURCES] = {false}, dropped = false;
+    if (sample)
+        again[FREQUENCIES] = values_read(&values[FREQUENCIES], FREQUENCY_BUDGET);
+    for (size_t i = THROTTLING; i < NET_ERRORS; i++)
+        dropped |= again[i] = values_read(&values[i], 0);
     for (size_t i = 0; i < sources->text_count; i++) {
-        if (!read_text(&sources->texts[i]))
-            continue;
-        for (size_t k = 0; k < VALUE_SOURCES; k++)
-            again[k] |= sources->texts[i].parse == value_sources[k].host;
+        const struct text_source *source = &sources->texts[i];
+        bool changed = read_text(&sources->texts[i], dropped);
+        for (size_t k = 0; changed && k < VALUE_SOURCES; k++)
+            again[k] |= source->parse == value_sources[k].host;
+        /* Few interfaces have errors, and each file of sysfs takes as long as all of these. */
+        if (source->parse == parse_net_dev && source->feed.alarmed)
+            again[NET_ERRORS] |= values_read(&values[NET_ERRORS], 0);
     }
     for (size_t i = 0; i < VALUE_SOURCES; i++)
         if (again[i])
-            value_sources[i].find(&sources->values[i], sources->root);
+            value_sources[i].find(&values[i], sources->root);
 }
 
 void sources_close(struct sources *sources)

@@ -6,7 +6,7 @@
 #include "values.h"
 
 #define TEXT_SOURCES (14 + MOST_CGROUP_FILES)
-#define VALUE_SOURCES 4
+#define VALUE_SOURCES 5
 
 struct text_source {
     const char *name;

@@ -124,6 +124,7 @@ void feed_begin(struct feed *feed)
     feed->at = 0;
     feed->pass++;
     feed->changed = false;
+    feed->alarmed = false;
     feed->group_length = 0;
 }
 
@@ -185,7 +186,10 @@ uint32_t feed_put(struct feed *feed, struct text member, uint64_t value, enum co
 {
     uint32_t number =
         is_next(feed, member) ? feed->order[feed->at] : look_up(feed, member, kind);
-    feed->table->counters[number].pass = feed->pass;
+    struct counter *counter = &feed->table->counters[number];
+    counter->pass = feed->pass;
+    if ((kind & ALARM) && counter->value != value)
+        feed->alarmed = true;
     table_set(feed->table, number, value);
     feed->at++;
     return number;

@@ -12,7 +12,8 @@
 enum counter_kind {
     COUNTER = 0,
     GAUGE = 1, /* a state: it goes up and down */
-    NARROW = 2 /* the kernel counts it in 32 bits: when it wraps around, we go on */
+    NARROW = 2, /* the kernel counts it in 32 bits: when it wraps around, we go on */
+    ALARM = 4   /* its feed says when it moved */
 };
 
 struct counter {
@@ -44,6 +45,7 @@ struct feed {
     uint32_t pass;
     uint8_t id;
     bool changed; /* the pass differed from the one before */
+    bool alarmed; /* an ALARM counter moved in it */
     char group[COUNTER_NAME_LIMIT];
     size_t group_length;
 };

@@ -20,7 +20,8 @@ static inline size_t text_length(struct text text)
 bool text_is(struct text text, const char *word);
 bool text_begins(struct text text, const char *word);
 
-/* Each takes its piece off the front of the text; false, and nothing taken, if there is none. */
+/* Each takes its piece off the front of the text, which is another variable; false, and nothing
+ * taken, if there is none. */
 bool take_line(struct text *text, struct text *line); /* without its newline */
 bool take_word(struct text *text, struct text *word); /* between blanks */
 bool take_until(struct text *text, char mark, struct text *before); /* and the mark, left out */

@@ -1,0 +1,427 @@
+"""rail-watch on this host's own counters: what it counts, and every way to begin and to end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from watcher import FIXTURES, PATIENCE, Marker, Watcher, differences
+
+SEND = """
+import socket, sys
+receiver = socket.socket(type=socket.SOCK_DGRAM)
+receiver.bind(("127.0.0.1", 0))
+sender = socket.socket(type=socket.SOCK_DGRAM)
+for _ in range(int(sys.argv[1])):
+    sender.sendto(b"." * 100, receiver.getsockname())
+    assert receiver.recv(200)
+sender.sendto(b".", ("127.0.0.1", 9)) if sys.argv[2:] else None
+"""
+
+
+@pytest.fixture
+def program(folder: Path) -> Path:
+    return folder / "rail-watch"
+
+
+@pytest.fixture
+def network(require) -> Iterator[str]:
+    """A network namespace of its own, with nothing in it but the loopback interface."""
+    require(os.geteuid() == 0, "root, to make network namespaces")
+    name = f"railwatch{os.getpid()}"
+    _ip("netns", "add", name)
+    try:
+        _ip("-n", name, "link", "set", "lo", "up")
+        yield name
+    finally:
+        _ip("netns", "del", name)
+
+
+def _ip(*arguments: str) -> None:
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _inside(network: str) -> tuple[str, ...]:
+    return ("ip", "netns", "exec", network)
+
+
+def _send(network: str, count: int) -> None:
+    argv = [*_inside(network), sys.executable, "-c", SEND, str(count)]
+    subprocess.run(argv, check=True, timeout=PATIENCE)
+
+
+def _name() -> str:
+    return f"railwatch-test-{os.getpid()}"
+
+
+# What it counts.
+
+
+def test_packets_of_a_namespace_are_counted_exactly(program: Path, network: str) -> None:
+    with Watcher(program, "--interval=10ms", prefix=_inside(network)) as watcher:
+        before = watcher.snapshot("before")
+        _send(network, 1000)
+        moved = differences(before, watcher.snapshot("after"))
+    assert moved["interface/lo/rx_packets"] == moved["interface/lo/tx_packets"] == 1000
+    assert moved["interface/lo/rx_bytes"] == 1000 * (100 + 20 + 8)
+    assert moved["protocol/Udp/InDatagrams"] == moved["protocol/Udp/OutDatagrams"] == 1000
+    assert not [name for name in moved if name.startswith("protocol/Ip6/")]
+
+
+def test_a_sum_of_samples_is_what_the_kernel_says(program: Path, network: str) -> None:
+    with Watcher(program, "--interval=10ms", prefix=_inside(network)) as watcher:
+        _send(network, 100)
+        values = watcher.snapshot()
+        text = subprocess.run(
+            [*_inside(network), "cat", "/proc/net/snmp"], capture_output=True, text=True
+        ).stdout
+    names, figures = (line.split()[1:] for line in text.splitlines() if line.startswith("Udp:"))
+    said = dict(zip(names, map(int, figures), strict=True))
+    assert {name: values[f"protocol/Udp/{name}"] for name in said} == said
+
+
+def test_an_interface_comes_and_goes_and_comes_back(program: Path, network: str) -> None:
+    with Watcher(program, "--interval=10ms", prefix=_inside(network)) as watcher:
+        assert "interface/veth7/rx_packets" not in watcher.snapshot()
+        _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
+        assert watcher.snapshot()["interface/veth7/rx_packets"] == 0
+        assert watcher.snapshot()["interface/veth7/rx_missed_errors"] == 0
+        first = {n for n, name in enumerate(watcher.names) if name.startswith("interface/veth7/")}
+        _ip("-n", network, "link", "del", "veth7")
+        assert "interface/veth7/rx_packets" not in watcher.snapshot()
+        assert first <= watcher.gone
+        _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
+        assert "interface/veth7/rx_packets" in watcher.snapshot()
+    assert first & {watcher.names.index("interface/veth7/rx_packets")}
+    assert watcher.names.count("interface/veth7/rx_packets") == 2
+
+
+def test_an_interface_replaced_by_one_of_its_name_is_another(program: Path, network: str) -> None:
+    """Replaced between two looks, so that the list of names never changed."""
+    with Watcher(program, "--interval=1h", prefix=_inside(network)) as watcher:
+        _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
+        watcher.snapshot()
+        watcher.snapshot()
+        _ip("-n", network, "link", "del", "veth7")
+        _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
+        watcher.snapshot()
+        values = watcher.snapshot()
+    assert values["interface/veth7/rx_packets"] == values["interface/veth7/rx_crc_errors"] == 0
+    assert watcher.names.count("interface/veth7/rx_packets") == 2
+    assert watcher.names.count("interface/veth7/rx_crc_errors") == 2
+
+
+def test_sysfs_of_another_namespace_is_not_taken_for_ours(program: Path, network: str) -> None:
+    """Entered without a mount of its own, /sys still shows the interfaces outside."""
+    enter = ("nsenter", f"--net=/run/netns/{network}")
+    with Watcher(program, prefix=enter) as watcher:
+        assert "interfaces" in watcher.ready["sources"]
+        assert "interfaces/errors" in watcher.ready["missing"]
+        names = {name.split("/")[1] for name in watcher.snapshot() if name.startswith("interface/")}
+    assert names == {"lo"}
+
+
+def test_cpu_time_and_interrupts_of_this_host_move(program: Path) -> None:
+    with Watcher(program, "--interval=50ms") as watcher:
+        assert {"stat", "interrupts", "meminfo", "vmstat"} <= set(watcher.ready["sources"])
+        assert watcher.ready["ticks_per_second"] == os.sysconf("SC_CLK_TCK")
+        assert abs(watcher.ready["started_at"] - time.time()) < PATIENCE
+        before = watcher.snapshot("before")
+        _spin(0.3)
+        moved = differences(before, watcher.snapshot("after"))
+    assert moved["cpu/all/user"] >= 10
+    assert moved["stat/context_switches"] > 0
+    assert any(name.startswith("interrupt/") for name in moved)
+    assert before["memory/MemTotal"] == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _spin(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_samples_keep_to_their_schedule(program: Path) -> None:
+    """Each is taken at a multiple of the interval after the start, or later, and none twice."""
+    with Watcher(program, "--interval=20ms") as watcher:
+        times = [watcher.next("sample")["at"] for _ in range(25)]
+    turns = [int(at / 0.02) for at in times]
+    assert turns == sorted(set(turns))
+
+
+def test_a_watcher_that_was_stopped_does_not_make_up_for_it(program: Path) -> None:
+    with Watcher(program, "--interval=10ms") as watcher:
+        times = [watcher.next("sample")["at"]]
+        os.kill(watcher.process.pid, signal.SIGSTOP)
+        time.sleep(0.5)
+        os.kill(watcher.process.pid, signal.SIGCONT)
+        times += [watcher.next("sample")["at"] for _ in range(30)]
+    gaps = sorted(b - a for a, b in itertools.pairwise(times))
+    assert gaps[-1] > 0.3
+    turns = [int(at / 0.01) for at in times]
+    assert turns == sorted(set(turns))
+
+
+# Marks.
+
+
+def test_a_mark_has_the_counters_of_its_moment(program: Path, network: str) -> None:
+    name = _name()
+    prefix = _inside(network)
+    # The name is the namespace's own, so the engine's end has to be in there too.
+    ask = (
+        "import socket, sys\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+        "s.connect(b'\\0' + sys.argv[1].encode())\n"
+        "for line in sys.stdin: s.send(line.strip().encode()); print(s.recv(9).decode(), flush=1)"
+    )
+    argv = [*prefix, sys.executable, "-c", ask, name]
+    pipe = subprocess.PIPE
+    watcher = Watcher(program, "--interval=1h", f"--marks={name}", prefix=prefix)
+    with watcher, subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True) as asker:
+        assert asker.stdin
+        assert asker.stdout
+        found = []
+        for request in ("begin 17 3", "end 17 3", "begin 17 4"):
+            asker.stdin.write(request + "\n")
+            asker.stdin.flush()
+            assert asker.stdout.readline() == "ok\n"
+            _send(network, 50)
+            mark = watcher.next("mark")
+            found.append((mark["label"], mark["launch"], mark["replication"]))
+            packets = watcher.values["interface/lo/rx_packets"]
+            assert packets == 50 * (len(found) - 1)
+        asker.stdin.close()
+    assert found == [("begin", 17, 3), ("end", 17, 3), ("begin", 17, 4)]
+
+
+def test_nonsense_ends_a_connection_and_nothing_else(program: Path) -> None:
+    name = _name()
+    with Watcher(program, f"--marks={name}") as watcher:
+        for nonsense in ("start 1 2", "begin 1", "begin x 2", "begin 1 2 " + "9" * 80):
+            with Marker(name) as stranger:
+                assert stranger.ask(nonsense) == b""
+        with Marker(name) as engine:
+            assert engine.ask("begin 1 2") == b"ok"
+        assert watcher.next("mark")["label"] == "begin"
+
+
+def test_two_watchers_of_one_name_are_refused(program: Path) -> None:
+    name = _name()
+    with Watcher(program, f"--marks={name}"), Watcher(program, f"--marks={name}") as second:
+        assert second.ready["event"] == "error"
+        assert second.ready["code"] == "name-in-use"
+        assert name in second.ready["message"]
+        assert second.process.wait(timeout=PATIENCE) == 1
+
+
+def test_a_reader_that_stands_still_delays_no_mark(program: Path) -> None:
+    """The pipe is full long before; every mark is there when it is read at last."""
+    name = _name()
+    with Watcher(program, "--interval=10ms", f"--marks={name}") as watcher, Marker(name) as engine:
+        for replication in range(2000):
+            assert engine.ask(f"begin 1 {replication}") == b"ok"
+        found = [watcher.next("mark")["replication"] for _ in range(2000)]
+        watcher.close_input()
+        assert watcher.rest()[-1]["event"] == "done"
+    assert found == list(range(2000))
+
+
+# Standard input, and the end.
+
+
+def test_it_ends_with_its_input(program: Path) -> None:
+    with Watcher(program) as watcher:
+        watcher.next("sample")
+        watcher.close_input()
+        assert watcher.rest()[-1]["event"] == "done"
+        assert watcher.process.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_it_ends_when_told(program: Path, number: signal.Signals) -> None:
+    with Watcher(program) as watcher:
+        watcher.next("sample")
+        os.kill(watcher.process.pid, number)
+        assert watcher.rest()[-1]["event"] == "done"
+        assert watcher.process.returncode == 0
+
+
+def test_it_ends_at_its_deadline(program: Path) -> None:
+    with Watcher(program, "--deadline=0.2s", "--interval=1h") as watcher:
+        assert watcher.rest()[-1]["event"] == "done"
+        assert watcher.process.returncode == 0
+
+
+def test_it_ends_when_nobody_reads_it(program: Path) -> None:
+    argv = [str(program), "--json", "--interval=10ms"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert "nobody reads" in process.stderr.read()
+        assert process.wait(timeout=PATIENCE) == 1
+
+
+def test_its_output_may_be_a_socket(program: Path) -> None:
+    """As sshd gives to what it starts."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen(
+            [str(program), "--json", "--deadline=0.3s", "--interval=10ms"],
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+        )
+        theirs.close()
+        lines = ours.makefile().read().splitlines()
+        assert process.wait(timeout=PATIENCE) == 0
+    assert json.loads(lines[-1]) == {"event": "done"}
+    assert sum(json.loads(line)["event"] == "sample" for line in lines) > 5
+
+
+@pytest.mark.parametrize("line", ["mark", "mark A", "mark a b", "go on", "mark " + "a" * 17])
+def test_a_wrong_line_on_its_input_is_an_error(program: Path, line: str) -> None:
+    with Watcher(program) as watcher:
+        watcher.write(line + "\n")
+        last = watcher.rest()[-1]
+        assert last["code"] == "bad-peer"
+        assert "mark LABEL" in last["message"]
+        assert watcher.process.returncode == 1
+
+
+def test_an_endless_line_on_its_input_is_an_error(program: Path) -> None:
+    with Watcher(program) as watcher:
+        watcher.write("mark " + "a" * 1000)
+        assert watcher.rest()[-1]["code"] == "bad-peer"
+
+
+# What it costs.
+
+
+def test_a_sample_takes_less_than_200_us_of_cpu_time(program: Path) -> None:
+    """The least of some attempts, as whatever else runs here empties the caches; bounded for two
+    CPUs, of a build without sanitizers."""
+    bound = 200e-6 * (50 if os.environ.get("RAILGAUGE_SANITIZE") else 1)
+    costs = []
+    while not costs or (min(costs) > bound and len(costs) < 5):
+        costs.append(_cost_of_a_sample(program))
+    print(f"CPU time of a sample: {', '.join(f'{cost * 1e6:.0f}' for cost in costs)} us")
+    assert min(costs) < bound
+
+
+def _cost_of_a_sample(program: Path) -> float:
+    argv = [str(program), "--json", "--interval=10ms", "--deadline=3s"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=pipe, text=True)
+    assert process.stdout
+    with process.stdout:
+        samples = sum('"sample"' in line for line in process.stdout)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert samples > 100
+    return (used.ru_utime + used.ru_stime) / samples
+
+
+# By hand.
+
+
+def _run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(program), *arguments], capture_output=True, text=True, timeout=PATIENCE
+    )
+
+
+def test_by_hand_it_prints_a_line_an_interval(program: Path) -> None:
+    done = _run(program, "--interval=20ms", "--deadline=0.55s")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[0].split()[:4] == ["seconds", "user", "nice", "system"]
+    figures = [line.split() for line in lines if line and line.split()[0] != "seconds"]
+    assert 5 < len(figures) <= 27
+    assert all(len(row) >= 11 and row[1].endswith("%") for row in figures)
+
+
+def test_by_hand_it_tells_what_was_counted_while_a_command_ran(program: Path, network: str) -> None:
+    argv = [*_inside(network), str(program), "--", sys.executable, "-c", SEND, "300", "closed"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    lo = next(row for row in rows if row[:1] == ["lo"])
+    heading = next(row for row in rows if row[:1] == ["interface"])
+    said = dict(zip(heading[1:], map(int, lo[1:]), strict=True))
+    assert said["rx_packets"] == said["tx_packets"] == 302  # one found nobody, and was told so
+    assert ["Udp/InDatagrams", "300"] in rows
+    assert ["Udp/NoPorts", "1"] in rows
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (["sh", "-c", "exit 7"], 7),
+        (["sh", "-c", "kill -9 $$"], 137),
+        (["/nowhere/at-all"], 127),
+        ([str(FIXTURES)], 126),
+    ],
+)
+def test_the_exit_status_is_the_commands(program: Path, command: list[str], status: int) -> None:
+    assert _run(program, "--", *command).returncode == status
+
+
+def test_a_signal_goes_on_to_the_command(program: Path) -> None:
+    argv = [str(program), "--", "sh", "-c", "trap 'exit 9' TERM; echo up; sleep 60 & wait $!"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "up\n"
+        process.terminate()
+        assert process.wait(timeout=PATIENCE) == 9
+
+
+def test_a_command_ends_at_the_deadline(program: Path) -> None:
+    assert _run(program, "--deadline=0.2s", "--", "sleep", "60").returncode == 128 + signal.SIGTERM
+
+
+# The command line.
+
+
+def test_help_and_version(program: Path) -> None:
+    assert _run(program, "--version").stdout == "rail-watch 0.1.0\n"
+    words = _run(program, "--help").stdout
+    for option in ("--json", "--interval", "--marks", "--deadline", "--root", "-- COMMAND"):
+        assert option in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--intervall=1s"], "did you mean '--interval'"),
+        (["--interval=1ms"], "10ms to"),
+        (["--interval=2h"], "10ms to"),
+        (["--interval"], "needs a value"),
+        (["5"], "begin with --"),
+        (["--marks=x"], "--marks needs --json"),
+        (["--json", "--marks=a/b"], "can be no name"),
+        (["--"], "command is missing"),
+        (["--json", "--", "true"], "--json takes no command"),
+        (["--root="], "--root"),
+    ],
+)
+def test_a_wrong_command_line_says_what_is_wrong(
+    program: Path, arguments: list[str], words: str
+) -> None:
+    done = _run(program, *arguments)
+    assert done.returncode == 2
+    said = done.stdout if arguments[0] == "--json" else done.stderr
+    assert words in said
+    assert "bad-parameter" in said
