@@ -1,0 +1,49 @@
+/* The soakers: on each CPU that we may use a process that does nothing but count, and only while
+ * nobody else wants the CPU. What they could not count is what everything else took. */
+#ifndef RAIL_SOAK_SOAKERS_H
+#define RAIL_SOAK_SOAKERS_H
+
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define WORKING_SET (128 << 10) /* bytes that a soaker reads and writes, round and round */
+
+/* What one CPU's soaker has come to. */
+struct look {
+    uint64_t at;     /* now_ns() */
+    uint64_t ran;    /* its CPU time, ns */
+    uint64_t loops;  /* some 2 us each */
+    uint64_t busy;   /* kernel_times' */
+    uint64_t stolen; /* likewise */
+};
+
+struct soakers {
+    size_t count;
+    int cpus[CPU_SETSIZE]; /* rising */
+    clockid_t clocks[CPU_SETSIZE];
+    struct soaker *shared; /* count of them */
+    pid_t keeper;          /* their parent */
+    int leash;             /* closed, it ends them */
+    int over;              /* readable once they have ended, which they shouldn't */
+};
+
+/* Starts them on the CPUs that this process may use; they end with this process, however that
+ * ends. Call it before any thread is started. They let go of the descriptor held. */
+void soakers_start(struct soakers *soakers, int held);
+
+/* Ends them and waits until they are gone. */
+void soakers_stop(struct soakers *soakers);
+
+/* Fills one look a CPU. Never waits for a soaker. */
+void soakers_look(const struct soakers *soakers, struct look *looks);
+
+/* Memory for that many times a look at each; or fail(OUT_OF_MEMORY). For free(). */
+struct look *looks_new(const struct soakers *soakers, size_t times);
+
+/* Fails if soakers have ended or a CPU was taken offline. */
+void soakers_check(const struct soakers *soakers);
+
+#endif

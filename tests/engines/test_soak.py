@@ -1,0 +1,325 @@
+"""rail-soak: marks and loads, calibration, and that nothing is left of it, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from soak_lab import ANYHOW, CPUS, LOCK, Marker, Soak, are_gone, children, table
+from wire import PATIENCE
+
+BURN = "while True: pass"
+Start = Callable[..., Soak]
+
+
+@pytest.fixture
+def program(folder: Path) -> Path:
+    return folder / "rail-soak"
+
+
+@pytest.fixture
+def soak(program: Path) -> Iterator[Start]:
+    started: list[Soak] = []
+
+    def start(*options: str, prefix: tuple[str, ...] = ()) -> Soak:
+        started.append(Soak(program, *options, prefix=prefix))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def burner() -> Iterator[int]:
+    """Keeps the first CPU busy; the CPU's number."""
+    cpu = CPUS[0]
+    argv = ["taskset", "-c", str(cpu), sys.executable, "-c", BURN]
+    with subprocess.Popen(argv) as process:
+        yield cpu
+        process.kill()
+
+
+@pytest.fixture
+def by_hand(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run it to its end, again while another one holds the machine."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        limit = time.monotonic() + PATIENCE
+        while True:
+            argv = [program, *arguments]
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+            if "(soak-busy)" not in done.stderr or time.monotonic() > limit:
+                return done
+            time.sleep(0.2)
+
+    return run
+
+
+# What it tells a controller.
+
+
+def test_calibration_tells_every_cpu(soak: Start) -> None:
+    first = soak(*ANYHOW).first
+
+    assert first["event"] == "calibrated", first
+    assert [cpu["cpu"] for cpu in first["cpus"]] == CPUS
+    assert all(0 < cpu["share"] <= 1.001 and cpu["rate"] > 0 for cpu in first["cpus"])
+    assert 0.5 <= first["elapsed"] < PATIENCE
+
+
+def test_each_marked_replication_has_a_load_with_the_warmup(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    engine = Marker(running.name)
+    for replication in (0, 1, 2):
+        engine.mark("begin", 17, replication)
+        time.sleep(0.1)
+        engine.mark("end", 17, replication)
+    running.say("finish")
+    events = running.events()
+
+    loads = [event for event in events if event["event"] == "load"]
+    assert [(e["launch"], e["replication"]) for e in loads] == [(17, 0), (17, 1), (17, 2)]
+    assert [e["event"] for e in events if e["event"] != "warning"] == [
+        "calibrated",
+        "load",
+        "load",
+        "load",
+        "done",
+    ]
+    assert running.process.returncode == 0
+    for load in loads:
+        assert [cpu["cpu"] for cpu in load["cpus"]] == CPUS
+        assert 0.1 <= load["elapsed"] < PATIENCE
+        mean = sum(cpu["load"] for cpu in load["cpus"]) / len(CPUS)
+        assert load["load"] == pytest.approx(mean, abs=1e-9)
+        for cpu in load["cpus"]:
+            left = (1 - cpu["lost"]) * (1 - cpu["slowdown"])
+            assert cpu["load"] == pytest.approx(1 - left, abs=1e-9)
+
+
+def test_of_two_ends_marks_the_inner_ones_count(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    server, client = Marker(running.name), Marker(running.name)
+    server.mark("begin", 1, 1)
+    time.sleep(0.5)
+    client.mark("begin", 1, 1)
+    began = time.monotonic()
+    server.mark("end", 1, 1)
+    took = time.monotonic() - began
+    time.sleep(0.5)
+    client.mark("end", 1, 1)
+    running.say("finish")
+
+    (load,) = [event for event in running.events() if event["event"] == "load"]
+    assert load["elapsed"] <= took + 0.01
+
+
+def test_loads_so_far_come_with_a_calibration_in_between(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    engine = Marker(running.name)
+    engine.mark("begin", 1, 1)
+    engine.mark("begin", 2, 1)  # still going on
+    engine.mark("end", 1, 1)
+    running.say("calibrate")
+    between = running.event()
+    while between["event"] != "load":
+        between = running.event()
+    engine.mark("end", 2, 1)
+    running.say("finish")
+
+    assert between["launch"] == 1
+    assert [e["launch"] for e in running.events() if e["event"] == "load"] == [2]
+
+
+def test_an_end_without_a_begin_is_answered_and_tells_nothing(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    Marker(running.name).mark("end", 1, 1)
+    running.say("finish")
+
+    assert not [event for event in running.events() if event["event"] == "load"]
+
+
+def test_a_busy_cpu_shows_in_its_load(soak: Start, burner: int) -> None:
+    running = soak(*ANYHOW, prefix=("taskset", "-c", str(burner)))
+    # Calibrated beside the burner, its share is what is left over of that CPU: next to nothing.
+    (cpu,) = running.first["cpus"]
+
+    assert cpu["cpu"] == burner
+    assert cpu["share"] < 0.2
+
+
+def test_a_machine_that_is_not_idle_is_refused(soak: Start, burner: int) -> None:
+    running = soak("--calibrate=0.2s")
+
+    assert (running.first["event"], running.first["code"]) == ("error", "not-idle")
+    assert "is not idle: others took" in running.first["message"]
+    assert running.events() == []
+    assert running.process.returncode == 1
+
+
+def test_an_unknown_line_is_an_error(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    running.say("stop")
+
+    assert running.events()[-1]["code"] == "bad-parameter"
+    assert running.process.returncode == 2
+
+
+def test_a_second_one_on_the_machine_is_refused(soak: Start, program: Path) -> None:
+    soak(*ANYHOW)
+    argv = [program, "--json", "--marks=another"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+
+    assert done.returncode == 1
+    assert '"soak-busy"' in done.stdout
+
+
+def test_a_taken_name_is_refused(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    running.say("finish")
+    running.events()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as taken:
+        taken.bind(b"\0" + running.name.encode())
+        other = soak(*ANYHOW, f"--marks={running.name}")
+
+        assert other.first["code"] == "name-in-use"
+
+
+# How it ends.
+
+
+def test_nothing_is_left_when_its_input_closes(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    soakers = children(running.process.pid)
+    running.close_input()
+
+    assert len(soakers) == len(CPUS) + 1
+    running.process.wait(timeout=PATIENCE)
+    assert are_gone(soakers)
+    assert not LOCK.exists()
+
+
+def test_nothing_is_left_when_it_is_killed(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    soakers = children(running.process.pid)
+    running.process.kill()
+
+    assert are_gone(soakers)
+
+
+def test_nothing_is_left_when_it_is_told_to_end(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    soakers = children(running.process.pid)
+    running.process.terminate()
+
+    assert running.process.wait(timeout=PATIENCE) == 1
+    assert are_gone(soakers)
+
+
+def test_nothing_is_left_at_the_deadline(soak: Start) -> None:
+    running = soak(*ANYHOW, "--deadline=1s")
+    soakers = children(running.process.pid)
+
+    assert [event["code"] for event in running.events()] == ["deadline"]
+    assert are_gone(soakers)
+
+
+def test_a_soaker_that_is_ended_ends_all(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    soakers = children(running.process.pid)
+    victim = max(soakers)
+    os.kill(victim, signal.SIGKILL)
+
+    assert running.events()[-1]["code"] == "system-error"
+    assert are_gone(soakers)
+
+
+def test_soakers_are_pinned_yield_and_are_told_apart_by_nice(soak: Start) -> None:
+    running = soak(*ANYHOW)
+    (keeper,) = (p for p in children(running.process.pid) if children(p))
+    soakers = sorted(children(keeper))
+
+    assert sorted(os.sched_getaffinity(pid).pop() for pid in soakers) == CPUS
+    assert all(len(os.sched_getaffinity(pid)) == 1 for pid in soakers)
+    assert {os.sched_getscheduler(pid) for pid in soakers} == {os.SCHED_IDLE}
+    assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in soakers} == {19}
+    group = Path(f"/proc/{keeper}/autogroup")
+    if group.exists():
+        assert "nice 19" in group.read_text(encoding="ascii")
+
+
+def test_only_allowed_cpus_are_soaked(soak: Start) -> None:
+    last = CPUS[-1]
+    running = soak(*ANYHOW, prefix=("taskset", "-c", str(last)))
+
+    assert [cpu["cpu"] for cpu in running.first["cpus"]] == [last]
+
+
+# By hand.
+
+
+def test_a_commands_cost_is_told_and_its_status_kept(by_hand) -> None:
+    done = by_hand(*ANYHOW, "--", "sh", "-c", "sleep 0.3; echo said; exit 7")
+
+    assert (done.returncode, done.stdout) == (7, "said\n")
+    rows = table(done.stderr)
+    assert list(rows) == [*map(str, CPUS), "all"]
+    assert "its own account" in done.stderr
+
+
+def test_a_command_that_a_signal_ended_has_its_number(by_hand) -> None:
+    assert by_hand(*ANYHOW, "--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+
+
+def test_a_command_that_is_not_there_is_told(by_hand) -> None:
+    done = by_hand(*ANYHOW, "--", "/no/such/program")
+
+    assert done.returncode == 127
+    assert "cannot start '/no/such/program'" in done.stderr
+
+
+def test_without_a_command_the_load_is_told_every_period(program: Path) -> None:
+    argv = [program, "--period=0.2s", *ANYHOW]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        lines = [process.stdout.readline() for _ in range(3)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=PATIENCE) == 0
+
+    assert all(line.startswith("load ") and f"cpu{CPUS[0]}" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--json",), "--marks is missing"),
+        (("--marks=x",), "--json is missing"),
+        (("--json", "--marks=x", "--", "true"), "leave it out"),
+        (("--tolerance=2",), "a share from 0 to 1"),
+        (("--tolerance=nan",), "a share from 0 to 1"),
+        (("--calibrat=1s",), "did you mean '--calibrate'?"),
+        (("--period=0",), "period must be"),
+        (("true",), "behind a -- alone"),
+        (("--",), "has to follow --"),
+    ],
+)
+def test_wrong_arguments_are_told(program: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=PATIENCE)
+
+    assert done.returncode == 2
+    assert words in done.stdout + done.stderr
+
+
+def test_it_says_how_to_call_it(program: Path) -> None:
+    done = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=PATIENCE)
+
+    assert done.returncode == 0
+    assert "rail-soak [OPTION...] -- COMMAND" in done.stdout
