@@ -31,6 +31,7 @@ _COMMANDS = {
     "diff": ("diffing", "diff", "Tell what changed between two runs: facts, settings, results."),
     "report": ("reporting", "report", "Render runs to text, HTML, LaTeX and CSV."),
     "import": ("importing", "import_group", "Put other people's results into the database."),
+    "export": ("exporting", "export_group", "Write a run in the formats of other programs."),
     "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),
     "engines": ("engines", "engines", "List the engines, or one's parameters and metrics."),

@@ -10,6 +10,7 @@ import click
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
 from railgauge.errors import InputError
+from railgauge.hpcbench.importing import import_hpcbench
 from railgauge.store import Store
 from railgauge.store.import_csv import CsvMapping, import_csv, parse_binding, parse_setting
 
@@ -80,6 +81,32 @@ def csv_command(
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "
         f"from {result.rows} rows, {result.blanks} cells blank"
+    )
+
+
+@import_group.command("hpcbench")
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--plan",
+    default="",
+    metavar="NAME",
+    help="The run's plan; default: the test's name, or hpcbench.",
+)
+@database
+def hpcbench_command(files: tuple[Path, ...], plan: str, where: str) -> None:
+    """Store outputs of Hpcbench's udptest, and the system logs beside them, as one run.
+
+    Each FILE holds one output: what `udptest -o` wrote, or what the screen showed with the command
+    above it. System logs (FILE.c_log, FILE.s_log) are read with it. See docs/hpcbench.md.
+    """
+    catalogue = load_catalogue()
+    with contextlib.closing(Store.open(where)) as store:
+        result = import_hpcbench(store, files, catalogue=catalogue, plan=plan)
+    click.echo(
+        f"run {result.run}: {result.replications} replications of {result.cases} cases "
+        f"from {result.files} outputs and {result.logs} system logs"
     )
 
 

@@ -47,6 +47,8 @@ def read_log(path: Path) -> LogFile:
     title, *head = layout.LOG_HEAD[:-1]
     start = lines.at
     moment = read_moment(lines, title)
+    if moment is None:
+        raise lines.problem("expected when the log began")
     lines.at = start
     found = dict(lines.match(title))
     for template in head:
@@ -106,7 +108,7 @@ def _read_cpus(lines: Lines, times: int, cpus: int) -> list[list[_Cells]]:
         table: list[_Cells] = []
         for number in range(times):
             cells = lines.row(str(number), _SHARES)
-            if len({cell is None for cell in cells}) != 1:
+            if any(len({cell is None for cell in half}) > 1 for half in (cells[:4], cells[4:])):
                 raise lines.problem(f"row {number} has some of its shares, but not all")
             if tables and cells[4:] != tables[0][number][4:]:
                 raise lines.problem(f"the overall workload of row {number} differs from CPU0's")
@@ -122,13 +124,13 @@ def _row(
     host = tables[0][:8]
     if any(cells[:8] != host for cells in tables):
         raise lines.problem(f"row {number} says different things of the host in different tables")
-    if (host[0] is None) != (cpus[0][0] is None):
+    if (host[0] is None) != (cpus[0][4] is None):
         raise lines.problem(f"row {number} has numbers in some tables only")
     if host[0] is None:
         return None
     cut = [Range.cut_off(cell) for cell in host[:3] if cell is not None]
     try:
-        shares = tuple(_settled(cells[:4]) for cells in cpus)
+        shares = tuple(None if cells[0] is None else _settled(cells[:4]) for cells in cpus)
         overall = _settled(cpus[0][4:], cut)
     except ValueError as error:
         raise lines.problem(f"the CPU shares of row {number} don't go together: {error}") from error

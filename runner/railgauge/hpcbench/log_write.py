@@ -17,7 +17,7 @@ def log_text(log: LogFile) -> str:
 def _lines(log: LogFile) -> Iterator[str]:
     holes = {
         "host": log.host,
-        "moment": MISSING if log.moment is None else layout.moment_text(log.moment),
+        "moment": layout.moment_text(log.moment),
         "times": len(log.rows),
         "count": len(log.interfaces),
         "names": " ".join(layout.interface_text(name) for name in log.interfaces),
@@ -59,8 +59,9 @@ def _interface_cells(log: LogFile, row: LogRow | None, name: str) -> list[str]:
 def _cpu_cells(row: LogRow | None, cpu: int) -> list[str]:
     if row is None:
         return [MISSING] * len(layout.CPU_WIDTHS)
-    shares = [*_shares(row.cpus[cpu]), *_shares(row.all_cpus)]
-    return [layout.cell(share, 1) for share in shares]
+    own = row.cpus[cpu]
+    shares = (None,) * 4 if own is None else _shares(own)
+    return [layout.cell(share, 1) for share in (*shares, *_shares(row.all_cpus))]
 
 
 def _shares(cpu: CpuShares) -> tuple[float, float, float, float]:

@@ -50,9 +50,12 @@ class InterfaceCounts:
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """A host's interval: `memory` in percent, cut off, if known; `pages`, `swaps` in and out."""
+    """A host's interval: `memory` in percent, cut off, if known; `pages`, `swaps` in and out.
 
-    cpus: tuple[CpuShares, ...]
+    A CPU that was off for all of it is None in `cpus`.
+    """
+
+    cpus: tuple[CpuShares | None, ...]
     all_cpus: CpuShares
     memory: int | None
     interrupts: int
@@ -70,7 +73,7 @@ class LogFile:
     """
 
     host: str
-    moment: datetime | None
+    moment: datetime
     interfaces: tuple[str, ...]
     cpus: int
     rows: tuple[LogRow | None, ...]

@@ -5,7 +5,7 @@ It's made ready before the database is locked, and stored in the replications' o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,14 +47,22 @@ def prepare_all(run: OpenRun, results: Results) -> Prepared:
     return Prepared(found, [shared[id(outcome.logs)] for *_, outcome in results])
 
 
-def launches(results: Results) -> list[tuple[Launch | None, Results]]:
-    """Return imported results by the launch that they need: a case with logs or ports has one."""
+def launches(
+    results: Results, known: Mapping[tuple[str, str], Launch]
+) -> list[tuple[Launch | None, Results]]:
+    """Return imported results by their launch, which is `known` by the case's test and key.
+
+    A case with logs or ports needs one, which is made for it; others have none.
+    """
     cases: dict[tuple[str, str], list[tuple[str, str, Outcome]]] = {}
     for test, case_key, outcome in results:
         cases.setdefault((test, case_key), []).append((test, case_key, outcome))
     without: list[tuple[str, str, Outcome]] = []
     found: list[tuple[Launch | None, Results]] = []
-    for rows in cases.values():
+    for key, rows in cases.items():
+        if key in known:
+            found.append((known[key], rows))
+            continue
         logged = [outcome for *_, outcome in rows if outcome.logs or outcome.ports]
         if not logged:
             without += rows

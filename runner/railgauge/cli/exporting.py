@@ -1,0 +1,42 @@
+"""`railgauge export`: a run in the formats of other programs."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from railgauge.catalogue import load_catalogue
+from railgauge.cli.options import database
+from railgauge.hpcbench.export import export_hpcbench
+from railgauge.store import Store
+
+
+@click.group("export")
+def export_group() -> None:
+    """Write a run in the formats of other programs."""
+
+
+@export_group.command("hpcbench")
+@click.argument("run", type=int)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="The folder, made if missing, for a folder with each test's files.",
+)
+@database
+def hpcbench_command(run: int, out: Path, where: str) -> None:
+    """Write RUN as Hpcbench did: `output`, `output.c_log` and `output.s_log` for each test.
+
+    `railgauge import hpcbench` reads them back. See docs/hpcbench.md.
+    """
+    catalogue = load_catalogue()
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        result = export_hpcbench(store, run, out, catalogue=catalogue)
+    for file in result.files:
+        click.echo(file)
+    for note in result.notes:
+        click.echo(f"railgauge: {note}", err=True)
