@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 HEADER = Path(__file__).parents[2] / "engines/lib/control.h"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 MAGIC = 0x5241494C
 PROTOCOL = int(re.findall(r"#define CONTROL_VERSION (\d+)", HEADER.read_text())[0])
 (
@@ -166,6 +167,42 @@ def servers() -> dict[str, bytes]:
     return said
 
 
+# What rail-watch reads, in the order of the target's parsers.
+KERNEL_FILES = [
+    "proc/stat",
+    "proc/interrupts",
+    "proc/softirqs",
+    "proc/meminfo",
+    "proc/vmstat",
+    "proc/net/dev",
+    "proc/net/snmp",
+    "proc/net/snmp6",
+    "proc/net/softnet_stat",
+    "proc/pressure/cpu",
+]
+CONTROL_GROUP = [
+    b"7000000",
+    b"nr_throttled 2\nthrottled_time 3000\n",
+    b"max",
+    b"100000",
+    b"9",
+    b"max",
+]
+
+
+def kernel_files() -> dict[str, bytes]:
+    """A reading and another, in which a line is gone."""
+    texts = [(FIXTURES / "proc-cluster" / path).read_bytes() for path in KERNEL_FILES]
+    inputs = {}
+    for number, text in enumerate([*texts, *CONTROL_GROUP, b"max 100000\n"]):
+        lines = text.splitlines(keepends=True)
+        inputs[f"{number}"] = bytes([number]) + text
+        inputs[f"{number}-less"] = (
+            bytes([number]) + text + b"\xff" + b"".join(lines[:1] + lines[2:])
+        )
+    return inputs
+
+
 def seeds() -> dict[str, dict[str, bytes]]:
     return {
         "client": servers(),
@@ -188,6 +225,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
             for name, message in CONTROL.items()
         },
         "trace": TRACES,
+        "watch": kernel_files(),
     }
 
 
