@@ -133,6 +133,18 @@ def system_log(host: str = "gw1", **changes: object) -> SystemLog:
     return replace(log, **changes)  # type: ignore[arg-type]
 
 
+def assert_same_log(found: SystemLog, log: SystemLog) -> None:
+    assert replace(found, series=None) == replace(log, series=None)
+    if log.series is None or found.series is None:
+        assert found.series is log.series
+        return
+    assert found.series.names == log.series.names
+    # As bits: also a NaN comes back.
+    assert found.series.times.view(np.int64).tolist() == log.series.times.view(np.int64).tolist()
+    assert found.series.values.shape == log.series.values.shape
+    assert found.series.values.tolist() == log.series.values.tolist()
+
+
 def logged(number: int, *logs: SystemLog, ports: tuple[PortLog, ...] = ()) -> Outcome:
     return replace(measured(number), logs=logs, ports=ports)
 
