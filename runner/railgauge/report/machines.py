@@ -16,6 +16,7 @@ _MOST_VALUES = 8
 _MOST_NAMES = 6
 _VALUE_COLUMNS = ("Value", "Hosts")
 _GENERAL = "General"
+_OPEN = (_GENERAL, "cpu")
 # Facts without a family, and of network cards what tells them apart.
 _IN_SHORT = re.compile(r"(?!mitigation_)[^.]+|nic\..+\.(driver|firmware|model|mtu|speed)")
 # Of a value's text where there is no room for all.
@@ -67,7 +68,7 @@ def make_machines(run: StoredRun) -> Machines:
         FactGroup(
             visible(title),
             tuple(row for name in those for row in _rows(name, hosts, run.facts, few=few)),
-            open=title == _GENERAL,
+            open=title in _OPEN,
         )
         for title, those in _groups(names).items()
     )

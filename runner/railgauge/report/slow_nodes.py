@@ -149,6 +149,9 @@ class _Maker:
         notes = [*_rule(self._found), *_left_out(self._found, self._matrix)]
         if len(rows) > _MOST_ROWS:
             notes.append(f"The first {_MOST_ROWS} of {len(rows)}; {self._name}.csv has them all.")
+        suspect = sum(1 for one in self._chosen if one.suspect.any())
+        if suspect:
+            notes.append(f"Links with suspect replications, which are included: {suspect}.")
         notes.append(sources(self._chosen, imported))
         notes += [visible(line) for line in self._spec.notes.splitlines() if line.strip()]
         unit = "" if self._unit == "1" else self._unit

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from railgauge.derived import cpu_load
 from railgauge.report.casepage.cpus import soak_load
 from railgauge.report.casepage.records import CaseRecords
-from railgauge.report.casepage.sheet import Sheet, SheetRow, share, value
+from railgauge.report.casepage.sheet import Sheet, SheetRow, count, share, value
 from railgauge.report.notes import words
 from railgauge.report.number import best_unit, scale
 from railgauge.store.replications import StoredReplication
@@ -23,10 +23,14 @@ _MOST_METRICS = 8
 
 
 class Unit(NamedTuple):
-    """How a metric is shown: the unit to add to its name, and how many base units one is."""
+    """How a metric is shown: the unit to add to its name, and how many base units one is.
+
+    A metric that counts something is `whole`.
+    """
 
     name: str
     size: float
+    whole: bool
 
 
 def metric_units(
@@ -45,12 +49,19 @@ def metric_units(
         per_unit = scale(unit, base)
         if per_unit is None:
             unit, per_unit = base, Decimal(1)
-        units[name] = Unit(unit if unit != "1" else "", float(per_unit))
+        units[name] = Unit(
+            name=unit if unit != "1" else "",
+            size=float(per_unit),
+            whole=unit == "" and all(number.is_integer() for number in found[name]),
+        )
     return units
 
 
 def _metric(one: StoredReplication, name: str, unit: Unit) -> str:
-    return value(one.metrics[name][0] / unit.size) if name in one.metrics else "–"
+    if name not in one.metrics:
+        return "–"
+    number = one.metrics[name][0]
+    return count(number) if unit.whole else value(number / unit.size)
 
 
 def replication_sheet(
