@@ -212,6 +212,15 @@ def test_suspect_replications_are_listed_and_marked_everywhere(
     assert dict(zip(header, first, strict=True))["suspect"] == "1"
 
 
+def test_idle_stretches_before_and_after_a_run_are_shown(store: Store, tmp_path: Path) -> None:
+    run = _store_run(store, {1460: [_outcome(1)]})
+    before = replace(system_log("gw1", elapsed=0.5, busy=0.02), phase="before")
+    store.add_logs(run, [before, replace(before, phase="after")])
+    text = _text(_write(store, run, tmp_path / "out")["index.html"])
+    assert "Hosts before and after run 1 Host CPUs busy (%)" in text
+    assert "gw1, before 2.0 40,000 62,000 2,408 856,246 gw1, after 2.0" in text
+
+
 def test_of_many_suspect_replications_the_first_hundred_are_listed(
     store: Store, tmp_path: Path
 ) -> None:

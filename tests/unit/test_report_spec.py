@@ -34,6 +34,28 @@ def _problems(tmp_path: Path, text: str) -> list[str]:
     return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
+def test_metrics_of_the_system_logs_are_known_for_every_engine(tmp_path: Path) -> None:
+    path = tmp_path / "soak.yaml"
+    path.write_text(
+        """\
+railgauge_report: 1
+name: soak
+title: Soak
+tables:
+  - name: cost
+    title: Cost
+    select: {engine: tcp}
+    rows: [link]
+    cells:
+      - {metric: client_cpu_load_soak, unit: "%", digits: 1}
+      - {metric: server_cpu_per_gigabyte, unit: s, digits: 3}
+""",
+        encoding="utf-8",
+    )
+    spec = load_spec(path, load_catalogue())
+    assert [cell.unit for cell in spec.tables[0].cells] == ["%", "s"]
+
+
 def test_a_good_definition_loads_with_its_defaults(tmp_path: Path) -> None:
     path = tmp_path / "r.yaml"
     path.write_text(_GOOD, encoding="utf-8")

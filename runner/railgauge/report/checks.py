@@ -7,6 +7,7 @@ from typing import Any
 
 from railgauge.cases import Value
 from railgauge.catalogue import Catalogue, EngineInfo
+from railgauge.derived import derived_metrics
 from railgauge.errors import InputError, Problem
 from railgauge.report.axes import FIXED_AXES, Axis, parameter_info
 from railgauge.report.kinds import KINDS
@@ -109,9 +110,11 @@ class _Checker:
             yield self._problem(place, f"{unit!r} can't show {what}: use one of {fitting}")
 
     def _metrics(self) -> Mapping[str, str]:
+        # What an engine doesn't say of itself, the hosts' system logs may say of it.
+        logged = derived_metrics(two_sided=True, soak=True) if self._engines else {}
         return {
             name: metric.unit for engine in self._engines for name, metric in engine.metrics.items()
-        }
+        } | {name: unit for name, (unit, _) in logged.items()}
 
 
 class TableChecker(_Checker):

@@ -32,8 +32,9 @@ class Page:
     """A report's frame. `summary` are sentences.
 
     `tables` and `figures` are the names of their files; a figure's own table follows it there.
-    `failures` and `suspects` have a table for each run with any. `links` are the cases that have a
-    page of their own, `links_note` says so where others have none.
+    `failures` and `suspects` have a table for each run with any. `idle` tell of the hosts
+    before and after runs. `links` are the cases that have a page of their own, `links_note` says so
+    where others have none.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Page:
     failures: tuple[Details, ...]
     figures: tuple[str, ...] = ()
     suspects: tuple[Details, ...] = ()
+    idle: tuple[Details, ...] = ()
     links: tuple[CaseLink, ...] = ()
     links_note: str = ""
 
@@ -75,6 +77,7 @@ def make_page(
     records: Sequence[RunRecords],
     *,
     figures: Sequence[str] = (),
+    idle: Sequence[Details] = (),
     links: Sequence[CaseLink] = (),
     links_note: str = "",
     catalogue: Catalogue | None = None,
@@ -100,6 +103,7 @@ def make_page(
             for one, naming in zip(records, names, strict=True)
             if one.suspicions
         ),
+        idle=tuple(idle),
         links=tuple(links),
         links_note=links_note,
     )

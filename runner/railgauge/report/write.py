@@ -15,6 +15,7 @@ from railgauge.report.default import default_series, default_spec
 from railgauge.report.figure import Figure
 from railgauge.report.figures import build_figures
 from railgauge.report.gnuplot import find_gnuplot
+from railgauge.report.idle import idle_details
 from railgauge.report.model import Spec
 from railgauge.report.page import Page, RunRecords, make_page
 from railgauge.report.pivot import build
@@ -88,6 +89,11 @@ def write_report(
         [table.name for table in every],
         [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs],
         figures=[name for figure in figures for name in _names(figure)],
+        idle=[
+            idle
+            for run in runs
+            if (idle := idle_details(run.id, [one.log for one in store.run_logs(run.id)]))
+        ],
         links=links,
         links_note=_links_note(most_cases) if len(links) == most_cases else "",
         catalogue=catalogue,
