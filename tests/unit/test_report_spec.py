@@ -44,7 +44,7 @@ title: Soak
 tables:
   - name: cost
     title: Cost
-    select: {engine: tcp}
+    select: {engine: tcp, soak: true}
     rows: [link]
     cells:
       - {metric: client_cpu_load_soak, unit: "%", digits: 1}

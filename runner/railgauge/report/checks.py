@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from railgauge.cases import Value
-from railgauge.catalogue import Catalogue, EngineInfo
+from railgauge.catalogue import SOAK, Catalogue, EngineInfo
 from railgauge.derived import derived_metrics
 from railgauge.errors import InputError, Problem
 from railgauge.report.axes import FIXED_AXES, Axis, parameter_info
@@ -60,7 +60,8 @@ class _Checker:
             yield from self._axis_name(("axes", name), name, key=True)
 
     def _axis_name(self, place: Sequence[str | int], name: str, *, key: bool) -> Iterator[Problem]:
-        known = dict.fromkeys([*FIXED_AXES, *(p for e in self._engines for p in e.parameters)])
+        parameters = [name for engine in self._engines for name in engine.parameters]
+        known = dict.fromkeys([*FIXED_AXES, *parameters, SOAK])
         if self._complete and name not in known:
             hint = suggest(name, known) or f": known here are {', '.join(known)}"
             yield self._problem(place, f"unknown axis {name!r}{hint}", key=key)
