@@ -20,7 +20,8 @@ from pathlib import Path
 
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Namer
-from railgauge.pipeline import Request, execute
+from railgauge.job import Request
+from railgauge.pipeline import execute
 from railgauge.schedule import Dispatch
 
 ENGINE = """\

@@ -22,6 +22,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
 from railgauge.errors import HostUnreachableError
 from railgauge.interrupts import asking
+from railgauge.observing import Observing
 from railgauge.schedule import Dispatch, Round, within
 from railgauge.store import Store
 
@@ -58,7 +59,8 @@ class Observer(Protocol):
 class Setting:
     """Where and how the rounds are measured: hosts by name, launches' terms by case.
 
-    Everything has to end by the `deadline` (seconds since 1970), if there is one.
+    Everything has to end by the `deadline` (seconds since 1970), if there is one. Without
+    `observing` nothing watches the launches.
     """
 
     catalogue: Catalogue
@@ -67,6 +69,7 @@ class Setting:
     concurrency: int
     terms: Callable[[Dispatch], Terms]
     deadline: float | None = None
+    observing: Observing | None = None
 
 
 @dataclass(slots=True)
@@ -242,14 +245,21 @@ class Execution:
         self, dispatch: Dispatch, numbers: Sequence[int]
     ) -> Iterator[tuple[Outcome, Launch]]:
         case, setting = dispatch.case, self._setting
-        return measure(
-            setting.catalogue.engine(case.engine),
-            case,
-            tuple(numbers),
-            [setting.sites[name] for name in dispatch.hosts],
-            terms=setting.terms(dispatch),
-            programs=self._programs,
-        )
+
+        def start(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+            return measure(
+                setting.catalogue.engine(case.engine),
+                case,
+                tuple(numbers),
+                [setting.sites[name] for name in dispatch.hosts],
+                terms=terms,
+                programs=self._programs,
+            )
+
+        terms = setting.terms(dispatch)
+        if setting.observing is None:
+            return start(numbers, terms)
+        return setting.observing.launch(dispatch, numbers, terms, start, self._programs)
 
 
 def _of_pair(case: Case, outcome: Outcome) -> Outcome:

@@ -1,6 +1,6 @@
 """A run: the list of its stages, each an ordinary function that takes what the one before returned.
 
-    read → expand → arrange → reach → equip → inspect → record → perform
+    read → expand → arrange → reach → equip → inspect → record → watch → perform
 
 Nothing starts on a host before the whole plan is valid; nothing is stored before every host is
 ready; from then on each replication is stored as it comes.
@@ -11,17 +11,18 @@ from __future__ import annotations
 import contextlib
 import secrets
 import socket
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from railgauge import __version__, facts
 from railgauge.cases import ExpandedTest, varying
 from railgauge.cases import expand as expand_cases
-from railgauge.catalogue import Catalogue
+from railgauge.catalogue import EngineInfo
+from railgauge.derived import derived_metrics
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import Mpi as BuiltMpi
 from railgauge.engine.deploy_mpi import deploy_mpi
@@ -34,94 +35,30 @@ from railgauge.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.execution import Execution, Namer, Observer, Setting, Totals
+from railgauge.execution import Execution, Namer, Setting, Totals
 from railgauge.gitstate import git_state
-from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
+from railgauge.job import Finished, Job, Request
+from railgauge.observing import Observing, Scene
+from railgauge.observing.opening import closing, set_scene
+from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.texts import NODES, moved_to, named_texts
-from railgauge.schedule import Dispatch, Round, dispatch_name, schedule
-from railgauge.slurm.allocation import MARGIN, deadline, require_nodes
-from railgauge.store import Store
+from railgauge.schedule import Dispatch, dispatch_name, schedule
+from railgauge.slurm.allocation import deadline, require_nodes
 from railgauge.store.connect import connect as connect_database
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
+from railgauge.systemlog import Phase
 from railgauge.transport import open_transport
 from railgauge.transport.base import Transport
 from railgauge.transport.base import run as run_program
 from railgauge.transport.closing import close_all
+from railgauge.watch.watcher import idle
 
 # Hosts are reached and equipped side by side, but not all of a large cluster at once.
 _AT_ONCE = 32
 _REACH_SECONDS = 60.0
+# How long the machines are watched before the first and after the last launch.
+_IDLE_SECONDS = 0.5
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Request:
-    """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
-
-    A hosts file `hosts` takes the place of the plan's own hosts.
-
-    What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
-    seconds before its time is over.
-    """
-
-    where: str
-    observer: Observer
-    cleanup: contextlib.ExitStack
-    plan: Path | None = None
-    hosts: Path | None = None
-    run: int | None = None
-    allow_large: bool = False
-    margin: float = MARGIN
-
-    @cached_property
-    def store(self) -> Store:
-        """The database, opened when first needed: a mistake in a new plan leaves none behind."""
-        opened = Store.open(self.where, create=self.run is None)
-        self.cleanup.callback(opened.close)
-        return opened
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A run on its way; each stage returns it with what that stage adds.
-
-    `machines` maps a host's name to the machine behind it (two names may stand for one);
-    `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
-    `named_texts` as the plan was read with them.
-    """
-
-    request: Request
-    loaded: LoadedPlan
-    seed: int
-    sources: Bundle
-    files: Mapping[str, str]
-    done: Mapping[tuple[str, str], Collection[int]]
-    tests: tuple[ExpandedTest, ...] = ()
-    rounds: Sequence[Round] = ()
-    machines: Mapping[str, str] = field(default_factory=dict)
-    transports: Mapping[str, Transport] = field(default_factory=dict)
-    sites: Mapping[str, Site] = field(default_factory=dict)
-    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    run: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A run that came to its end.
-
-    Of the replications `asked` for now, `measured` were measured and `missing` left out with the
-    `lost` hosts, or because it was `out_of_time`; `failed` counts all failed replications of the
-    run.
-    """
-
-    run: int
-    catalogue: Catalogue
-    asked: int
-    measured: int
-    failed: int
-    missing: int
-    lost: Mapping[str, str]
-    out_of_time: bool
 
 
 def execute(request: Request) -> Finished:
@@ -276,9 +213,17 @@ def _check_same_path(job: Job, found: Mapping[str, BuiltMpi | None]) -> None:
 
 def inspect(job: Job) -> Job:
     """Gather what each host is."""
+    hosts = job.loaded.plan.hosts
+    folders = {job.machines[name]: site.engines for name, site in job.sites.items()}
 
     def inspect_one(machine: str) -> Mapping[str, str]:
-        return facts.gather(job.transports[machine])
+        peers = [
+            address
+            for name in job.sites
+            if job.machines[name] != machine
+            for address in (hosts[name].address, *hosts[name].networks.values())
+        ]
+        return facts.gather(job.transports[machine], peers, engines=folders[machine])
 
     found = _everywhere(inspect_one, job.transports)
     return replace(job, facts={name: found[job.machines[name]] for name in job.sites})
@@ -323,6 +268,7 @@ def _begin(job: Job) -> int:
                 metric.name: MetricInfo(metric.unit, metric.better)
                 for metric in catalogue.engine(name).metrics.values()
             }
+            | _derived(catalogue.engine(name), job.tests)
             for name in {each.test.engine for each in job.tests}
         },
     )
@@ -330,6 +276,16 @@ def _begin(job: Job) -> int:
     for name, found in job.facts.items():
         job.request.store.add_facts(run, name, found)
     return run
+
+
+def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, MetricInfo]:
+    """Return the metrics that the logs of this engine's tests may give, with its own in front."""
+    own = [each.test for each in tests if each.test.engine == engine.name]
+    if all(test.system_log is None for test in own):
+        return {}
+    two_sided = engine.two_sided or engine.parallel
+    found = derived_metrics(two_sided=two_sided, soak=any(test.soak for test in own))
+    return {name: MetricInfo(*info) for name, info in found.items() if name not in engine.metrics}
 
 
 def _go_on(job: Job, run: int) -> None:
@@ -345,6 +301,41 @@ def _go_on(job: Job, run: int) -> None:
     store.reopen_run(run)
 
 
+def watch(job: Job) -> Job:
+    """Start a watcher on each machine, and see what goes on there while nothing of ours does."""
+    if not job.rounds:
+        return job
+    observer = job.request.observer
+    scene = set_scene(
+        job.loaded,
+        [dispatch for each in job.rounds for dispatch in each],
+        job.sites,
+        job.machines,
+        job.facts,
+        everywhere=_everywhere,
+        say=observer.say,
+    )
+    job.request.cleanup.enter_context(closing(scene))
+    with _saying_how_to_go_on(job):
+        _log_idle(job, scene, "before")
+    return replace(job, scene=scene)
+
+
+@contextlib.contextmanager
+def _saying_how_to_go_on(job: Job) -> Iterator[None]:
+    try:
+        yield
+    except (RailgaugeError, KeyboardInterrupt) as error:
+        error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
+        raise
+
+
+def _log_idle(job: Job, scene: Scene, phase: Phase) -> None:
+    if scene.watchers:
+        logs = idle([*scene.watchers.values()], phase, _IDLE_SECONDS)
+        job.request.store.add_logs(job.run, logs)
+
+
 def perform(job: Job) -> Finished:
     """Measure round after round, storing each replication as it comes."""
     store, plan, catalogue = job.request.store, job.loaded.plan, job.loaded.catalogue
@@ -355,15 +346,15 @@ def perform(job: Job) -> Finished:
         plan.concurrency,
         partial(launch_terms, plan),
         deadline(job.request.margin, job.request.observer.say),
+        None if job.scene is None else Observing(job.scene),
     )
     execution = Execution(store, job.run, job.request.observer, setting)
     totals = Totals()
     if job.rounds:
-        try:
+        with _saying_how_to_go_on(job):
             totals = execution.run(job.rounds)
-        except (RailgaugeError, KeyboardInterrupt) as error:
-            error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
-            raise
+            if job.scene is not None and not (totals.stopped or totals.out_of_time):
+                _log_idle(job, job.scene, "after")
         store.finish_run(job.run, "interrupted" if totals.missing else "complete")
     elif _stored(job).state != "complete":
         store.finish_run(job.run, "complete")  # it was killed after its last replication
@@ -393,6 +384,7 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
     equip,
     inspect,
     record,
+    watch,
     perform,
 )
 

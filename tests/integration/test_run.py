@@ -388,7 +388,7 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(
     require(os.geteuid() == 0, "root, to mount a small file system")
     small = folder / "small"
     small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", str(small)]
     subprocess.run(mount, check=True)
     try:
         (folder / "plan.yaml").write_text(

@@ -15,7 +15,7 @@ from postgres_lab import make_database
 from railgauge.catalogue import load_catalogue
 from railgauge.cli import cli
 from railgauge.cli.running import tell
-from railgauge.pipeline import Finished, Request
+from railgauge.job import Finished, Request
 from railgauge.progress import observer_for
 from railgauge.store import Store
 

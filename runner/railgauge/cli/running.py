@@ -9,7 +9,8 @@ import click
 
 from railgauge.cli.options import allow_large, database, hosts, margin
 from railgauge.cli.tables import default_text
-from railgauge.pipeline import Finished, Request, execute
+from railgauge.job import Finished, Request
+from railgauge.pipeline import execute
 from railgauge.progress import observer_for
 
 

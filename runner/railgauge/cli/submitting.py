@@ -16,7 +16,8 @@ from railgauge.cases import expand
 from railgauge.cli.options import allow_large, database, hosts, margin
 from railgauge.cli.running import tell
 from railgauge.errors import InputError, RailgaugeError
-from railgauge.pipeline import Request, execute
+from railgauge.job import Request
+from railgauge.pipeline import execute
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.plan.texts import NODES, moved_to
 from railgauge.progress import observer_for

@@ -117,6 +117,14 @@ class Test(StrictModel):
     system_log: OrOff = SystemLogging()
     soak: bool = False
 
+    @model_validator(mode="after")
+    def _logged(self) -> Test:
+        if self.soak and self.system_log is None:
+            raise ValueError(
+                "'soak' keeps its figures in the system log: leave 'system_log: off' out"
+            )
+        return self
+
 
 class Plan(StrictModel):
     """What to measure.

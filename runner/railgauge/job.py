@@ -1,0 +1,92 @@
+"""A run on its way: what was asked, what each stage adds to it, what it came to."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from railgauge.cases import ExpandedTest
+from railgauge.catalogue import Catalogue
+from railgauge.engine.deploy import Bundle
+from railgauge.engine.measure import Site
+from railgauge.execution import Observer
+from railgauge.observing import Scene
+from railgauge.plan.load import LoadedPlan
+from railgauge.schedule import Round
+from railgauge.slurm.allocation import MARGIN
+from railgauge.store import Store
+from railgauge.transport.base import Transport
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
+
+    A hosts file `hosts` takes the place of the plan's own hosts.
+
+    What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
+    seconds before its time is over.
+    """
+
+    where: str
+    observer: Observer
+    cleanup: contextlib.ExitStack
+    plan: Path | None = None
+    hosts: Path | None = None
+    run: int | None = None
+    allow_large: bool = False
+    margin: float = MARGIN
+
+    @cached_property
+    def store(self) -> Store:
+        """The database, opened when first needed: a mistake in a new plan leaves none behind."""
+        opened = Store.open(self.where, create=self.run is None)
+        self.cleanup.callback(opened.close)
+        return opened
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run on its way; each stage returns it with what that stage adds.
+
+    `machines` maps a host's name to the machine behind it (two names may stand for one);
+    `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
+    `named_texts` as the plan was read with them.
+    """
+
+    request: Request
+    loaded: LoadedPlan
+    seed: int
+    sources: Bundle
+    files: Mapping[str, str]
+    done: Mapping[tuple[str, str], Collection[int]]
+    tests: tuple[ExpandedTest, ...] = ()
+    rounds: Sequence[Round] = ()
+    machines: Mapping[str, str] = field(default_factory=dict)
+    transports: Mapping[str, Transport] = field(default_factory=dict)
+    sites: Mapping[str, Site] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    run: int = 0
+    scene: Scene | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end.
+
+    Of the replications `asked` for now, `measured` were measured and `missing` left out with the
+    `lost` hosts, or because it was `out_of_time`; `failed` counts all failed replications of the
+    run.
+    """
+
+    run: int
+    catalogue: Catalogue
+    asked: int
+    measured: int
+    failed: int
+    missing: int
+    lost: Mapping[str, str]
+    out_of_time: bool

@@ -1,0 +1,82 @@
+"""What a replication's logs make of it: more metrics, and reasons not to trust it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from railgauge.catalogue import SOAK
+from railgauge.derived import derive
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.observing.scene import Scene, Way
+from railgauge.schedule import Dispatch
+from railgauge.systemlog import Suspicion
+from railgauge.validity import Part, judge, most_bytes
+
+_DATAGRAMS = ("udp",)
+_IP_HEADER = 48  # IPv6's, with that of a fragment
+
+
+def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> Outcome:
+    """Return the outcome with what its logs say of it; a failed one or a warm-up as it is."""
+    if outcome.status == "failed" or outcome.warmup:
+        return outcome
+    case = dispatch.case
+    logs = {log.host: log for log in outcome.logs}
+    sides = {"client": logs.get(case.client), "server": logs.get(case.server or "")}
+    metrics = outcome.metrics
+    if metrics:
+        known = {side: log for side, log in sides.items() if log is not None}
+        metrics = {**metrics, **derive(metrics, known)}
+    outcome = replace(outcome, metrics=metrics)
+    logging = scene.tests[dispatch.test].system_log
+    if logging is None or logging.suspect is None:
+        return outcome
+    suspicions: list[Suspicion] = []
+    for log in outcome.logs:
+        part = _part(scene, dispatch, log.host, outcome, launch)
+        suspicions += judge(log, part, logging.suspect)
+    if not suspicions:
+        return outcome
+    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+
+
+def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch: Launch) -> Part:
+    """Return what the test itself did on `host`, as far as its engine tells that."""
+    case = dispatch.case
+    if case.members or not outcome.metrics:
+        return Part(None, None, None)
+    peer = case.server if host == case.client else case.client
+    way = scene.way(dispatch, host, peer) if peer else Way(None, 0)
+    datagrams = case.engine in _DATAGRAMS
+    size = way.mtu - _IP_HEADER if datagrams else launch.client.get("mss", 0)
+    return Part(
+        _user_time(scene, dispatch, host, outcome),
+        way.interface,
+        most_bytes(
+            outcome.metrics,
+            float(size) if isinstance(size, int | float) else 0.0,
+            packets=datagrams,
+        ),
+    )
+
+
+def _user_time(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome) -> float | None:
+    """Return the user CPU time of the test's programs on the host's kernel, None if unknown."""
+    case, kernels = dispatch.case, scene.kernels
+    same = {name for name, kernel in kernels.items() if kernel == kernels[host]}
+    measuring = scene.measuring(dispatch)
+    # Soakers, more ranks and other launches on this kernel are no foreign load either.
+    if (
+        case.parameters.get(SOAK)
+        or case.parameters.get("ranks_per_host", 1) != 1
+        or (not scene.alone and same - {*measuring})
+    ):
+        return None
+    if len(measuring) == 1:
+        return outcome.metrics.get("client_user_time", outcome.metrics.get("user_time"))
+    times = [
+        outcome.metrics.get(f"{side}_user_time")
+        for side, name in zip(("client", "server"), measuring, strict=True)
+        if name in same
+    ]
+    return None if None in times else sum(time for time in times if time is not None)

@@ -1,0 +1,148 @@
+"""When a replication is marked suspect, and when chance or the test itself explains it."""
+
+from __future__ import annotations
+
+import pytest
+from watch_samples import log
+
+from railgauge.derived import cpu_load, derive, derived_metrics
+from railgauge.plan.system_log import Suspect
+from railgauge.systemlog import SoakLoad, Suspicion
+from railgauge.validity import Part, judge, most_bytes
+
+NOTHING = Part(None, None, None)
+
+
+def codes(found: list[Suspicion]) -> list[str]:
+    return [each.code for each in found]
+
+
+def test_an_idle_machine_is_not_suspect() -> None:
+    assert judge(log(), Part(0.02, "eth0", 1e6), Suspect()) == []
+
+
+def test_a_suspicion_names_the_host_the_reason_and_how_long_it_was_watched() -> None:
+    (found,) = judge(log({"vm/pswpin": 3, "vm/pswpout": 4}), NOTHING, Suspect())
+    assert found == Suspicion("swapped", "gw1", "gw1: 7 pages were swapped in these 1 s")
+
+
+@pytest.mark.parametrize(
+    ("counts", "code"),
+    [
+        ({"cpu/all/steal": 20}, "steal"),
+        ({"cpu/all/user": 60}, "foreign-cpu"),
+        ({"cpu/all/nice": 60}, "foreign-cpu"),
+        ({"interface/eth0/rx_bytes": 2_000_000}, "foreign-traffic"),
+        ({"interface/eth0/tx_bytes": 2_000_000}, "foreign-traffic"),
+        ({"vm/pswpin": 1}, "swapped"),
+        ({"throttle/1/core_count": 1}, "throttled"),
+        ({"throttle/0/package_count": 1}, "throttled"),
+        ({"cgroup/nr_throttled": 1}, "throttled"),
+        ({"protocol/Udp/RcvbufErrors": 1}, "receive-drops"),
+        ({"protocol/Udp6/RcvbufErrors": 1}, "receive-drops"),
+        ({"protocol/TcpExt/TCPRcvQDrop": 1}, "receive-drops"),
+        ({"softnet/1/dropped": 1}, "receive-drops"),
+    ],
+)
+def test_each_reason_alone_makes_it_suspect(counts: dict[str, int], code: str) -> None:
+    assert codes(judge(log(counts), Part(0.02, "eth0", 1e6), Suspect())) == [code]
+
+
+@pytest.mark.parametrize(
+    ("counts", "limits"),
+    [
+        ({"cpu/all/steal": 20}, {"steal": "off"}),
+        ({"cpu/all/steal": 20}, {"steal": "20 %"}),
+        ({"cpu/all/user": 60}, {"foreign_cpu": "off"}),
+        ({"cpu/all/user": 60}, {"foreign_cpu": 1}),
+        ({"interface/eth0/rx_bytes": 2_000_000}, {"foreign_traffic": "off"}),
+        ({"vm/pswpin": 1}, {"swap": "off"}),
+        ({"throttle/1/core_count": 1}, {"throttle": "off"}),
+        ({"protocol/Udp/RcvbufErrors": 1}, {"receive_drops": "off"}),
+    ],
+)
+def test_a_plan_may_allow_more(counts: dict[str, int], limits: dict[str, object]) -> None:
+    found = judge(log(counts), Part(0.02, "eth0", 1e6), Suspect.model_validate(limits))
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"cpu/all/steal": 4},  # 2 % of 200 ticks
+        {"cpu/all/steal": 9},  # and what chance may add
+        {"cpu/all/user": 12},  # 0.02 s of the engine's and 10 % of a CPU
+        {"interface/eth0/rx_bytes": 1_000_000},
+        {"interface/eth1/rx_bytes": 9_000_000},  # another interface than the test's
+        {"throttle/0/core_time_ms": 3, "cgroup/nr_periods": 3},
+        {"protocol/Udp/InErrors": 1},
+    ],
+)
+def test_what_is_allowed_or_chance_is_not_suspect(counts: dict[str, int]) -> None:
+    assert judge(log(counts), Part(0.02, "eth0", 1e6), Suspect()) == []
+
+
+def test_the_engines_own_time_is_not_foreign() -> None:
+    busy = log({"cpu/all/user": 98})
+    assert judge(busy, Part(0.97, None, None), Suspect()) == []
+    assert codes(judge(busy, Part(0.30, None, None), Suspect())) == ["foreign-cpu"]
+    assert judge(busy, NOTHING, Suspect()) == []  # nobody knows what the engine took
+
+
+def test_the_most_that_datagrams_can_be_on_the_wire_is_near_what_they_are() -> None:
+    metrics = {"sent_packets": 1000.0, "sent_bytes": 1_460_000.0}
+    most = most_bytes(metrics, 0, packets=True)
+    assert most is not None
+    wire = 1000 * (1460 + 8 + 40 + 14)  # over IPv6
+    assert wire <= most <= 1.15 * wire
+
+
+def test_the_most_that_a_stream_can_be_covers_small_segments_and_acknowledgements() -> None:
+    metrics = {"sent_messages": 10.0, "sent_bytes": 1_448_000.0, "retransmits": 1.0}
+    most = most_bytes(metrics, 1448, packets=False)
+    wire = 1001 * (1448 + 20 + 32 + 14) + 1001 * 66
+    assert most is not None
+    assert wire <= most <= 1.15 * wire
+
+
+@pytest.mark.parametrize("packets", [True, False])
+def test_of_a_test_that_tells_no_bytes_nothing_is_known(packets: bool) -> None:
+    assert most_bytes({"rtt_p50": 1e-5}, 1448, packets=packets) is None
+
+
+SOAK = (SoakLoad(0, 0.5, 0.4, 1 / 6), SoakLoad(1, 0.1, 0.1, 0.0))
+
+
+def test_loads_are_derived_for_each_side_that_has_a_log() -> None:
+    busy = log({"cpu/all/user": 50, "cpu/all/idle": 149})
+    found = derive({"received_bytes": 2e9}, {"client": log(), "server": busy})
+    assert found == {"client_cpu_load": pytest.approx(3 / 200), "server_cpu_load": 0.255}
+    assert derive({}, {"server": busy}) == {"server_cpu_load": 0.255}
+
+
+def test_soakers_give_the_load_and_what_a_gigabyte_cost() -> None:
+    found = derive(
+        {"received_bytes": 1e9, "reverse_received_bytes": 1e9},
+        {"client": log({"cpu/all/nice": 150}, elapsed=4.0, soak=SOAK)},
+    )
+    assert found["client_cpu_load_soak"] == pytest.approx(0.3)
+    assert found["client_cpu_per_gigabyte"] == pytest.approx(0.6 * 4.0 / 2)
+
+
+def test_the_kernels_load_leaves_the_soakers_out() -> None:
+    assert cpu_load(log({"cpu/all/nice": 197, "cpu/all/idle": 0}, soak=SOAK)) == pytest.approx(
+        3 / 200
+    )
+
+
+def test_what_is_derived_is_announced() -> None:
+    logs = {side: log(soak=SOAK) for side in ("client", "server")}
+    announced = derived_metrics(two_sided=True, soak=True)
+    assert set(derive({"received_bytes": 1.0}, logs)) == set(announced)
+    assert set(derived_metrics(two_sided=False, soak=False)) == {"client_cpu_load"}
+
+
+def test_a_log_without_ticks_has_no_load() -> None:
+    empty = log({"cpu/all/user": 0, "cpu/all/system": 0, "cpu/all/idle": 0})
+    assert cpu_load(empty) is None
+    assert judge(empty, NOTHING, Suspect()) == []
