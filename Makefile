@@ -10,7 +10,7 @@ DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
 	bench-overhead bench-report bench-check bench-network bench-dispatch bench-scale \
-	bench-mpi
+	bench-mpi bench-watch
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -80,6 +80,9 @@ bench-check: setup
 # Needs NetPIPE and the Open MPI it was built with (Debian: netpipe-openmpi, libopenmpi-dev).
 bench-mpi: setup
 	$(BIN)/python benchmarks/mpi.py $(MPI_BENCH)
+# Needs root, for network namespaces.
+bench-watch: setup
+	$(BIN)/python benchmarks/watch.py $(WATCH_BENCH)
 # Needs root, for network namespaces, and sshd.
 bench-dispatch: setup
 	PYTHONPATH=tests/integration $(BIN)/python benchmarks/dispatch.py

@@ -110,14 +110,14 @@ static bool wait_until(uint64_t moment, int signals)
         [INPUT] = {.fd = input.watched ? STDIN_FILENO : -1, .events = POLLIN},
         [OUTPUT] = {.fd = output_waiting(&output) ? STDOUT_FILENO : -1, .events = POLLOUT},
     };
-    int connections = options.marks ? marks_poll_set(&marks, wanted + MARKS) : 0;
+    int connections = *options.marks ? marks_poll_set(&marks, wanted + MARKS) : 0;
     uint64_t now = now_ns(), left = moment > now ? moment - now : 0;
     struct timespec patience = {.tv_sec = (time_t)(left / NANOSECONDS),
                                 .tv_nsec = (long)(left % NANOSECONDS)};
     if (ppoll(wanted, MARKS + (nfds_t)connections, &patience, NULL) <= 0)
         return true;
     struct mark mark;
-    while (options.marks && marks_next(&marks, wanted + MARKS, connections, &mark))
+    while (*options.marks && marks_next(&marks, wanted + MARKS, connections, &mark))
         take_mark(&mark);
     if (wanted[OUTPUT].revents)
         output_give(&output);
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     allow_many_files(&before.files);
     if (options.json)
         input_open(&input);
-    if (options.marks)
+    if (*options.marks)
         marks_open(&marks, options.marks);
     sources_open(&sources, &table, options.root);
     int status = 0;
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
             tell_ready(&output, &sources, options.interval, utc_now());
         serve(signals);
     }
-    if (options.marks)
+    if (*options.marks)
         marks_close(&marks);
     if (options.json) {
         tell_done(&output);

@@ -2,13 +2,15 @@
 #ifndef RAIL_WATCH_OPTIONS_H
 #define RAIL_WATCH_OPTIONS_H
 
+#include "../lib/engine.h"
+
 #include <stdbool.h>
 
 struct options {
     bool json;
     double interval, deadline; /* seconds */
-    const char *marks;         /* the socket's name, NULL for none */
-    const char *root;          /* "" for this host */
+    char marks[TEXT_LIMIT];    /* the socket's name, "" for none */
+    char root[TEXT_LIMIT];     /* "" for this host */
     char **command;            /* ends with NULL; NULL for none */
 };
 

@@ -86,7 +86,7 @@ static uint32_t append(struct feed *feed, const char *name, size_t length, enum 
 void table_set(struct table *table, uint32_t number, uint64_t value)
 {
     struct counter *counter = &table->counters[number];
-    if (counter->kind & NARROW)
+    if ((counter->kind & NARROW) && value <= UINT32_MAX)
         counter->value += (uint32_t)value - (uint32_t)counter->value;
     else
         counter->value = value;
