@@ -212,6 +212,37 @@ def test_suspect_replications_are_listed_and_marked_everywhere(
     assert dict(zip(header, first, strict=True))["suspect"] == "1"
 
 
+def test_a_groups_page_shows_some_of_its_hosts_and_those_under_suspicion(
+    store: Store, tmp_path: Path
+) -> None:
+    hosts = tuple(f"n{i:02}" for i in range(20))
+    case = Case("0123456789abcdef", "udp", "rack", hosts[0], None, {"mode": "all"}, hosts)
+    new = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", {})
+    run = store.begin_run(new, [PlannedCase("all", case, 1)], _METRICS)
+    suspicions = [Suspicion("steal", "n17", "n17: stolen")]
+    outcome = _outcome(1, [system_log(host) for host in hosts], suspicions)
+    store.add(run, "all", case.key, outcome, Launch(1.0))
+    (page,) = _pages(_write(store, run, tmp_path / "out"))
+    text = _text(page)
+    assert "Engine udp on the 20 hosts of group rack, run 1 of plan fabric." in text
+    shown = re.findall(r"<h3>(n\d+) ", page)
+    assert shown == ["n00", "n01", "n02", "n03", "n04", "n05", "n06", "n17"]
+    assert "Of 20 hosts 8 are shown, those under suspicion first." in text
+
+
+def test_a_pair_of_a_group_is_told_as_client_and_server(store: Store, tmp_path: Path) -> None:
+    case = Case("0123456789abcdef", "udp", "a→b", "a", "b", {"mode": "matrix"}, ("a", "b", "c"))
+    new = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", {})
+    run = store.begin_run(new, [PlannedCase("matrix", case, 1)], _METRICS)
+    logs = [system_log(host) for host in case.members]
+    store.add(run, "matrix", case.key, _outcome(1, logs), Launch(1.0))
+    text = _text(_pages(_write(store, run, tmp_path / "out"))[0])
+    assert "Engine udp from a to b, run 1" in text
+    assert "a (client, 5.000 s)" in text
+    assert "b (server, 5.000 s)" in text
+    assert "c (" not in text
+
+
 def test_idle_stretches_before_and_after_a_run_are_shown(store: Store, tmp_path: Path) -> None:
     run = _store_run(store, {1460: [_outcome(1)]})
     before = replace(system_log("gw1", elapsed=0.5, busy=0.02), phase="before")

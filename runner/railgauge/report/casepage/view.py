@@ -117,7 +117,7 @@ def make_case_page(
 
 def side(case: Case, host: str) -> str:
     """Return what `host` is in the case."""
-    if host in case.members or case.server is None:
+    if case.server is None:
         return ""
     if case.client == case.server:
         return "client and server"
@@ -133,12 +133,11 @@ def _chosen(records: CaseRecords) -> set[int]:
 
 def _lead(records: CaseRecords) -> tuple[str, ...]:
     case = records.case
-    if case.members:
-        where = f"on the {len(case.members)} hosts of group {case.link}"
-    elif case.server is None:
-        where = f"on host {case.client}"
-    else:
+    where = f"on host {case.client}"
+    if case.server is not None:
         where = f"from {case.client} to {case.server}"
+    elif case.members:
+        where = f"on the {len(case.members)} hosts of group {case.link}"
     return (
         f"Engine {visible(case.engine)} {visible(where)}, run {records.run} of plan"
         f" {visible(records.plan)}.",
