@@ -9,6 +9,7 @@ from railgauge.plan.equipment import KeyPlace, Port
 from railgauge.plan.load import load_plan_text
 from railgauge.plan.topology import Topology, read_hosts_file
 
+ROOT = Path(__file__).parents[2]
 HOSTS = """\
 hosts:
   a: {address: 10.0.0.1, ssh: a}
@@ -44,6 +45,17 @@ def test_a_link_knows_the_ports_on_its_path_in_order(tmp_path: Path) -> None:
     assert topology.equipment["switchA"].settle == 2
     assert topology.equipment["switchB"].settle == 10
     assert [each.port for each in topology.equipment.values()] == [161, 1161]
+
+
+def test_the_example_names_the_switches_between_its_clusters() -> None:
+    topology = read_hosts_file(ROOT / "plans" / "hosts" / "switched.yaml")
+    assert list(topology.equipment) == ["switchA", "switchB"]
+    assert [str(port) for port in topology.links["gw→hh"].path] == [
+        "switchA:17",
+        "switchA:uplink",
+        "switchB:Ethernet1/1",
+        "switchB:Ethernet1/3",
+    ]
 
 
 def test_a_pattern_that_makes_the_same_link_leaves_it_its_path(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from railgauge.equipment.interfaces import Counter, PortReading, Reading
 
 _TICKS = 2**32 / 100  # sysUpTime begins anew after 497 days.
 _CLOCK_ERROR, _CLOCK_DRIFT = 3.0, 0.01
-# A speed that no port has, for those whose speed is not known.
-_FASTEST = 1.6e12
+# Of a port whose speed is not known: none that has only counters of 32 bits is faster.
+_FASTEST = 1e11
 # A frame of 64 bytes with its preamble and gap: what a packet takes at least.
 _SHORTEST_FRAME = 84
 
@@ -19,14 +19,14 @@ def restarted(before: Reading, after: Reading) -> bool:
     return min(off, _TICKS - off) > _CLOCK_ERROR + _CLOCK_DRIFT * passed
 
 
-def counted(before: PortReading, after: PortReading, elapsed: float) -> dict[str, int]:
-    """Return what each counter moved by in `elapsed` seconds.
+def counted(before: PortReading, after: PortReading, elapsed: float) -> dict[str, int] | None:
+    """Return what each counter moved by in at most `elapsed` seconds.
 
-    Nothing where the port's counters were reset or its number is another port's by now, and nothing
-    for a counter of 32 bits that may have passed all its values meanwhile.
+    None where the port's counters were reset or its number is another port's by now. A counter of
+    32 bits that may have passed all its values meanwhile is left out.
     """
     if (before.name, before.discontinuity) != (after.name, after.discontinuity):
-        return {}
+        return None
     speed = max(before.speed, after.speed) or _FASTEST
     counts: dict[str, int] = {}
     for name, old in before.counters.items():
@@ -35,7 +35,7 @@ def counted(before: PortReading, after: PortReading, elapsed: float) -> dict[str
             continue
         moved = _moved(name, old, new, speed * elapsed / 8)
         if moved is None and new.bits > 32:
-            return {}  # Fell back: reset, whatever the port says.
+            return None  # Fell back: reset, whatever the port says.
         if moved is not None:
             counts[name] = moved
     return counts

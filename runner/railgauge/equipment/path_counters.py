@@ -47,8 +47,8 @@ class PathCounters:
     def after(self) -> tuple[tuple[PortLog, ...], tuple[str, ...]]:
         """Return what the ports counted since `before`, in path order, and warnings.
 
-        Waits until the counters include the traffic that has just ended. A port of which nothing can
-        be known has a log without counts, and a warning says why.
+        Waits until the counters include the traffic that has just ended. A port of which nothing
+        can be known has a log without counts, and a warning says why.
         """
         if self._before:
             self._wait(self._settle)
@@ -73,14 +73,19 @@ class PathCounters:
             self._indices.clear()  # It may have numbered its interfaces anew.
             self._warn(f"{port.device} was restarted meanwhile: its counts are left out")
             return {}
-        if before.uptime < self._devices[port.device].settle:
+        settle = self._devices[port.device].settle
+        if before.uptime < settle:
             self._warn(f"{port.device} has only just begun: its counts are left out")
             return {}
-        counts = counted(before.ports[port], after.ports[port], after.at - before.at)
-        if not counts:
+        # What was read first may have been as old as that.
+        longest = after.at - before.at + settle
+        counts = counted(before.ports[port], after.ports[port], longest)
+        if counts is None:
             self._indices.pop(port, None)
             self._warn(f"{port}: its counters were reset meanwhile, and its counts are left out")
-        return counts
+        elif not counts:
+            self._warn(f"{port}: all its counters may have begun anew: measure for a shorter time")
+        return counts or {}
 
     def _warn(self, message: str) -> None:
         self._warnings[message] = None

@@ -1,0 +1,204 @@
+"""Two hosts on a switch that counts: three network namespaces, and a real snmpd in the middle one.
+
+    root namespace ── mgmt ── [switch: port1, port2]        port1 ── client, port2 ── server
+
+The controller asks the switch's snmpd by its link to the root namespace; test traffic takes the
+bridge. Names carry our process id, so that what a crashed session left can be told and removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sshlab
+from sshlab import ip
+
+from railgauge.systemlog import SystemLog
+
+SERVER = "10.78.0.2"
+COMMUNITY, USER = "public", "rail"
+# May see the counters of 32 bits, as of a device that has no others.
+NARROW = "narrow"
+AUTHENTICATION_KEY, PRIVACY_KEY = "a-key-of-the-test", "another-of-the-test"
+_PORT = 7000
+_AGENT = "/usr/sbin/snmpd"
+_CONFIG = f"""\
+agentAddress udp:{{address}}:161
+rocommunity {COMMUNITY}
+createUser {USER} SHA-256 {AUTHENTICATION_KEY} AES {PRIVACY_KEY}
+rouser {USER} authpriv
+view narrow included .1.3.6.1.2.1.1
+view narrow included .1.3.6.1.2.1.2
+rocommunity {NARROW} default -V narrow
+"""
+# Both print what they did once their standard input closes.
+_RECEIVE = """\
+import os, select, socket, sys
+made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+made.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
+made.bind(("", int(sys.argv[1])))
+print("ready", flush=True)
+count = 0
+while True:
+    ready, _, _ = select.select([made, 0], [], [])
+    if made in ready:
+        count += made.recv(4096)[:1] == b"t"
+    elif not os.read(0, 1):
+        break
+print(count)
+"""
+_SEND = """\
+import socket, sys
+made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(int(sys.argv[3])):
+    made.sendto(sys.argv[4].encode() * 1000, (sys.argv[1], int(sys.argv[2])))
+"""
+
+
+def missing() -> str:
+    """Return what this machine lacks for the lab, "" if nothing."""
+    if os.geteuid() != 0:
+        return "root, for network namespaces"
+    tools = ("ip", "tc", _AGENT)
+    return " and ".join(tool for tool in tools if shutil.which(tool) is None)
+
+
+@dataclass
+class Lab:
+    """The switch at `address`, and the namespaces of the two hosts."""
+
+    folder: Path
+    address: str
+    client: str
+    server: str
+    switch: str
+    agents: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start_agent(self, *lines: str) -> None:
+        """Start the switch's snmpd with further configuration `lines`; returns once it answers."""
+        config, log = self.folder / "snmpd.conf", self.folder / "snmpd.log"
+        config.write_text("\n".join([_CONFIG.format(address=self.address), *lines, ""]))
+        log.write_text("")
+        command = [_AGENT, "-f", "-C", "-c", str(config), "-Lf", str(log), "-I", "-smux"]
+        self.agents.append(
+            subprocess.Popen(
+                ["ip", "netns", "exec", self.switch, *command],
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, "SNMP_PERSISTENT_DIR": str(self.folder / "state"), "MIBS": ""},
+            )
+        )
+        deadline = time.monotonic() + 10
+        while "NET-SNMP version" not in log.read_text():
+            assert self.agents[-1].poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.01)
+
+    def stop_agent(self) -> None:
+        """End the switch's snmpd."""
+        agent = self.agents.pop()
+        sshlab.kill_tree(agent.pid)
+        agent.wait()
+
+    def narrow(self, rate: str) -> None:
+        """Have the switch send no more than `rate` to the server, with a queue for few packets."""
+        tc = ["tc", "-n", self.switch, "qdisc", "replace", "dev", "port2", "root"]
+        shape = ["tbf", "rate", rate, "burst", "20kb", "limit", "20kb"]
+        subprocess.run([*tc, *shape], check=True)
+
+    def widen(self) -> None:
+        """Have the switch send as much as it gets."""
+        tc = ["tc", "-n", self.switch, "qdisc", "del", "dev", "port2", "root"]
+        subprocess.run(tc, check=False, capture_output=True)
+
+    def stream(self, count: int) -> int:
+        """Send `count` datagrams of 1000 bytes to the server; return how many it received."""
+        python = ["python3", "-c"]
+        receiver = subprocess.Popen(
+            ["ip", "netns", "exec", self.server, *python, _RECEIVE, str(_PORT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert receiver.stdout is not None
+            assert receiver.stdout.readline() == "ready\n"
+            send = ["ip", "netns", "exec", self.client, *python, _SEND, SERVER, str(_PORT)]
+            subprocess.run([*send, str(count), "t"], check=True)
+            time.sleep(0.3)  # what is queued at the switch
+            out, _ = receiver.communicate(timeout=10)
+        finally:
+            receiver.kill()
+            receiver.wait()
+        return int(out)
+
+    def counters(self, namespace: str) -> dict[str, int]:
+        """Return what a host's kernel has counted, named as in system logs."""
+        inside = ["netns", "exec", namespace, "cat"]
+        counts = {}
+        for line in ip(*inside, "/proc/net/dev").splitlines()[2:]:
+            name, _, rest = line.partition(":")
+            columns = rest.split()
+            counts[f"interface/{name.strip()}/rx_packets"] = int(columns[1])
+            counts[f"interface/{name.strip()}/tx_packets"] = int(columns[9])
+        lines = ip(*inside, "/proc/net/snmp").splitlines()
+        for names, numbers in zip(lines[::2], lines[1::2], strict=True):
+            protocol, *keys = names.split()
+            for key, number in zip(keys, numbers.split()[1:], strict=True):
+                counts[f"protocol/{protocol.rstrip(':')}/{key}"] = int(number)
+        return counts
+
+
+def log(host: str, before: dict[str, int], after: dict[str, int]) -> SystemLog:
+    """Return the system log of a host between two looks at its counters."""
+    counts = {name: after[name] - number for name, number in before.items()}
+    moved = {name: number for name, number in counts.items() if number}
+    return SystemLog(host, "replication", 0.0, 1.0, 100, moved, {})
+
+
+@contextlib.contextmanager
+def lab(folder: Path) -> Iterator[Lab]:
+    """Set the lab up below `folder`, and remove it in the end."""
+    sshlab.remove_stale()
+    pid = os.getpid()
+    # 10.128.0.0/10 in networks of four addresses; the other labs have others.
+    network = int(ipaddress.ip_address("10.128.0.0")) + pid % 2**20 * 4
+    ours, theirs = (str(ipaddress.ip_address(network + each)) for each in (1, 2))
+    made = Lab(folder, theirs, f"rg{pid}x", f"rg{pid}y", f"rg{pid}z")
+    try:
+        _build(made, ours, f"rg{pid}k")
+        made.start_agent()
+        yield made
+    finally:
+        while made.agents:
+            made.stop_agent()
+        for namespace in (made.client, made.server, made.switch):
+            with contextlib.suppress(AssertionError):
+                sshlab.remove(namespace)
+
+
+def _build(made: Lab, ours: str, uplink: str) -> None:
+    for namespace in (made.client, made.server, made.switch):
+        ip("netns", "add", namespace)
+        ip("-n", namespace, "link", "set", "lo", "up")
+    switch = ["-n", made.switch]
+    ip("link", "add", uplink, "type", "veth", "peer", "name", "mgmt", "netns", made.switch)
+    ip("addr", "add", f"{ours}/30", "dev", uplink)
+    ip("link", "set", uplink, "up")
+    ip(*switch, "addr", "add", f"{made.address}/30", "dev", "mgmt")
+    ip(*switch, "link", "set", "mgmt", "up")
+    ip(*switch, "link", "add", "switch", "type", "bridge")
+    ip(*switch, "link", "set", "switch", "up")
+    for number, host in enumerate((made.client, made.server), 1):
+        pair = ["link", "add", f"port{number}", "type", "veth"]
+        ip(*switch, *pair, "peer", "name", "test0", "netns", host)
+        ip(*switch, "link", "set", f"port{number}", "master", "switch", "up")
+        ip("-n", host, "addr", "add", f"10.78.0.{number}/24", "dev", "test0")
+        ip("-n", host, "link", "set", "test0", "up")

@@ -1,0 +1,205 @@
+"""A switch's counters around a stream, asked of a real snmpd."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+import snmplab
+
+from railgauge.cases import Case
+from railgauge.equipment.path_counters import PathCounters
+from railgauge.errors import InputError
+from railgauge.plan.equipment import Equipment, Port
+from railgauge.report.path_losses import path_losses
+from railgauge.systemlog import PortLog
+
+_COUNT = 5000
+# Its agent looks at the interfaces every three seconds.
+_SETTLE = "4s"
+_V2C = {"version": "2c", "community": snmplab.COMMUNITY}
+_V3 = {
+    "version": 3,
+    "user": snmplab.USER,
+    "authentication": "SHA-256",
+    "authentication_key": {"env": "RAILGAUGE_TEST_AUTHENTICATION"},
+    "privacy": "AES",
+    "privacy_key": {"env": "RAILGAUGE_TEST_PRIVACY"},
+}
+_PATH = (Port("switch", "port1"), Port("switch", "port2"))
+_LONG_AGO = 1000.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def lab(
+    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
+) -> Iterator[snmplab.Lab]:
+    lacking = snmplab.missing()
+    require(not lacking, lacking)
+    keys = {
+        "RAILGAUGE_TEST_AUTHENTICATION": snmplab.AUTHENTICATION_KEY,
+        "RAILGAUGE_TEST_PRIVACY": snmplab.PRIVACY_KEY,
+        "RAILGAUGE_TEST_WRONG": "something-else-than-the-key",
+    }
+    os.environ.update(keys)
+    try:
+        with snmplab.lab(tmp_path_factory.mktemp("snmp")) as made:
+            yield made
+    finally:
+        for name in keys:
+            del os.environ[name]
+
+
+def counters(
+    lab: snmplab.Lab, snmp: Mapping[str, object], *path: Port, **more: object
+) -> PathCounters:
+    device = {"address": lab.address, "settle": _SETTLE, "snmp": snmp, **more}
+    return PathCounters(path or _PATH, {"switch": Equipment.model_validate(device)})
+
+
+def idle(lab: snmplab.Lab, snmp: Mapping[str, object], *path: Port, **more: object) -> list[str]:
+    """Return the warnings where nothing is measured, and nothing may be counted."""
+    asking = counters(lab, snmp, *path, settle="0s", **more)
+    asking.before()
+    ports, warnings = asking.after()
+    assert [port.counts for port in ports] == [{}] * len(ports)
+    return list(warnings)
+
+
+def test_a_loss_in_the_switch_is_placed_between_its_ports(lab: snmplab.Lab) -> None:
+    lab.stream(1)  # so that both hosts know where the other is
+    asking = counters(lab, _V2C)
+    asking.before()
+    hosts = (lab.client, lab.server)
+    before = [lab.counters(host) for host in hosts]
+    lab.narrow("100mbit")
+    try:
+        received = lab.stream(_COUNT)
+    finally:
+        lab.widen()
+    after = [lab.counters(host) for host in hosts]
+    ports, warnings = asking.after()
+    assert warnings == ()
+    assert 0 < received < _COUNT - 100
+    case = Case("0" * 16, "udp", "gw→hh", "gw", "hh", {"datagram": 1000})
+    logs = [
+        snmplab.log(name, *both) for name, *both in zip(("gw", "hh"), before, after, strict=True)
+    ]
+    metrics = {"sent_packets": _COUNT, "received_packets": received, "receiver_drops": 0}
+    (loss,) = path_losses(case, logs, ports, metrics)
+    assert loss.sentences == (
+        f"{_COUNT - received:,} of 5,000 packets vanished between switch:port1 (in) and "
+        "switch:port2 (out).",
+    ), loss
+    assert [each.note for each in loss.stations] == [""] * len(loss.stations)
+
+
+@pytest.mark.parametrize("snmp", [_V2C, _V3], ids=["2c", "3"])
+def test_ports_count_what_passes_them(lab: snmplab.Lab, snmp: Mapping[str, object]) -> None:
+    asking = counters(lab, snmp)
+    asking.before()
+    assert lab.stream(_COUNT) == _COUNT
+    ports, warnings = asking.after()
+    assert warnings == ()
+    assert [(port.position, port.device, port.interface) for port in ports] == [
+        (1, "switch", "port1"),
+        (2, "switch", "port2"),
+    ]
+    come, leave = (port.counts for port in ports)
+    for packets in (come["ifHCInUcastPkts"], leave["ifHCOutUcastPkts"]):
+        assert _COUNT <= packets < _COUNT + 50
+    # An Ethernet header of 14 bytes, 20 of IP and 8 of UDP.
+    for octets in (come["ifHCInOctets"], leave["ifHCOutOctets"]):
+        assert _COUNT * 1042 <= octets < _COUNT * 1042 + 10_000
+    assert leave["ifHCInUcastPkts"] < 50
+
+
+def test_a_device_that_can_not_be_asked_says_why(lab: snmplab.Lab) -> None:
+    here = f"equipment 'switch' ({lab.address}, UDP port 161)"
+    without = "(measured without its counts)"
+    (said,) = idle(lab, {**_V2C, "community": "privy"})
+    assert said.startswith(f"{here} doesn't answer SNMP: check the address")
+    assert "community" in said
+    (said,) = idle(lab, _V2C, port=16_199)
+    assert said.startswith(f"equipment 'switch' ({lab.address}, UDP port 16199) doesn't answer")
+    (said,) = idle(lab, {**_V3, "user": "nobody"})
+    assert said == (
+        f"{here} refuses to answer by SNMP: it knows no such user: mend 'user', or add that there "
+        f"{without}"
+    )
+    (said,) = idle(lab, {**_V3, "authentication_key": {"env": "RAILGAUGE_TEST_WRONG"}})
+    assert said == (
+        f"{here} refuses to answer by SNMP: the authentication key is wrong, or its kind is: mend "
+        f"it {without}"
+    )
+    (said,) = idle(lab, {**_V3, "privacy_key": {"env": "RAILGAUGE_TEST_WRONG"}})
+    assert said.startswith(f"{here} doesn't answer SNMP")
+    assert "the user and keys" in said
+    (said,) = idle(lab, {"version": 3, "user": snmplab.USER})
+    assert said.startswith(f"{here} refuses to show its interfaces")
+    (said,) = idle(lab, _V2C, address="no.such.host.invalid")
+    assert "can't be found" in said
+
+
+def test_an_unknown_port_is_told_and_the_others_are_read(lab: snmplab.Lab) -> None:
+    path = (Port("switch", "prot1"), Port("switch", "99999"), Port("switch", "port2"))
+    asking = counters(lab, _V2C, *path, settle="0s")
+    asking.before()
+    ports, warnings = asking.after()
+    assert [bool(port.counts) for port in ports] == [False, False, True]
+    assert set(warnings) == {
+        "switch:prot1: unknown interface 'prot1': did you mean 'port1'?",
+        "switch:99999: the device has no interface with ifIndex 99999: mend the path",
+    }
+
+
+def test_a_device_that_falls_silent_or_begins_anew_has_no_counts(lab: snmplab.Lab) -> None:
+    asking = counters(lab, _V2C, settle="0s")
+    asking.before()
+    lab.stop_agent()
+    try:
+        ports, (said,) = asking.after()
+    finally:
+        lab.start_agent()
+    assert [port.counts for port in ports] == [{}, {}]
+    assert "doesn't answer SNMP" in said
+    asking = counters(lab, _V2C)
+    asking.before(idle=_LONG_AGO)
+    assert asking.after() == (
+        (PortLog(1, "switch", "port1", {}), PortLog(2, "switch", "port2", {})),
+        ("switch has only just begun: its counts are left out",),
+    )
+
+
+def test_counters_of_32_bits_are_read_where_they_can_not_have_begun_anew(lab: snmplab.Lab) -> None:
+    asking = counters(lab, {"version": "2c", "community": snmplab.NARROW})
+    asking.before()
+    assert lab.stream(_COUNT) == _COUNT
+    ports, warnings = asking.after()
+    assert warnings == ()
+    come, leave = (port.counts for port in ports)
+    assert _COUNT <= come["ifHCInUcastPkts"] < _COUNT + 50
+    assert _COUNT <= leave["ifHCOutUcastPkts"] < _COUNT + 50
+    assert leave["ifOutDiscards"] == 0
+    # These ports don't tell their speed, and at 100 Gbit/s 32 bits count 0.3 seconds' octets.
+    assert "ifHCInOctets" not in come
+
+
+def test_a_device_that_can_not_say_all_at_once_is_asked_in_parts(lab: snmplab.Lab) -> None:
+    lab.stop_agent()
+    lab.start_agent("[snmp] sendMessageMaxSize 484")
+    try:
+        asking = counters(lab, _V2C, settle="0s")
+        asking.before()
+        ports, warnings = asking.after()
+    finally:
+        lab.stop_agent()
+        lab.start_agent()
+    assert warnings == ()
+    assert [len(port.counts) for port in ports] == [13, 13]
+
+
+def test_a_key_that_can_not_be_had_ends_the_run_before_it_begins(lab: snmplab.Lab) -> None:
+    with pytest.raises(InputError, match="RAILGAUGE_TEST_NONE, with the privacy key of equipment"):
+        counters(lab, {**_V3, "privacy_key": {"env": "RAILGAUGE_TEST_NONE"}})
