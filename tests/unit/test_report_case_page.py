@@ -343,6 +343,25 @@ def test_timelines_are_what_was_counted_in_each_stretch_over_its_length() -> Non
     )
 
 
+def test_a_sample_at_the_begin_and_one_just_before_the_end_make_no_stretch_of_their_own() -> None:
+    times = np.array([0.0, 1.0, 2.0, 3.0, 3.001])
+    values = np.array([[0], [10], [20], [30], [70]])
+    log = replace(system_log(), series=TimeSeries(times, ("stat/interrupts",), values))
+    ((interrupts,),) = [one.quantities for one in timelines([(log, False)])]
+    (steps,) = interrupts.sound
+    assert steps[:, 0].tolist() == [0.0, 1.0, 2.0, 3.001]
+    assert np.allclose(steps[:, 1], [10, 10, 50 / 1.001, 50 / 1.001])
+
+
+def test_where_no_tick_was_counted_the_load_is_unknown() -> None:
+    times = np.array([1.0, 2.0, 3.0])
+    values = np.array([[100], [100], [200]])
+    log = replace(system_log(), series=TimeSeries(times, ("cpu/all/user",), values))
+    ((busy, _),) = [one.quantities for one in timelines([(log, False)])]
+    assert busy.sound[0][:3, 1].tolist()[::2] == [100, 100]
+    assert np.isnan(busy.sound[0][1, 1])
+
+
 def test_many_samples_are_put_together_and_lose_nothing() -> None:
     times = np.arange(1, 502) * 0.01
     values = np.arange(1, 502)[:, None] * 1250

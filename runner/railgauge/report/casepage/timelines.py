@@ -15,7 +15,7 @@ from railgauge.systemlog import SystemLog, TimeSeries
 
 # Fewer samples than this tell nothing that the totals don't.
 _FEWEST = 3
-# More steps than this across a figure can't be told apart: neighbours are put together.
+# More steps than this across a figure can't be told apart.
 _MOST_STEPS = 100
 
 Steps = NDArray[np.float64]
@@ -50,7 +50,9 @@ class Timeline:
         parts = []
         for one in self.quantities:
             every = np.concatenate([steps[:, 1] for steps in (*one.sound, *one.suspect)])
-            parts.append(f"{one.label}: least {every.min():.4g}, greatest {every.max():.4g}")
+            parts.append(
+                f"{one.label}: least {np.nanmin(every):.4g}, greatest {np.nanmax(every):.4g}"
+            )
         return f"{self.y}. {'; '.join(parts)}."
 
 
@@ -80,7 +82,7 @@ def _drawn(label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]) ->
     for series, doubtful in logs:
         few = _put_together(series)
         values = rates(few)
-        if values is not None and len(values):
+        if values is not None and np.any(np.isfinite(values)):
             # A step is drawn from its begin, so the last one needs its end, too.
             begins = np.concatenate(([0.0], few.times))
             steps = np.column_stack((begins, np.append(values, values[-1:])))
@@ -89,12 +91,21 @@ def _drawn(label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]) ->
 
 
 def _put_together(series: TimeSeries) -> TimeSeries:
-    every = -(-len(series.times) // _MOST_STEPS)
-    if every <= 1:
-        return series
-    last = len(series.times) - 1
-    kept = np.unique(np.append(np.arange(every - 1, last + 1, every), last))
-    return TimeSeries(series.times[kept], series.names, series.values[kept])
+    """Return the samples without those that follow too soon, as their stretches tell only noise.
+
+    What was counted in between goes to the next one, and to the last.
+    """
+    times = series.times
+    usual = float(np.median(np.diff(times, prepend=0.0)))
+    shortest = max(usual / 2, float(times[-1]) / _MOST_STEPS)
+    kept: list[int] = []
+    last = 0.0
+    for place, time in enumerate(times.tolist()):
+        if time - last >= shortest:
+            kept.append(place)
+            last = time
+    kept[-1:] = [len(times) - 1]
+    return TimeSeries(times[kept], series.names, series.values[kept])
 
 
 def _counted(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
@@ -110,7 +121,7 @@ def _counted(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | 
 def _per_second(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
     counted = _counted(series, names)
     lengths = np.diff(series.times, prepend=0.0)
-    if counted is None or not np.all(lengths > 0):
+    if counted is None:
         return None
     rates: NDArray[np.float64] = counted / lengths
     return rates
@@ -125,7 +136,8 @@ def _cpu(*kinds: str) -> Rates:
         if whole is None:
             return None
         part = np.zeros(len(whole)) if part is None else part
-        return 100 * np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+        # Where no tick was counted, nothing is known.
+        return 100 * np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
 
     return rates
 
