@@ -76,11 +76,13 @@ class Setting:
 class Totals:
     """What an execution came to.
 
-    `missing` were left out: with lost hosts, when the user stopped it, or when `out_of_time`.
+    Of those `measured` some may be `suspect`. `missing` were left out: with lost hosts, when the
+    user stopped it, or when `out_of_time`.
     """
 
     asked: int = 0
     measured: int = 0
+    suspect: int = 0
     failed: int = 0
     missing: int = 0
     stopped: bool = False
@@ -204,6 +206,7 @@ class Execution:
             if not outcome.warmup:
                 self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
                 self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
+                self.totals.suspect += (outcome.status == "suspect") * len(dispatch.cases)
             self._observer.measured(dispatch, outcome, message.launch)
 
     def _add(self, message: _Measured) -> Outcome:

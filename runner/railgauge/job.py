@@ -77,9 +77,9 @@ class Job:
 class Finished:
     """A run that came to its end.
 
-    Of the replications `asked` for now, `measured` were measured and `missing` left out with the
-    `lost` hosts, or because it was `out_of_time`; `failed` counts all failed replications of the
-    run.
+    Of the replications `asked` for now, `measured` were measured, `suspect` ones among them, and
+    `missing` left out with the `lost` hosts, or because it was `out_of_time`; `failed` counts all
+    failed replications of the run.
     """
 
     run: int
@@ -88,5 +88,6 @@ class Finished:
     measured: int
     failed: int
     missing: int
+    suspect: int
     lost: Mapping[str, str]
     out_of_time: bool

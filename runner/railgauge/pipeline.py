@@ -371,6 +371,7 @@ def perform(job: Job) -> Finished:
         totals.measured,
         failed,
         totals.missing,
+        totals.suspect,
         execution.lost,
         totals.out_of_time,
     )

@@ -64,6 +64,7 @@ class PlainProgress:
         self._measured = 0
         self._began = self._told = time.monotonic()
         self._warned: set[str] = set()
+        self._suspected: set[tuple[str, str | None]] = set()
 
     def say(self, text: str) -> None:
         """Write the stage."""
@@ -81,12 +82,14 @@ class PlainProgress:
         """Say nothing: a line for each would drown the log."""
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
-        """Write warnings once, failures always, and how far we are now and then."""
+        """Write warnings and each kind of suspicion once, failures always, and how far we are."""
         for warning in new_warnings(launch, self._warned):
             self.say(f"warning: {self._name(dispatch)}: {warning}")
         self._measured += not outcome.warmup
         if outcome.status == "failed":
             self.say(failure(self._name(dispatch), outcome))
+        for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
+            self.say(text)
         now = time.monotonic()
         if self._measured and now - self._told >= _PLAIN_SECONDS:
             self._told = now
@@ -131,6 +134,7 @@ class LiveProgress:
         self._task = self._bar.add_task("", total=None, figure="")
         self._name: Namer = str
         self._warned: set[str] = set()
+        self._suspected: set[tuple[str, str | None]] = set()
 
     def say(self, text: str) -> None:
         """Show the stage above the bar."""
@@ -152,11 +156,13 @@ class LiveProgress:
             self._bar.update(self._task, description=name, figure="")
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
-        """Move the bar; show warnings once and failures always."""
+        """Move the bar; show warnings and each kind of suspicion once, and failures always."""
         for warning in new_warnings(launch, self._warned):
             self._print(f"warning: {self._name(dispatch)}: {warning}", "yellow")
         if outcome.status == "failed":
             self._print(failure(self._name(dispatch), outcome), "red")
+        for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
+            self._print(text, "yellow")
         advance = 0 if outcome.warmup else 1
         with _QUIETLY:
             self._bar.update(self._task, advance=advance, figure=headline(outcome.metrics))
@@ -180,6 +186,14 @@ def new_warnings(launch: Launch, known: set[str]) -> list[str]:
     fresh = [warning for warning in launch.warnings if warning not in known]
     known.update(fresh)
     return fresh
+
+
+def new_suspicions(name: str, outcome: Outcome, known: set[tuple[str, str | None]]) -> list[str]:
+    """Return sentences for those suspicions whose kind and host aren't in `known` yet."""
+    fresh = [each for each in outcome.suspicions if (each.code, each.host) not in known]
+    known.update((each.code, each.host) for each in fresh)
+    which = f"{name} replication {outcome.replication}"
+    return [f"suspect: {which}: {each.message} [{each.code}, told once]" for each in fresh]
 
 
 def failure(name: str, outcome: Outcome) -> str:

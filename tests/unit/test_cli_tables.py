@@ -67,7 +67,7 @@ def test_a_databases_password_is_never_printed(
     said = CliRunner().invoke(cli, ["list", "--db", where], catch_exceptions=False).output
     assert "holds no run yet" in said
     with contextlib.ExitStack() as cleanup:
-        finished = Finished(1, load_catalogue(), 0, 0, 0, 0, {}, False)
+        finished = Finished(1, load_catalogue(), 0, 0, 0, 0, 0, {}, False)
         tell(Request(where, observer_for(), cleanup, run=1), finished)
     said += capsys.readouterr().out
     assert "run 1 in postgresql" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
@@ -13,7 +14,7 @@ from railgauge.catalogue import Catalogue, load_catalogue
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
 from railgauge.store import Store
-from railgauge.store.records import Failure, RunSummary, StoredRun
+from railgauge.store.records import Failure, RunSummary, StoredRun, StoredSuspicion
 
 _HEADER = ("run", "plan", "state", "started (UTC)", "commit", "cases", "measured", "failed")
 
@@ -62,10 +63,11 @@ def _commit(commit: str, dirty: bool) -> str:
 @database
 @as_json
 def show(run: int, where: str, as_json: bool) -> None:
-    """Show RUN: where it comes from, its hosts' facts, its failures and its tables."""
+    """Show RUN: where it comes from, its hosts, failures, suspect replications and tables."""
     with contextlib.closing(Store.open(where, create=False)) as store:
         stored = store.run(run)
         failures = store.failures(run)
+        suspicions = store.suspicions(run)
         if as_json:
             answer = _as_json(stored)
             answer["failures"] = [
@@ -80,11 +82,24 @@ def show(run: int, where: str, as_json: bool) -> None:
                 }
                 for failure in failures
             ]
+            answer["suspicions"] = [
+                {
+                    "test": each.test,
+                    "link": each.case.link,
+                    "case_key": each.case.key,
+                    "replication": each.replication,
+                    "code": each.suspicion.code,
+                    "host": each.suspicion.host,
+                    "message": each.suspicion.message,
+                }
+                for each in suspicions
+            ]
             click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
             return
         _head(stored)
         catalogue = load_catalogue()
         _tell_failures(stored, failures, catalogue)
+        _tell_suspicions(suspicions)
         text = default_text(store, [run], catalogue)
         click.echo(f"\n{text}" if text else "nothing is measured yet")
 
@@ -104,6 +119,22 @@ def _tell_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalo
         name = case_name(those[0].case, names[test], catalogue)
         more = f" and {len(those) - 1:,} more pairs" if len(those) > 1 else ""
         click.echo(f"failed: {test} {name}{more} replication {replication}: {message} [{code}]")
+
+
+def _tell_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
+    """Tell of each kind how many there are, and of what: a report has them all."""
+    kinds: dict[tuple[str, str, str | None], list[StoredSuspicion]] = {}
+    for each in suspicions:
+        kind = each.test, each.suspicion.code, each.suspicion.host
+        kinds.setdefault(kind, []).append(each)
+    for (test, code, host), those in kinds.items():
+        replications = {(each.case.key, each.replication) for each in those}
+        where = f" on {host}" if host else ""
+        first = those[0]
+        click.echo(
+            f"suspect: {test}: {len(replications)} replications, {code}{where}; the first: "
+            f"{first.case.link} replication {first.replication}: {first.suspicion.message}"
+        )
 
 
 def _as_json(stored: StoredRun) -> dict[str, object]:
