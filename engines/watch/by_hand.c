@@ -9,7 +9,7 @@
 static double moved(const struct table *table, const char *group, const char *member)
 {
     char name[2 * COUNTER_NAME_LIMIT];
-    snprintf(name, sizeof name, "%.255s/%.255s", group, member);
+    snprintf(name, sizeof name, "%.199s/%.199s", group, member);
     uint32_t number = table_find(table, name);
     if (number == NO_COUNTER)
         return 0;

@@ -8,6 +8,7 @@
 
 #define DECLARED_AT_ONCE 512 /* counters in a line, which keeps lines short */
 #define LONGEST_PAIR 36      /* two commas, a number of a counter, a difference */
+#define MOST_PAIRS 32768     /* in a line, for readers that bound its length */
 
 static struct json begin_event(struct output *output, const char *event)
 {
@@ -163,18 +164,21 @@ static char *put_signed(char *to, int64_t number)
     return put_whole(to, 0 - (uint64_t)number);
 }
 
-/* Ends the line that has begun, with the differences; by hand, as this is nearly all there is. */
+/* Ends the line that has begun, with the first MOST_PAIRS differences that haven't been told; by
+ * hand, as this is nearly all there is. */
 static void tell_changed(struct output *output, struct table *table, struct json *json)
 {
     json_key(json, "changed");
     fflush(output->stream);
-    char *place = output_place(output, (size_t)table->count * LONGEST_PAIR + 8);
+    uint32_t most = table->count < MOST_PAIRS ? table->count : MOST_PAIRS;
+    char *place = output_place(output, (size_t)most * LONGEST_PAIR + 8);
     char *to = place;
     *to++ = '[';
-    for (uint32_t i = 0; i < table->count; i++) {
+    for (uint32_t i = 0; i < table->count && most > 0; i++) {
         struct counter *counter = &table->counters[i];
         if (counter->value == counter->told || counter->gone)
             continue;
+        most--;
         if (to[-1] != '[')
             *to++ = ',';
         to = put_whole(to, i);
@@ -186,15 +190,33 @@ static void tell_changed(struct output *output, struct table *table, struct json
     output_add(output, (size_t)(to + 3 - place));
 }
 
-static struct json begin_moment(struct output *output, struct table *table, const char *event,
-                                double at)
+static uint32_t count_changed(const struct table *table)
 {
-    tell_structure(output, table);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < table->count; i++)
+        count += table->counters[i].value != table->counters[i].told && !table->counters[i].gone;
+    return count;
+}
+
+static struct json begin_line(struct output *output, const char *event, double at)
+{
     struct json json = begin_event(output, event);
     json_key(&json, "at");
     fprintf(json.out, "%.6f", at);
     json.comma = true;
     return json;
+}
+
+/* What is too much for one line goes into samples of the same moment before it. */
+static struct json begin_moment(struct output *output, struct table *table, const char *event,
+                                double at)
+{
+    tell_structure(output, table);
+    for (uint32_t left = count_changed(table); left > MOST_PAIRS; left -= MOST_PAIRS) {
+        struct json json = begin_line(output, "sample", at);
+        tell_changed(output, table, &json);
+    }
+    return begin_line(output, event, at);
 }
 
 void tell_sample(struct output *output, struct table *table, double at)

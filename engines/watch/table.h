@@ -7,7 +7,7 @@
 #include "text.h"
 
 #define NO_COUNTER UINT32_MAX
-#define COUNTER_NAME_LIMIT 256 /* longest name, with its final zero; more is cut off */
+#define COUNTER_NAME_LIMIT 200 /* longest name, with its final zero; more is cut off */
 
 enum counter_kind {
     COUNTER = 0,
