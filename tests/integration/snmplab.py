@@ -21,8 +21,6 @@ from pathlib import Path
 import sshlab
 from sshlab import ip
 
-from railgauge.systemlog import SystemLog
-
 SERVER = "10.78.0.2"
 COMMUNITY, USER = "public", "rail"
 # May see the counters of 32 bits, as of a device that has no others.
@@ -138,29 +136,6 @@ class Lab:
             receiver.kill()
             receiver.wait()
         return int(out)
-
-    def counters(self, namespace: str) -> dict[str, int]:
-        """Return what a host's kernel has counted, named as in system logs."""
-        inside = ["netns", "exec", namespace, "cat"]
-        counts = {}
-        for line in ip(*inside, "/proc/net/dev").splitlines()[2:]:
-            name, _, rest = line.partition(":")
-            columns = rest.split()
-            counts[f"interface/{name.strip()}/rx_packets"] = int(columns[1])
-            counts[f"interface/{name.strip()}/tx_packets"] = int(columns[9])
-        lines = ip(*inside, "/proc/net/snmp").splitlines()
-        for names, numbers in zip(lines[::2], lines[1::2], strict=True):
-            protocol, *keys = names.split()
-            for key, number in zip(keys, numbers.split()[1:], strict=True):
-                counts[f"protocol/{protocol.rstrip(':')}/{key}"] = int(number)
-        return counts
-
-
-def log(host: str, before: dict[str, int], after: dict[str, int]) -> SystemLog:
-    """Return the system log of a host between two looks at its counters."""
-    counts = {name: after[name] - number for name, number in before.items()}
-    moved = {name: number for name, number in counts.items() if number}
-    return SystemLog(host, "replication", 0.0, 1.0, 100, moved, {})
 
 
 @contextlib.contextmanager

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 import snmplab
 
-from railgauge.cases import Case
 from railgauge.equipment.path_counters import PathCounters
 from railgauge.errors import InputError
 from railgauge.plan.equipment import Equipment, Port
 from railgauge.report.path_losses import path_losses
+from railgauge.store import Store
 from railgauge.systemlog import PortLog
 
 _COUNT = 5000
@@ -27,6 +32,22 @@ _V3 = {
     "privacy": "AES",
     "privacy_key": {"env": "RAILGAUGE_TEST_PRIVACY"},
 }
+_PLAN = """\
+railgauge: 1
+name: p
+hosts:
+  gw: {{address: 10.78.0.1, netns: {client}}}
+  hh: {{address: 10.78.0.2, netns: {server}}}
+equipment:
+  switch: {{address: {switch}, settle: {settle}, snmp: {{version: 2c, community: public}}}}
+links:
+  gw→hh: {{from: gw, to: hh, path: [gw, "switch:port1", "switch:port2", hh]}}
+tests:
+  - name: t
+    engine: udp
+    replications: 1
+    set: {{mode: stream, count: 5000, datagram: 1000, rate: 400Mbit/s, sockbuf: 8MiB}}
+"""
 _PATH = (Port("switch", "port1"), Port("switch", "port2"))
 _LONG_AGO = 1000.0  # seconds
 
@@ -67,30 +88,35 @@ def idle(lab: snmplab.Lab, snmp: Mapping[str, object], *path: Port, **more: obje
     return list(warnings)
 
 
-def test_a_loss_in_the_switch_is_placed_between_its_ports(lab: snmplab.Lab) -> None:
-    lab.stream(1)  # so that both hosts know where the other is
-    asking = counters(lab, _V2C)
-    asking.before()
-    hosts = (lab.client, lab.server)
-    before = [lab.counters(host) for host in hosts]
+def test_a_runs_report_places_a_loss_in_the_switch_between_its_ports(
+    lab: snmplab.Lab, tmp_path: Path
+) -> None:
+    (tmp_path / "p.yaml").write_text(
+        _PLAN.format(client=lab.client, server=lab.server, switch=lab.address, settle=_SETTLE)
+    )
+    database = tmp_path / "r.db"
     lab.narrow("100mbit")
     try:
-        received = lab.stream(_COUNT)
+        done = subprocess.run(
+            [sys.executable, "-m", "railgauge", "run", "--db", database, tmp_path / "p.yaml"],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
     finally:
         lab.widen()
-    after = [lab.counters(host) for host in hosts]
-    ports, warnings = asking.after()
-    assert warnings == ()
-    assert 0 < received < _COUNT - 100
-    case = Case("0" * 16, "udp", "gw→hh", "gw", "hh", {"datagram": 1000})
-    logs = [
-        snmplab.log(name, *both) for name, *both in zip(("gw", "hh"), before, after, strict=True)
-    ]
-    metrics = {"sent_packets": _COUNT, "received_packets": received, "receiver_drops": 0}
-    (loss,) = path_losses(case, logs, ports, metrics)
+    assert done.returncode == 0, done.stderr
+    with Store.open(str(database)) as store:
+        (run,) = store.runs()
+        stored = store.ports(run.id)
+        logs = [each.log for each in store.logs(run.id)]
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        metrics = dict(connection.execute("SELECT metric, value FROM measurement"))
+    lost = round(metrics["lost_packets"])
+    assert 100 < lost < _COUNT
+    (loss,) = path_losses(stored[0].case, logs, [each.port for each in stored], metrics)
     assert loss.sentences == (
-        f"{_COUNT - received:,} of 5,000 packets vanished between switch:port1 (in) and "
-        "switch:port2 (out).",
+        f"{lost:,} of 5,000 packets vanished between switch:port1 (in) and switch:port2 (out).",
     ), loss
     assert [each.note for each in loss.stations] == [""] * len(loss.stations)
 

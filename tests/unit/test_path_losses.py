@@ -222,5 +222,24 @@ def test_a_stream_each_way_is_followed_each_way() -> None:
     assert both[1].sentences == ("500 of 4,500 packets vanished between A:18 (in) and A:17 (out).",)
 
 
+def test_ports_count_the_whole_control_channel() -> None:
+    ports = [
+        PortLog(1, "A", "17", {"ifHCInUcastPkts": 5060, "ifHCOutUcastPkts": 55}),
+        PortLog(2, "A", "18", {"ifHCOutUcastPkts": 4060, "ifHCInUcastPkts": 55}),
+    ]
+    loss = _loss(_gw(5000), _hh(4000, 4000), ports=ports, metrics=_metrics(4000))
+    assert loss.tolerance == 120
+    assert [each.note for each in loss.stations] == [""] * len(loss.stations)
+    assert loss.sentences == ("1,000 of 5,000 packets vanished between A:17 (in) and A:18 (out).",)
+
+
+def test_ports_that_counted_the_warm_up_too_are_not_compared() -> None:
+    logs = [_gw(5000), _hh(4000, 4000)]
+    ports = _ports(10_000, 8000)
+    (loss,) = path_losses(_case(warmup=1), logs, ports, _metrics(4000))
+    assert [each.note for each in loss.stations[2:4]] == ["has counted the warm-up as well"] * 2
+    assert loss.sentences == ("1,000 of 5,000 packets vanished between eth0 of gw and eth1 of hh.",)
+
+
 def test_cases_without_a_stream_have_no_losses() -> None:
     assert path_losses(_case(), [], [], {"rtt_mean": 1e-4, "lost_packets": 3}) == ()

@@ -12,10 +12,14 @@ from railgauge.report.path_stations import (
     host_station,
     ip_trouble,
     other_packets,
+    others_at_ports,
     per_datagram,
     port_stations,
 )
 from railgauge.systemlog import PortLog, SystemLog
+
+# What the metrics of a stream begin with, from client to server and back.
+_WAYS = ("", "reverse_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +50,21 @@ def path_losses(
     """
     if case.server is None:
         return ()
-    ends = (case.client, case.server)
+    by_host = {log.host: log for log in logs}
+    received = {prefix: round(metrics.get(f"{prefix}received_packets", 0)) for prefix in _WAYS}
     found = []
-    for prefix, (sender, receiver) in (("", ends), ("reverse_", ends[::-1])):
+    for prefix, (sender, receiver), other in (
+        ("", (case.client, case.server), "reverse_"),
+        ("reverse_", (case.server, case.client), ""),
+    ):
         if f"{prefix}sent_packets" in metrics and f"{prefix}received_packets" in metrics:
-            by_host = {log.host: log for log in logs}
-            stream = _Stream(
-                case,
-                sender,
-                receiver,
-                by_host.get(sender),
-                by_host.get(receiver),
-                {
-                    name.removeprefix(prefix): round(number)
-                    for name, number in metrics.items()
-                    if name.startswith(prefix) and name.endswith(("_packets", "_drops"))
-                },
-            )
+            own = {
+                name.removeprefix(prefix): round(number)
+                for name, number in metrics.items()
+                if name.startswith(prefix) and name.endswith(("_packets", "_drops"))
+            }
+            logged = (by_host.get(sender), by_host.get(receiver))
+            stream = _Stream(case, sender, receiver, *logged, own, received[other])
             found.append(stream.loss(port_stations(ports, reverse=bool(prefix))))
     return tuple(found)
 
@@ -75,6 +77,7 @@ class _Stream:
     sender_log: SystemLog | None
     receiver_log: SystemLog | None
     metrics: Mapping[str, int]
+    other_stream: int
 
     @property
     def sent(self) -> int:
@@ -101,6 +104,7 @@ class _Stream:
         tolerance = max(
             other_packets(self.sender_log, "out", self.sent),
             other_packets(self.receiver_log, "in", self.arrived),
+            others_at_ports(ports, self.other_stream),
         )
         network = self._network(ports)
         if pieces is not None:
@@ -131,6 +135,9 @@ class _Stream:
         )
 
     def _network(self, ports: Sequence[Station]) -> list[Station]:
+        if self.case.parameters.get("warmup"):
+            note = "has counted the warm-up as well"
+            ports = [replace(each, note=each.note or note) for each in ports]
         leaves = None if self.sender_log is None else host_station(self.sender_log, "out")
         comes = None if self.receiver_log is None else host_station(self.receiver_log, "in")
         stations = [each for each in (leaves, *ports, comes) if each is not None]

@@ -27,8 +27,8 @@ class Station:
     """A place where the stream's packets were counted; None where they couldn't be.
 
     `unit` says of what: datagrams, or the IP packets that carry them. `trouble` are the discards
-    and errors counted there, by the counter's name. `note` says why a count can't be held against
-    the others.
+    and errors counted there, by the counter's name. `opposite` are the packets that a port counted
+    the other way. `note` says why a count can't be held against the others.
     """
 
     place: str
@@ -36,6 +36,7 @@ class Station:
     packets: int | None
     unit: Literal["datagrams", "packets"]
     trouble: tuple[tuple[str, int], ...] = ()
+    opposite: int = 0
     note: str = ""
 
 
@@ -91,9 +92,10 @@ def _port_station(port: PortLog, way: Way) -> Station:
     )
     counter = f"ifHC{sign}UcastPkts"
     packets = port.counts.get(counter)
+    opposite = port.counts.get(f"ifHC{'In' if way == 'out' else 'Out'}UcastPkts", 0)
     note = "" if packets is not None else "not known"
     place = f"{port.device}:{port.interface} ({way})"
-    return Station(place, counter, packets, "packets", trouble, note)
+    return Station(place, counter, packets, "packets", trouble, opposite, note)
 
 
 def per_datagram(log: SystemLog | None, datagram: int) -> int | None:
@@ -125,6 +127,17 @@ def other_packets(log: SystemLog | None, way: Way, own: int) -> int:
         + max(0, datagrams - own)
     )
     return max(0, others - counts.get(f"interface/lo/{_SIGNS[way]}_packets", 0)) + _UNCOUNTED
+
+
+def others_at_ports(stations: Iterable[Station], other_stream: int) -> int:
+    """Return how many packets beside the stream's a port may have counted, at most.
+
+    Ports are read before an engine starts and after it has ended, so they count the whole control
+    channel. That is a conversation: not more than two packets one way for each the other way, where
+    `other_stream` datagrams may have come as well.
+    """
+    most = max((each.opposite for each in stations), default=0)
+    return 2 * max(0, most - other_stream) + _UNCOUNTED
 
 
 def ip_trouble(log: SystemLog | None) -> tuple[tuple[str, int], ...]:
