@@ -56,12 +56,23 @@ def read_log(path: Path) -> LogFile:
     times = _count(lines, "Watch times", found["times"], 3, _MOST_ROWS)
     cpus = _count(lines, "CPU number", found["cpus"], 1, _MOST_CPUS)
     names = _interfaces(lines, found)
-    sections = {name: _read_section(lines, name, times, cpus) for name in names}
-    tables = _read_cpus(lines, times, cpus)
+    sections: dict[str, list[_Cells]] = {}
+    for name in names:
+        first = next(iter(sections.values()), None)
+        sections[name] = _read_section(lines, name, times, cpus, first)
+    hosts = [cells[:8] for cells in sections[names[0]]]
+    own, overall = _read_cpus(lines, hosts, cpus)
     lines.end()
     rows = tuple(
-        _row(lines, number, {name: table[number] for name, table in sections.items()}, cells)
-        for number, cells in enumerate(zip(*tables, strict=True))
+        None
+        if shares is None
+        else _row(
+            hosts[number],
+            shares,
+            [table[number] for table in own],
+            {name: table[number] for name, table in sections.items()},
+        )
+        for number, shares in enumerate(overall)
     )
     return LogFile(found["host"], moment, names, cpus, rows)
 
@@ -81,7 +92,9 @@ def _interfaces(lines: Lines, found: Mapping[str, str]) -> tuple[str, ...]:
     return names
 
 
-def _read_section(lines: Lines, name: str, times: int, cpus: int) -> list[_Cells]:
+def _read_section(
+    lines: Lines, name: str, times: int, cpus: int, first: Sequence[_Cells] | None
+) -> list[_Cells]:
     lines.literal(*layout.section_head(layout.interface_text(name), cpus))
     columns = [*_HOST_COLUMNS, *_INTERFACE_COLUMNS, *(f"Int-CPU{cpu}" for cpu in range(cpus))]
     rows: list[_Cells] = []
@@ -90,53 +103,46 @@ def _read_section(lines: Lines, name: str, times: int, cpus: int) -> list[_Cells
         known = [cell is not None for cell in cells]
         # Memory may be unknown, and whose interrupts are whose.
         needed = known[:3] + known[4:12]
-        interrupts = known[12:]
-        if any(known) and not (all(needed) and len(set(interrupts)) == 1):
+        if any(known) and not (all(needed) and len(set(known[12:])) == 1):
             raise lines.problem(f"row {number} has some of its numbers, but not all")
         if any(cell is not None and cell != int(cell) for cell in cells):
             raise lines.problem(f"row {number}: whole numbers are expected here")
+        if first is not None and cells[:8] != first[number][:8]:
+            raise lines.problem(f"row {number} says of the host what the first table doesn't")
         rows.append(cells)
     return rows
 
 
-def _read_cpus(lines: Lines, times: int, cpus: int) -> list[list[_Cells]]:
-    """Return the cells of each CPU's table, and check that all say the same of all CPUs."""
+def _read_cpus(
+    lines: Lines, hosts: Sequence[_Cells], cpus: int
+) -> tuple[list[list[CpuShares | None]], list[CpuShares | None]]:
+    """Return the shares of each CPU, row by row, and those of all CPUs together."""
     lines.literal(*layout.CPU_HEAD)
-    tables: list[list[_Cells]] = []
-    for cpu in range(cpus):
+    own: list[list[CpuShares | None]] = [[] for _ in range(cpus)]
+    overall: list[CpuShares | None] = []
+    texts: list[_Cells] = []
+    for cpu, table in enumerate(own):
         lines.literal(*layout.cpu_section_head(cpu))
-        table: list[_Cells] = []
-        for number in range(times):
+        for number, host in enumerate(hosts):
             cells = lines.row(str(number), _SHARES)
-            if any(len({cell is None for cell in half}) > 1 for half in (cells[:4], cells[4:])):
-                raise lines.problem(f"row {number} has some of its shares, but not all")
-            if tables and cells[4:] != tables[0][number][4:]:
-                raise lines.problem(f"the overall workload of row {number} differs from CPU0's")
-            table.append(cells)
-        tables.append(table)
-    return tables
+            table.append(_settled(lines, cells[:4]))
+            if cpu == 0:
+                overall.append(_settled(lines, cells[4:], host))
+                texts.append(cells[4:])
+            elif cells[4:] != texts[number]:
+                raise lines.problem("the overall workload differs from that beside CPU0's")
+    return own, overall
 
 
 def _row(
-    lines: Lines, number: int, interfaces: Mapping[str, _Cells], cpus: Sequence[_Cells]
-) -> LogRow | None:
-    tables = list(interfaces.values())
-    host = tables[0][:8]
-    if any(cells[:8] != host for cells in tables):
-        raise lines.problem(f"row {number} says different things of the host in different tables")
-    if (host[0] is None) != (cpus[0][4] is None):
-        raise lines.problem(f"row {number} has numbers in some tables only")
-    if host[0] is None:
-        return None
-    cut = [Range.cut_off(cell) for cell in host[:3] if cell is not None]
-    try:
-        shares = tuple(None if cells[0] is None else _settled(cells[:4]) for cells in cpus)
-        overall = _settled(cpus[0][4:], cut)
-    except ValueError as error:
-        raise lines.problem(f"the CPU shares of row {number} don't go together: {error}") from error
+    host: _Cells,
+    overall: CpuShares,
+    cpus: Sequence[CpuShares | None],
+    interfaces: Mapping[str, _Cells],
+) -> LogRow:
     memory, interrupts, pages, swaps, switches = (_whole(cell) for cell in host[3:])
     return LogRow(
-        cpus=shares,
+        cpus=tuple(cpus),
         all_cpus=overall,
         memory=memory,
         interrupts=interrupts or 0,
@@ -157,12 +163,25 @@ def _interface(cells: _Cells) -> InterfaceCounts:
     return InterfaceCounts(counts[0], counts[1], counts[2], counts[3], interrupts or None)
 
 
-def _settled(cells: _Cells, cut: Sequence[Range] = ()) -> CpuShares:
-    """Return shares of 100 %, given load, user, system and idle, and the first three cut off."""
-    load, user, system, idle = (Range.rounded(cell) for cell in cells if cell is not None)
-    if cut:
-        load, user, system = (
-            shown.within(each) for each, shown in zip(cut, (load, user, system), strict=True)
-        )
-    idle = idle.within(Range(idle.value, 100 - load.high, 100 - load.low))
-    return CpuShares(*settle([user, system, idle], _WHOLE))
+def _settled(lines: Lines, cells: _Cells, host: _Cells | None = None) -> CpuShares | None:
+    """Return shares of 100 %, given load, user, system and idle, which `host` has cut off.
+
+    None where there are none.
+    """
+    known = [cell for cell in cells if cell is not None]
+    if len(known) not in (0, 4) or (host is not None and bool(known) != (host[0] is not None)):
+        raise lines.problem("some of the shares are there, but not all")
+    if not known:
+        return None
+    load, user, system, idle = (Range.rounded(cell) for cell in known)
+    try:
+        if host is not None:
+            cut = [Range.cut_off(cell) for cell in host[:3] if cell is not None]
+            load, user, system = (
+                shown.within(each) for each, shown in zip(cut, (load, user, system), strict=True)
+            )
+        left = Range(100 - load.value, 100 - load.high, 100 - load.low)
+        idle = idle.within(left)
+        return CpuShares(*settle([user, system, idle], _WHOLE))
+    except ValueError as error:
+        raise lines.problem(f"these shares don't go together: {error}") from error

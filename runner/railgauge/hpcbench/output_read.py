@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -48,11 +49,11 @@ def _read_tables(lines: Lines) -> Output:
             settings.update(_settings(lines, holes))
     lines.literal(*how.table_head)
     table = _read_table(lines, how, settings.pop("repeat", None))
-    rows = [_metrics(lines, cells, how.columns) for cells in table]
+    rows = [metrics for _, metrics in table]
     for which, name in how.averages.items():
         column = next(each for each in how.columns if each.name == name)
-        cells = [row[how.columns.index(column)] for row in table]
-        for row, value in zip(rows, _settled(lines, which, column, cells), strict=True):
+        printed = [cells[how.columns.index(column)] for cells, _ in table]
+        for row, value in zip(rows, _settled(lines, which, column, printed), strict=True):
             row.update(value)
     lines.literal(*layout.PROCESS_HEAD)
     for number, row in enumerate(rows, 1):
@@ -69,19 +70,23 @@ def _layout(lines: Lines) -> Layout:
     raise lines.unexpected(f"one of {known}")
 
 
-def _read_table(lines: Lines, how: Layout, repeat: Setting | None) -> list[_Cells]:
+def _read_table(
+    lines: Lines, how: Layout, repeat: Setting | None
+) -> list[tuple[_Cells, dict[str, float]]]:
+    """Return each row's cells, and the metrics that they come to."""
     names = [column.name for column in how.columns]
-    table: list[_Cells] = []
+    table: list[tuple[_Cells, dict[str, float]]] = []
     lines.skip_blank()
     while repeat is not None or (lines.peek() or "#")[0] != "#":
         if len(table) == repeat:
             break
-        table.append(lines.row(str(len(table) + 1), names))
+        cells = lines.row(str(len(table) + 1), names)
+        if how.mode == "exponential" and cells[0] is None:
+            raise lines.problem("each row needs its size")
+        table.append((cells, _metrics(lines, cells, how.columns)))
         lines.skip_blank()
     if not table:
         raise lines.unexpected("at least one row")
-    if how.mode == "exponential" and any(cells[0] is None for cells in table):
-        raise lines.problem("each row needs its size")
     return table
 
 
@@ -91,6 +96,11 @@ def _metrics(lines: Lines, cells: _Cells, columns: Sequence[Column]) -> dict[str
         for column, value in zip(columns, cells, strict=True)
         if value is not None
     }
+    if not any(column.name == "lost_packets" for column in columns):
+        # Of tests both ways Hpcbench prints the rate only.
+        lost = metrics.get("sent_packets", 0) - metrics.get("received_packets", math.inf)
+        if lost >= 0:
+            metrics["lost_packets"] = lost
     count_losses(lines, metrics)
     return metrics
 

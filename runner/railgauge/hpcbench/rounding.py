@@ -42,8 +42,9 @@ class Range:
         """Return what both ranges have in common; ValueError when that is nothing."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         if low > high + _TOLERANCE:
-            raise ValueError(f"{self.value:g} and {other.value:g} can't both be true")
-        return Range(min(max(self.value, low), high), low, max(low, high))
+            raise ValueError(f"{self.value:g} is not {other.value:g}, even rounded")
+        value = self.value if low <= self.value <= high else (low + high) / 2
+        return Range(value, low, max(low, high))
 
 
 def settle(ranges: Sequence[Range], total: Range) -> list[float]:
@@ -53,16 +54,18 @@ def settle(ranges: Sequence[Range], total: Range) -> list[float]:
     ValueError when no values of the ranges have a sum within `total`.
     """
     values = [each.value for each in ranges]
-    if total.low < math.fsum(values) < total.high:
+    found = math.fsum(values)
+    if total.low < found < total.high:
         return values
-    missing = total.value - math.fsum(values)
+    least, most = math.fsum(each.low for each in ranges), math.fsum(each.high for each in ranges)
+    low, high = max(total.low, least), min(total.high, most)
+    if low > high + _TOLERANCE:
+        raise ValueError(f"their sum {found:g} is not {total.value:g}, even rounded")
+    # In the middle of what is possible: at an end a value might be rounded the other way.
+    missing = (low + high) / 2 - found
     room = [each.high - each.value if missing > 0 else each.value - each.low for each in ranges]
     whole = math.fsum(room)
-    unreachable = abs(missing) - whole
-    far = (total.value - total.low if missing > 0 else total.high - total.value) + _TOLERANCE
-    if unreachable > far:
-        raise ValueError(f"{math.fsum(values):g} is not {total.value:g}, and rounding isn't why")
-    share = math.copysign(min(1.0, abs(missing) / whole), missing) if whole > 0 else 0.0
+    share = missing / whole if whole > 0 else 0.0
     return [value + share * each for value, each in zip(values, room, strict=True)]
 
 

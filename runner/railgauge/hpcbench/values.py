@@ -67,8 +67,6 @@ def count_losses(lines: Lines, metrics: dict[str, float]) -> None:
     """Put the exact loss rate in the place of the printed one; they have to agree."""
     sent, printed = metrics.get("sent_packets"), metrics.get("loss_rate")
     lost = metrics.get("lost_packets")
-    if lost is None and sent is not None and "received_packets" in metrics:
-        lost = sent - metrics["received_packets"]
     if lost is None or not sent or printed is None or lost < 0:
         return
     if abs(lost / sent - printed) > _HALF:
