@@ -343,6 +343,13 @@ def test_timelines_are_what_was_counted_in_each_stretch_over_its_length() -> Non
     )
 
 
+def test_the_throughput_drawn_is_of_the_interface_that_carried_most() -> None:
+    log = system_log(samples=5, interface__lo__rx_bytes=10**10, interface__veth1__tx_bytes=10)
+    (traffic,) = [one for one in timelines([(log, False)]) if one.name == "traffic"]
+    assert traffic.title == "Throughput of lo"
+    assert [one.label for one in traffic.quantities] == ["received"]
+
+
 def test_a_sample_at_the_begin_and_one_just_before_the_end_make_no_stretch_of_their_own() -> None:
     times = np.array([0.0, 1.0, 2.0, 3.0, 3.001])
     values = np.array([[0], [10], [20], [30], [70]])

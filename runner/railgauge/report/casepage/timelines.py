@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.report.characters import visible
 from railgauge.systemlog import SystemLog, TimeSeries
 
 # Fewer samples than this tell nothing that the totals don't.
@@ -20,6 +21,7 @@ _MOST_STEPS = 100
 
 Steps = NDArray[np.float64]
 Rates = Callable[[TimeSeries], NDArray[np.float64] | None]
+Quantities = tuple[tuple[str, Rates], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +69,7 @@ def timelines(logs: Sequence[tuple[SystemLog, bool]]) -> list[Timeline]:
         if log.series is not None and len(log.series.times) >= _FEWEST
     ]
     found = []
-    for name, title, y, top, quantities in _FIGURES:
+    for name, title, y, top, quantities in _figures(_busiest(logs)):
         drawn = [
             one for label, rates in quantities if (one := _drawn(label, rates, enough)) is not None
         ]
@@ -137,22 +139,18 @@ def _cpu(*kinds: str) -> Rates:
             return None
         part = np.zeros(len(whole)) if part is None else part
         # Where no tick was counted, nothing is known.
-        return 100 * np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+        nothing = np.full(len(whole), np.nan)
+        shares: NDArray[np.float64] = np.divide(part, whole, out=nothing, where=whole > 0)
+        return 100 * shares
 
     return rates
 
 
-def _traffic(counter: str) -> Rates:
-    """Return what computes the bit/s over all interfaces but lo, or over lo if that is all."""
+def _traffic(interface: str, counter: str) -> Rates:
+    """Return what computes the Mbit/s of an interface's counter of bytes."""
 
     def rates(series: TimeSeries) -> NDArray[np.float64] | None:
-        names = [
-            name
-            for name in series.names
-            if name.startswith("interface/") and name.endswith(f"/{counter}")
-        ]
-        outer = [name for name in names if not name.startswith("interface/lo/")]
-        found = _per_second(series, outer or names)
+        found = _per_second(series, [f"interface/{interface}/{counter}"])
         return None if found is None else found * 8e-6
 
     return rates
@@ -164,32 +162,33 @@ def _frequency(counter: str) -> Rates:
 
 _BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
 _CPU_KINDS = (*_BUSY, "idle", "iowait")
-_FIGURES: tuple[tuple[str, str, str, float | None, tuple[tuple[str, Rates], ...]], ...] = (
-    (
-        "cpu",
-        "CPU load",
-        "share of all CPUs' time (%)",
-        100.0,
-        (("busy", _cpu(*_BUSY)), ("in interrupts", _cpu("irq", "softirq"))),
-    ),
-    (
-        "traffic",
-        "Interface throughput",
-        "all interfaces (Mbit/s)",
-        None,
-        (("received", _traffic("rx_bytes")), ("sent", _traffic("tx_bytes"))),
-    ),
-    (
-        "interrupts",
-        "Interrupts",
-        "per second",
-        None,
-        (
-            ("interrupts", _frequency("stat/interrupts")),
-            ("context switches", _frequency("stat/context_switches")),
-        ),
-    ),
-)
+
+
+def _figures(interface: str) -> Iterator[tuple[str, str, str, float | None, Quantities]]:
+    """Return each figure's name, title, y axis and its top, and quantities."""
+    busy = (("busy", _cpu(*_BUSY)), ("in interrupts", _cpu("irq", "softirq")))
+    yield "cpu", "CPU load", "share of all CPUs' time (%)", 100.0, busy
+    traffic = (
+        ("received", _traffic(interface, "rx_bytes")),
+        ("sent", _traffic(interface, "tx_bytes")),
+    )
+    yield "traffic", f"Throughput of {visible(interface)}", "Mbit/s", None, traffic
+    interrupts = (
+        ("interrupts", _frequency("stat/interrupts")),
+        ("context switches", _frequency("stat/context_switches")),
+    )
+    yield "interrupts", "Interrupts", "per second", None, interrupts
+
+
+def _busiest(logs: Sequence[tuple[SystemLog, bool]]) -> str:
+    """Return the interface with the most bytes: the one that the test's traffic took."""
+    carried: dict[str, int] = {}
+    for log, _ in logs:
+        for name, number in log.counts.items():
+            if name.startswith("interface/") and name.endswith(("/rx_bytes", "/tx_bytes")):
+                interface = name.removeprefix("interface/").rpartition("/")[0]
+                carried[interface] = carried.get(interface, 0) + number
+    return max(sorted(carried), key=carried.__getitem__, default="")
 
 
 def blocks(timeline: Timeline) -> Iterator[tuple[str, bool, tuple[Steps, ...]]]:
