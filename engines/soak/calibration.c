@@ -32,7 +32,7 @@ static void tell_busy(int cpu, double share, double tolerance, char *problem, si
 {
     snprintf(problem, size,
              "CPU %d is not idle: others took %.1f %% of it while it was calibrated, %d times in a "
-             "row more than %g %%: end what runs there (top shows it) or wait, or allow more with "
+             "row more than %g %%: end what runs there (top shows it) or wait; by hand, allow more with "
              "--tolerance",
              cpu, (1 - share) * 100, ATTEMPTS, tolerance * 100);
 }
