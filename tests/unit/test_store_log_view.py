@@ -242,6 +242,8 @@ def test_no_table_of_logs_is_read_whole_for_one_run(tmp_path: Path, query: str) 
     tables = {table.name for table in LOG_TABLES} | {"replication", "value", "run_case"}
     read = [line.split() for line in plan if line.startswith(("SCAN", "SEARCH"))]
     assert {words[1] for words in read} > {"log", "interface_log", "replication"}
+    # Not by a bound of the number, which would read a launch's other replications, too.
+    assert all("number=?" in words for words in read if words[1] == "log")
     assert [words for words in read if words[0] == "SCAN" and words[1] in tables] == []
 
 

@@ -169,6 +169,17 @@ def test_what_ports_counted_comes_back(store: Store) -> None:
     assert store.ports(run, test="other") == []
 
 
+def test_what_cannot_be_stored_of_a_port_is_noted(store: Store) -> None:
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    counts = {"ifHCInOctets": 2**64, "ifInErrors": 1, "x" * 400: 1}
+    ports = (PortLog(1, "switchA", "17", counts),)
+    store.add(run, "stream", case().key, logged(1, ports=ports), Launch(MOMENT))
+    assert [one.port.counts for one in store.ports(run)] == [{"ifInErrors": 1}]
+    first, second = store.warnings(run)
+    assert first.message.startswith("counters of switchA:17: 'ifHCInOctets' was left out")
+    assert (first.replication, second.replication) == (1, 1)
+
+
 def test_reasons_of_suspect_replications_come_back(store: Store) -> None:
     run = store.begin_run(RUN, planned(case(1460), case(64)), METRICS)
     hostile = Suspicion("foreign-traffic", "h\0st", "eth0 \ud800 carried\0 more")
@@ -240,7 +251,7 @@ def test_what_cannot_be_stored_of_a_log_is_noted_and_the_rest_stays(store: Store
     }
     said = "\n".join(one.message for one in notes)
     for words in (
-        "system log of gw1: 'interface/eth9/rx_bytes' was left out: 9223372036854775808 does not",
+        "counters of gw1: 'interface/eth9/rx_bytes' was left out: 9223372036854775808 does not",
         "'stat/forks' was left out",
         "its name has 3000 characters",
         "the time series was left out: its values are (2, 1) for (3,) times and 1 names",
@@ -284,7 +295,7 @@ def test_notes_on_the_stretches_around_a_run_belong_to_no_case(store: Store) -> 
     store.add_logs(run, [system_log(phase="after", elapsed=-1.0)])
     (note,) = store.warnings(run)
     assert (note.test, note.case, note.replication) == ("", None, None)
-    assert note.message == "system log of gw1: the log was left out: it took -1.0 s"
+    assert note.message == "counters of gw1: the log was left out: it took -1.0 s"
 
 
 def test_a_warning_that_all_launches_of_a_case_gave_comes_once(store: Store) -> None:

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, insert
 
 from railgauge.store import log_models as tables
 from railgauge.store import outcomes, traces
-from railgauge.store.log_columns import LARGEST, PORT, SMALLEST
-from railgauge.store.log_rows import LONGEST_NAME, PreparedLog, prepare
-from railgauge.store.log_write import Numbers, insert_logs
+from railgauge.store.log_columns import PORT
+from railgauge.store.log_rows import PreparedLog, prepare, storable
+from railgauge.store.log_write import LogsOf, Numbers, insert_logs
 from railgauge.store.records import Launch, Outcome, PortLog
 from railgauge.store.write import OpenRun, chunks, plain_text
 
@@ -86,21 +86,19 @@ def insert_all(
     for run_case_id, trace in prepared.traces:
         traces.insert_trace(connection, run_case_id, trace)
     _insert_suspicions(connection, results, keys)
-    logs: dict[tuple[int, int], list[PreparedLog]] = {}
+    logs: dict[tuple[int, int], LogsOf] = {}
     ports: dict[tuple[int, int], Sequence[PortLog]] = {}
-    for (*_, outcome), (_, number), some in zip(results, keys, prepared.logs, strict=True):
+    for (*_, outcome), (run_case_id, number), some in zip(
+        results, keys, prepared.logs, strict=True
+    ):
         if some:
-            logs[number, id(some)] = some
+            logs[number, id(some)] = LogsOf(number, run_case_id in run.pairs, some)
         if outcome.ports:
             ports[number, id(outcome.ports)] = outcome.ports
-    insert_logs(
-        connection,
-        run.id,
-        launch_id,
-        ((number, some) for (number, _), some in logs.items()),
-        numbers,
+    insert_logs(connection, run.id, launch_id, logs.values(), numbers)
+    _insert_ports(
+        connection, run.id, launch_id, ((number, some) for (number, _), some in ports.items())
     )
-    _insert_ports(connection, launch_id, ((number, some) for (number, _), some in ports.items()))
 
 
 def _insert_suspicions(connection: Connection, results: Results, keys: Keys) -> None:
@@ -122,43 +120,40 @@ def _insert_suspicions(connection: Connection, results: Results, keys: Keys) -> 
 
 def _insert_ports(
     connection: Connection,
+    run_id: int,
     launch_id: int | None,
     ports: Iterable[tuple[int, Sequence[PortLog]]],
 ) -> None:
     rows: list[dict[str, Any]] = []
     others: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
     places: dict[int, int] = {}
     for number, some in ports:
         for port in some:
             place = places[number] = places.get(number, -1) + 1
             key = {"launch_id": launch_id, "number": number, "place": place}
-            row = key | _port_row(port)
-            rows.append(row)
-            others += [key | other for other in _others(port)]
-    if rows:
-        connection.execute(insert(tables.PORT_LOG), rows)
-    if others:
-        connection.execute(insert(tables.PORT_COUNTER_LOG), others)
-
-
-def _port_row(port: PortLog) -> dict[str, Any]:
-    counts = {
-        field.column: count if count is not None and _fits(count) else None
-        for name, field in PORT.items()
-        for count in [port.counts.get(name)]
-    }
-    names = {"device": plain_text(port.device), "interface": plain_text(port.interface)}
-    return {"position": port.position, **names, **counts}
-
-
-def _others(port: PortLog) -> list[dict[str, Any]]:
-    others = {
-        plain_text(name): count
-        for name, count in port.counts.items()
-        if name not in PORT and len(name) <= LONGEST_NAME and _fits(count)
-    }
-    return [{"name": name, "value": count} for name, count in others.items()]
-
-
-def _fits(count: int) -> bool:
-    return SMALLEST <= count <= LARGEST
+            device = plain_text(port.device)
+            interface = plain_text(port.interface)
+            said: list[str] = []
+            counts = storable(port.counts, said)
+            figures = {field.column: counts.pop(name, None) for name, field in PORT.items()}
+            where = {"position": port.position, "device": device, "interface": interface}
+            rows.append(key | where | figures)
+            others += [key | {"name": name, "value": count} for name, count in counts.items()]
+            notes += [
+                {
+                    "run_id": run_id,
+                    "launch_id": launch_id,
+                    "number": number,
+                    "host": f"{device}:{interface}",
+                    "note": note,
+                }
+                for note in said
+            ]
+    for table, some_rows in (
+        (tables.PORT_LOG, rows),
+        (tables.PORT_COUNTER_LOG, others),
+        (tables.LOG_NOTE, notes),
+    ):
+        if some_rows:
+            connection.execute(insert(table), some_rows)

@@ -47,7 +47,7 @@ def ports(
         )
         .join(
             tables.PORT_LOG,
-            (port.launch_id == Replication.launch_id) & (port.number == Replication.number),
+            (port.launch_id == Replication.launch_id) & (port.number == Replication.number + 0),
         )
         .order_by(RunCase.id, Replication.number, port.place)
     )
@@ -60,7 +60,7 @@ def ports(
         case_key,
     ).join(
         tables.PORT_COUNTER_LOG,
-        (other.launch_id == Replication.launch_id) & (other.number == Replication.number),
+        (other.launch_id == Replication.launch_id) & (other.number == Replication.number + 0),
     )
     for launch_id, number, place, name, value in fetch(connection, more):
         others.setdefault((launch_id, number, place), {})[name] = value
@@ -145,7 +145,7 @@ def _notes(connection: Connection, run_id: int) -> list[StoredWarning]:
             row[_CASE] or "",
             None if row[0] is None else next(cases),
             row[_CASE + 1],
-            f"system log of {row[_CASE + 2]}: {row[_CASE + 3]}",
+            f"counters of {row[_CASE + 2]}: {row[_CASE + 3]}",
         )
         for row in rows
     ]

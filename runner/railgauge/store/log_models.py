@@ -64,7 +64,8 @@ LABEL = _table(
 
 # What a host's kernel counted in an interval. That of a replication belongs to all that its launch
 # measured then; warm-ups have negative numbers, as in `replication`. Stretches before and after a
-# run have neither launch nor number.
+# run have neither launch nor number. `scope` is the host where a launch measured the pairs of a
+# group, each of which has the logs of its own two hosts; else it is empty.
 LOG = Table(
     "log",
     Base.metadata,
@@ -72,13 +73,14 @@ LOG = Table(
     Column("run_id", ForeignKey("run.id"), nullable=False),
     Column("launch_id", ForeignKey("launch.id")),
     Column("number", Integer),
+    Column("scope", Text, nullable=False),
     Column("host", Text, nullable=False),
     Column("phase", Text, nullable=False),
     Column("started_at", Text, nullable=False),
     Column("elapsed", _DOUBLE, nullable=False),
     Column("ticks_per_second", Integer, nullable=False),
     Column("label_set_id", ForeignKey("label_set.id")),
-    UniqueConstraint("launch_id", "number", "host"),
+    UniqueConstraint("launch_id", "number", "scope", "host"),
     Index(
         "ix_log_idle",
         "run_id",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, case, or_, select
+from sqlalchemy import Connection, Select, Table, case, select
 
 from railgauge.errors import StoreError
 from railgauge.store import log_models as tables
@@ -81,24 +81,22 @@ def logs(
 ) -> list[StoredLog]:
     """Return the logs of the run's replications by case, replication and host."""
     find_run(connection, run_id)
-    # One launch measures all pairs of a group, and its logs are of all the group's hosts.
-    is_pair = BenchCase.members_id.is_not(None) & BenchCase.server_host.is_not(None)
-    ends: ColumnElement[bool] = or_(
-        _LOG.host == BenchCase.client_host, _LOG.host == BenchCase.server_host
-    )
     query = (
         of_run(
             select(RunCase.test, Replication.number, *CASE_COLUMNS, *_HEAD), run_id, test, case_key
         )
         .join(
             tables.LOG,
-            (_LOG.launch_id == Replication.launch_id) & (_LOG.number == Replication.number),
+            (_LOG.launch_id == Replication.launch_id)
+            # Plus 0, or SQLite would take the number's bound for the log's, and search by that.
+            & (_LOG.number == Replication.number + 0)
+            & _LOG.scope.in_(["", BenchCase.client_host, BenchCase.server_host]),
         )
-        .where(or_(~is_pair, ends))
         .order_by(
             RunCase.id,
             Replication.number,
-            case((is_pair & (_LOG.host != BenchCase.client_host), 1), else_=0),
+            # A group's pair may have the client as the later one.
+            case((_LOG.scope.in_(["", BenchCase.client_host]), 0), else_=1),
             _LOG.id,
         )
     )

@@ -84,7 +84,7 @@ def prepare(log: SystemLog) -> PreparedLog:
     notes: list[str] = []
     wide: dict[tuple[Any, ...], Row] = {}
     for is_gauge, values in ((False, log.counts), (True, log.gauges)):
-        for name, count in _storable(values, notes).items():
+        for name, count in storable(values, notes).items():
             _place(name, count, is_gauge, log.ticks_per_second, prepared.rows, wide)
     prepared.labels = {
         plain_text(name): plain_text(label)
@@ -126,7 +126,7 @@ def _fits(name: str, notes: list[str]) -> bool:
     return len(name) <= LONGEST_NAME
 
 
-def _storable(values: Mapping[str, int], notes: list[str]) -> dict[str, int]:
+def storable(values: Mapping[str, int], notes: list[str]) -> dict[str, int]:
     """Return the counters that the databases hold, by names that they hold."""
     kept: dict[str, int] = {}
     for given, count in values.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Table, insert, select
@@ -18,14 +19,26 @@ from railgauge.store.write import chunks, insert_missing
 Numbers = MutableMapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class LogsOf:
+    """A replication's logs, one a host: of whatever its launch measured, or of a group's `pairs`.
+
+    Those of a stretch before or after a run have no number.
+    """
+
+    number: int | None
+    pairs: bool
+    logs: Sequence[PreparedLog]
+
+
 def insert_logs(
     connection: Connection,
     run_id: int,
     launch_id: int | None,
-    logs: Iterable[tuple[int | None, Sequence[PreparedLog]]],
+    logs: Iterable[LogsOf],
     numbers: Numbers,
 ) -> None:
-    """Store logs (number of the replication, one a host), and notes on what of them can't be.
+    """Store logs, and notes on what of them can't be stored.
 
     `numbers` is added to; it's worthless when the transaction is rolled back.
     """
@@ -33,9 +46,10 @@ def insert_logs(
     heads: list[Row] = []
     notes: list[Row] = []
     seen: set[tuple[int, str]] = set()
-    for number, of_hosts in logs:
+    for one in logs:
+        number = one.number
         place = {"run_id": run_id, "launch_id": launch_id, "number": number}
-        for prepared in of_hosts:
+        for prepared in one.logs:
             said = list(prepared.notes)
             if prepared.head is not None and (number, prepared.host) in seen:
                 said.append("the log was left out: the host has another one")
@@ -43,7 +57,8 @@ def insert_logs(
                 if number is not None:
                     seen.add((number, prepared.host))
                 kept.append(prepared)
-                heads.append(place | prepared.head)
+                scope = prepared.host if one.pairs else ""
+                heads.append(place | prepared.head | {"scope": scope})
             notes += [place | {"host": prepared.host, "note": note} for note in said]
     if notes:
         connection.execute(insert(tables.LOG_NOTE), notes)

@@ -119,11 +119,12 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
 def open_run(connection: Connection, run_id: int) -> OpenRun:
     """Return the ids that the run's outcomes need."""
     find_run(connection, run_id)
+    is_pair = BenchCase.members_id.is_not(None) & BenchCase.server_host.is_not(None)
     cases = connection.execute(
-        select(RunCase.test, BenchCase.key, RunCase.id, BenchCase.engine)
+        select(RunCase.test, BenchCase.key, RunCase.id, BenchCase.engine, is_pair)
         .join(BenchCase)
         .where(RunCase.run_id == run_id)
-    )
+    ).all()
     metrics: dict[str, dict[str, int]] = {}
     for engine, name, metric_id in connection.execute(
         select(Metric.engine, Metric.name, Metric.id)
@@ -132,7 +133,10 @@ def open_run(connection: Connection, run_id: int) -> OpenRun:
     ):
         metrics.setdefault(engine, {})[name] = metric_id
     return OpenRun(
-        run_id, {(test, key): (number, engine) for test, key, number, engine in cases}, metrics
+        id=run_id,
+        cases={(test, key): (number, engine) for test, key, number, engine, _ in cases},
+        metrics=metrics,
+        pairs={row[2] for row in cases if row[4]},
     )
 
 

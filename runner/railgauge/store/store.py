@@ -172,10 +172,10 @@ class Store:
 
     def add_logs(self, run_id: int, logs: Sequence[SystemLog]) -> None:
         """Store logs of the idle stretches around the run: phases before and after."""
-        prepared = [log_rows.prepare(log) for log in logs]
+        idle = log_write.LogsOf(None, False, [log_rows.prepare(log) for log in logs])
         with self._adding() as connection:
             read.find_run(connection, run_id)
-            log_write.insert_logs(connection, run_id, None, [(None, prepared)], self._counters)
+            log_write.insert_logs(connection, run_id, None, [idle], self._counters)
 
     def add_facts(self, run_id: int, host: str, facts: Mapping[str, str]) -> None:
         """Store what a host is; what the run already knows of it and is the same stays once."""
@@ -211,7 +211,7 @@ class Store:
         by test and case key hold what is known of both sides' settings.
         """
         rows = list(results)
-        idle = [log_rows.prepare(log) for log in logs]
+        idle = log_write.LogsOf(None, False, [log_rows.prepare(log) for log in logs])
         with self._writing() as connection:
             run_id = write.insert_run(connection, run, cases, metrics)
             ids = read.open_run(connection, run_id)
@@ -223,7 +223,7 @@ class Store:
                 prepared = extras.prepare_all(ids, some)
                 keys = outcomes.insert_outcomes(connection, ids, some, launch_id)
                 extras.insert_all(connection, ids, some, keys, prepared, launch_id, self._counters)
-            log_write.insert_logs(connection, run_id, None, [(None, idle)], self._counters)
+            log_write.insert_logs(connection, run_id, None, [idle], self._counters)
             write.set_state(connection, run_id, "complete")
         return run_id
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -43,11 +43,13 @@ class OpenRun:
     """The ids that a run's outcomes need, so that storing one looks nothing up.
 
     `cases`: (test, case key) -> (run_case id, engine); `metrics`: engine -> metric -> metric id.
+    `pairs`: which of the run_case ids are of pairs of a group, many of which one launch measures.
     """
 
     id: int
     cases: Mapping[tuple[str, str], tuple[int, str]]
     metrics: Mapping[str, Mapping[str, int]]
+    pairs: Collection[int]
 
 
 def insert_run(

@@ -114,6 +114,7 @@ def view():
         total("softnet_dropped", "cpu_log", "coalesce(softnet_dropped, 0)"),
     ]
     separator = ",\n       "
+    # With a plus, or SQLite would take the number's bound for the log's, and search by that.
     return f"""
 CREATE VIEW system_log AS
 SELECT run.id AS run, run.plan AS plan, run_case.test AS test, bench_case.engine AS engine,
@@ -130,11 +131,10 @@ FROM run
 JOIN run_case ON run_case.run_id = run.id
 JOIN bench_case ON bench_case.id = run_case.case_id
 JOIN replication ON replication.run_case_id = run_case.id
-JOIN log ON log.launch_id = replication.launch_id AND log.number = replication.number
+JOIN log ON log.launch_id = replication.launch_id AND log.number = +replication.number
+        AND log.scope IN ('', bench_case.client_host, bench_case.server_host)
 LEFT JOIN host_log ON host_log.log_id = log.id
 WHERE replication.number > 0
-  AND (bench_case.members_id IS NULL OR bench_case.server_host IS NULL
-       OR log.host = bench_case.client_host OR log.host = bench_case.server_host)
 """
 
 
@@ -183,6 +183,7 @@ def upgrade() -> None:
         sa.Column("run_id", sa.Integer, nullable=False),
         sa.Column("launch_id", ID),
         sa.Column("number", sa.Integer),
+        sa.Column("scope", sa.Text, nullable=False),
         sa.Column("host", sa.Text, nullable=False),
         sa.Column("phase", sa.Text, nullable=False),
         sa.Column("started_at", sa.Text, nullable=False),
@@ -190,7 +191,9 @@ def upgrade() -> None:
         sa.Column("ticks_per_second", sa.Integer, nullable=False),
         sa.Column("label_set_id", sa.Integer),
         sa.PrimaryKeyConstraint("id", name="pk_log"),
-        sa.UniqueConstraint("launch_id", "number", "host", name="uq_log_launch_id_number_host"),
+        sa.UniqueConstraint(
+            "launch_id", "number", "scope", "host", name="uq_log_launch_id_number_scope_host"
+        ),
         sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_log_run_id"),
         sa.ForeignKeyConstraint(["launch_id"], ["launch.id"], name="fk_log_launch_id"),
         sa.ForeignKeyConstraint(["label_set_id"], ["label_set.id"], name="fk_log_label_set_id"),
