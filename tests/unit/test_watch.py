@@ -219,6 +219,7 @@ def test_a_watcher_is_started_with_its_name_and_interval() -> None:
         "--json",
         "--interval=0.01s",
         "--marks=name",
+        "--deadline=2592000s",
     )
 
 

@@ -17,12 +17,16 @@ class RunningPrograms:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: set[Process] = set()
-        self._ended = False
+        self._ended = threading.Event()
 
     @property
     def ended(self) -> bool:
         """Whether everything was told to end."""
-        return self._ended
+        return self._ended.is_set()
+
+    def pause(self, seconds: float) -> None:
+        """Return after some seconds, or as soon as everything was told to end."""
+        self._ended.wait(seconds)
 
     def end_all(self) -> None:
         """End all programs, and those that are started from now on.
@@ -30,7 +34,7 @@ class RunningPrograms:
         They have a second to end by themselves when their standard input is closed.
         """
         with self._lock:
-            self._ended = True
+            self._ended.set()
             held = tuple(self._held)
         end(held)
 
@@ -39,7 +43,7 @@ class RunningPrograms:
         """Hold `process` for a while; at the end of it the program has ended."""
         with self._lock:
             self._held.add(process)
-            late = self._ended
+            late = self._ended.is_set()
         try:
             if late:
                 end((process,))

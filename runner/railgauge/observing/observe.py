@@ -32,6 +32,7 @@ class Observing:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._numbers = itertools.count(1)
+        self._quiet_since = time.monotonic()
 
     def launch(
         self,
@@ -46,7 +47,7 @@ class Observing:
         Where something has to happen before and after each, only the first of `numbers` is
         measured.
         """
-        ports = self._scene.ports(dispatch)
+        ports = self._scene.ports(dispatch, programs.pause)
         with contextlib.ExitStack() as stack:
             number = next(self._numbers)
             try:
@@ -58,10 +59,13 @@ class Observing:
             if not soakers and ports is None:
                 for outcome, launch in self._logged(dispatch, number, measure(numbers, terms)):
                     yield judged(self._scene, dispatch, outcome, launch), launch
+                self._quiet_since = time.monotonic()
                 return
             if ports is not None:
-                ports.before()
+                # Other launches may go on now, unless this is the only one.
+                ports.before(time.monotonic() - self._quiet_since if self._scene.alone else 0.0)
             held = list(self._logged(dispatch, number, measure(numbers[:1], terms)))
+            self._quiet_since = time.monotonic()
             if ports is not None:
                 held = _with_ports(held, *ports.after())
             for outcome, launch in self._soaked(number, soakers, held):
@@ -175,17 +179,15 @@ def _logs(watchers: Mapping[str, Watcher], number: int, replication: int) -> tup
 def _with_ports(
     held: Sequence[tuple[Outcome, Launch]], ports: tuple[PortLog, ...], warnings: tuple[str, ...]
 ) -> list[tuple[Outcome, Launch]]:
-    """Return what was measured with what the switches counted meanwhile, and said."""
+    """Return what was measured with what the switches counted meanwhile, and said.
+
+    Also of one that failed: where all packets were lost they may know where.
+    """
     changed: dict[Launch, Launch] = {}
     for _, launch in held:
         changed.setdefault(launch, replace(launch, warnings=(*launch.warnings, *warnings)))
     return [
-        (
-            outcome
-            if outcome.warmup or outcome.status == "failed"
-            else replace(outcome, ports=ports),
-            changed[launch],
-        )
+        (outcome if outcome.warmup else replace(outcome, ports=ports), changed[launch])
         for outcome, launch in held
     ]
 

@@ -10,7 +10,7 @@ from functools import partial
 from railgauge.engine.measure import Site
 from railgauge.equipment.path_counters import PathCounters
 from railgauge.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.observing.scene import Ports, Scene, Way
+from railgauge.observing.scene import Pause, Ports, Scene, Way
 from railgauge.plan.links import Link
 from railgauge.plan.load import LoadedPlan
 from railgauge.schedule import Dispatch
@@ -97,10 +97,10 @@ def _way(loaded: LoadedPlan, facts: Facts, dispatch: Dispatch, host: str, peer: 
     return Way(interface or None, int(mtu) if mtu.isdecimal() else 0)
 
 
-def _ports(loaded: LoadedPlan, dispatch: Dispatch) -> Ports | None:
+def _ports(loaded: LoadedPlan, dispatch: Dispatch, pause: Pause) -> Ports | None:
     """Return the ports on the path of the link that the dispatch is about, if it has some."""
     case = dispatch.case
     link = loaded.plan.links.get(case.link) if case.server and not case.members else None
     if not isinstance(link, Link) or not link.path:
         return None
-    return PathCounters(link.path, loaded.plan.equipment)
+    return PathCounters(link.path, loaded.plan.equipment, pause)

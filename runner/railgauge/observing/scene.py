@@ -13,12 +13,15 @@ from railgauge.schedule import Dispatch
 from railgauge.systemlog import PortLog
 from railgauge.watch.watcher import Watcher
 
+Pause = Callable[[float], object]
+"""Waits for some seconds."""
+
 
 class Ports(Protocol):
     """The ports of the switches on one link's path, read before and after a replication."""
 
-    def before(self) -> None:
-        """Read them."""
+    def before(self, idle: float = 0.0) -> None:
+        """Read them, all traffic having ended `idle` seconds ago."""
 
     def after(self) -> tuple[tuple[PortLog, ...], tuple[str, ...]]:
         """Read them again and return what they counted in between, and warnings."""
@@ -51,7 +54,7 @@ class Scene:
     token: str
     watchers: Mapping[str, Watcher] = field(default_factory=dict)
     way: Callable[[Dispatch, str, str], Way] = lambda *_: Way(None, 0)
-    ports: Callable[[Dispatch], Ports | None] = lambda _: None
+    ports: Callable[[Dispatch, Pause], Ports | None] = lambda *_: None
 
     def with_watchers(self, watchers: Mapping[str, Watcher]) -> Scene:
         """Return the same scene with these watchers, by machine."""

@@ -15,6 +15,9 @@ from railgauge.watch.record import Record
 _START_SECONDS = 30.0
 # An engine goes on only after its mark was taken; the line about it has to come this far only.
 _LINE_SECONDS = 5.0
+# It ends when its standard input does. Where nobody notices that the controller is gone, it ends
+# then; a run that takes longer has no logs of the rest.
+_LONGEST_SECONDS = 30 * 86_400
 
 
 class Watcher:
@@ -39,6 +42,7 @@ class Watcher:
                 "--json",
                 f"--interval={interval:.9g}s",
                 f"--marks={name}",
+                f"--deadline={_LONGEST_SECONDS}s",
             ]
         )
         self._reader = threading.Thread(target=self._read, name=f"watch {name}", daemon=True)
