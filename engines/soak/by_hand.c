@@ -117,6 +117,8 @@ static void show(const struct options *options, const struct soakers *soakers, i
 {
     struct calibration after;
     struct load *loads = loads_new(soakers);
+    while (signal_until(signals, now_ns() + 1000000) != 0)
+        ; /* the Ctrl-C that ended the command was for that */
     char problem[MESSAGE_LIMIT] = "nothing was measured after the command";
     bool again = calibrate(soakers, options->calibrate, options->tolerance, rest, &signals, &after,
                            problem, sizeof problem) == CALIBRATED;

@@ -32,8 +32,8 @@ static void tell_busy(int cpu, double share, double tolerance, char *problem, si
 {
     snprintf(problem, size,
              "CPU %d is not idle: others took %.1f %% of it while it was calibrated, %d times in a "
-             "row more than %g %%: end what runs there (top shows it) or wait; by hand, allow more with "
-             "--tolerance",
+             "row more than %g %%: end what runs there (top shows it) or wait; by hand, allow more "
+             "with --tolerance",
              cpu, (1 - share) * 100, ATTEMPTS, tolerance * 100);
 }
 
@@ -98,8 +98,8 @@ bool calibrations_agree(const struct soakers *soakers, const struct calibration 
             continue;
         snprintf(problem, size,
                  "the soaker of CPU %d is by %.1f %% %s than when it was calibrated before, more "
-                 "than %g %%: the CPU's clock changed, or something shares the CPU's cache or core; "
-                 "loads in between may be off by as much",
+                 "than %g %%: the CPU's clock changed, or something shares the CPU's cache or "
+                 "core; loads in between may be off by as much",
                  soakers->cpus[i], fabs(change) * 100, change < 0 ? "slower" : "faster",
                  tolerance * 100);
         return false;

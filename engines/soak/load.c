@@ -2,13 +2,19 @@
 
 #include "../lib/clock.h"
 
+/* Seconds between two values of a clock; those of a CPU that was switched off fall to 0. */
+static double seconds_between(uint64_t before, uint64_t after)
+{
+    return after > before ? ns_seconds(after - before) : 0;
+}
+
 /* What was stolen is nobody's time. It comes in whole ticks, so in a short interval it may seem to
  * leave less than the soaker is known to have had. */
 static double time_there(const struct look *before, const struct look *after)
 {
-    double elapsed = ns_seconds(after->at - before->at);
-    double ran = ns_seconds(after->ran - before->ran);
-    double there = elapsed - ns_seconds(after->stolen - before->stolen);
+    double elapsed = seconds_between(before->at, after->at);
+    double ran = seconds_between(before->ran, after->ran);
+    double there = elapsed - seconds_between(before->stolen, after->stolen);
     if (there < ran)
         there = ran;
     return there > 0 ? there : elapsed;
@@ -16,7 +22,7 @@ static double time_there(const struct look *before, const struct look *after)
 
 struct pace pace_between(const struct look *before, const struct look *after)
 {
-    double ran = ns_seconds(after->ran - before->ran);
+    double ran = seconds_between(before->ran, after->ran);
     double loops = (double)(after->loops - before->loops);
     double there = time_there(before, after);
     return (struct pace){.share = there > 0 ? ran / there : 0, .rate = ran > 0 ? loops / ran : 0};
@@ -26,14 +32,14 @@ struct load load_between(const struct look *before, const struct look *after,
                          const struct pace *idle)
 {
     struct pace now = pace_between(before, after);
-    double elapsed = ns_seconds(after->at - before->at);
+    double elapsed = seconds_between(before->at, after->at);
     if (elapsed <= 0)
         return (struct load){0};
     struct load load = {
         .lost = 1 - now.share / idle->share,
         .slowdown = now.share > 0 ? 1 - now.rate / idle->rate : 0,
-        .steal = ns_seconds(after->stolen - before->stolen) / elapsed,
-        .kernel = ns_seconds(after->busy - before->busy) / elapsed,
+        .steal = seconds_between(before->stolen, after->stolen) / elapsed,
+        .kernel = seconds_between(before->busy, after->busy) / elapsed,
         .elapsed = elapsed,
     };
     load.load = 1 - (1 - load.lost) * (1 - load.slowdown);

@@ -19,6 +19,8 @@ static int open_file(void)
     int fd = open(LOCK_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         fd = open(LOCK_FILE, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    if (fd >= 0)
+        (void)fchmod(fd, 0444); /* whatever the umask; if it is another's, that has done it */
     return fd;
 }
 

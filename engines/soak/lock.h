@@ -2,8 +2,8 @@
 #ifndef RAIL_SOAK_LOCK_H
 #define RAIL_SOAK_LOCK_H
 
-/* Returns the descriptor that holds it; fails with SOAK_BUSY if another holds it. Network namespaces
- * of one machine share it, containers don't. */
+/* Returns the descriptor that holds it; fails with SOAK_BUSY if another holds it. Network
+ * namespaces of one machine share it, containers don't. */
 int machine_lock(void);
 
 /* Takes the lock's file away. */

@@ -21,8 +21,8 @@ static const struct parameter table[] = {
     [PERIOD] = {.name = "period", .type = TIME, .initial = "1", .min = 0.1, .max = 3600,
                 .help = "without a command: how often the load is told (cyclesoak -p)"},
     [TOLERANCE] = {.name = "tolerance", .type = TEXT, .initial = "0.02",
-                   .help = "0 to 1, default 0.02: share of a CPU that others may take while it is calibrated, and by "
-                           "which the calibrations before and after may differ"},
+                   .help = "0 to 1, default 0.02: share of a CPU that others may take while it is "
+                           "calibrated, and by which the calibrations before and after may differ"},
     [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1,
                         .max = 30 * 86400.0, .help = "end after this time, with exit status 1"},
     [OPTIONS] = {.name = NULL},

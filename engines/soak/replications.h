@@ -19,7 +19,8 @@ struct replications {
 };
 
 /* Begins one. Where both ends of a test are on this machine, both say so: of two begins the later
- * one counts and of two ends the earlier, so that the test's traffic lies within and little else. */
+ * one counts and of two ends the earlier, so that the test's traffic lies within, and little
+ * else. */
 void replication_begins(struct replications *all, const struct soakers *soakers, uint64_t launch,
                         uint64_t number);
 void replication_ends(struct replications *all, const struct soakers *soakers, uint64_t launch,

@@ -138,7 +138,8 @@ static double seconds_of(struct timeval t)
 void show_command(FILE *out, const struct rusage *used, double elapsed)
 {
     double user = seconds_of(used->ru_utime), system = seconds_of(used->ru_stime);
-    fprintf(out, "command: %.3f s; its own account: %.3f s user, %.3f s system, %.2f %% of one CPU\n",
+    fprintf(out, "command: %.3f s; its own account: %.3f s user, %.3f s system, %.2f %% of one "
+                 "CPU\n",
             elapsed, user, system, elapsed > 0 ? (user + system) / elapsed * 100 : 0);
 }
 

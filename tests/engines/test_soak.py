@@ -288,6 +288,20 @@ def test_a_command_that_is_not_there_is_told(by_hand) -> None:
     assert "cannot start '/no/such/program'" in done.stderr
 
 
+def test_ctrl_c_ends_the_command_and_its_cost_is_told(by_hand, program: Path) -> None:
+    assert by_hand(*ANYHOW, "--", "true").returncode == 0  # nobody else has the machine now
+    argv = [program, *ANYHOW, "--", "sh", "-c", "echo begun; exec sleep 60"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdout=pipe, stderr=pipe, start_new_session=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"begun\n"
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 128 + signal.SIGINT
+    assert "all" in table(errors.decode())
+
+
 def test_without_a_command_the_load_is_told_every_period(by_hand, program: Path) -> None:
     assert by_hand(*ANYHOW, "--", "true").returncode == 0  # nobody else has the machine now
     argv = [program, "--period=0.2s", *ANYHOW]
