@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from report_data import series
 
+from railgauge.report.machines import FactCell, FactGroup, FactRow, Machines
 from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.page import Details, Page
 from railgauge.report.pivot import build
@@ -43,8 +45,14 @@ def _table(rows: int, title: str = "T", columns: int = 1, link: str = "a→b") -
     return build(spec, points)
 
 
-def _page(title: str) -> Page:
-    return Page("report", title, ("t",), (), Details("Runs", (), ()), (), ())
+def _page(title: str, fact: str = "") -> Page:
+    page = Page("report", title, ("t",), (), Details("Runs", (), ()), (), ())
+    if not fact:
+        return page
+    rows = (FactRow(fact[:40], (FactCell(fact),), differs=False),)
+    machines = Machines("Machines of run 1", ("gw1",), (FactGroup("General", rows, True),), fact)
+    suspects = Details("Suspect ones", ("Replication", "Code", "Why"), ((fact, ("1", fact, fact)),))
+    return replace(page, machines=(machines,), suspects=(suspects,))
 
 
 @pytest.fixture
@@ -53,9 +61,10 @@ def typeset(tmp_path: Path, require: Callable[[object, str], None]) -> Callable[
     require(shutil.which("pdflatex"), "pdflatex")
     require(shutil.which("pdftotext"), "pdftotext")
 
-    def compiled(table: Table, title: str = "Report") -> str:
+    def compiled(table: Table, title: str = "Report", fact: str = "") -> str:
         (tmp_path / "t.tex").write_text(render_latex(table), encoding="utf-8")
-        (tmp_path / "report.tex").write_text(render_latex_document(_page(title)), encoding="utf-8")
+        document = render_latex_document(_page(title, fact))
+        (tmp_path / "report.tex").write_text(document, encoding="utf-8")
         run = subprocess.run(
             ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
             cwd=tmp_path,
@@ -119,6 +128,17 @@ def test_names_full_of_special_characters_are_set_as_they_are(
     assert "1--2---3" in flat
     assert r"[é_→_U+5317]\n%" in flat
     assert "root:" not in text
+
+
+def test_facts_and_reasons_full_of_special_characters_are_set_as_they_are(
+    typeset: Callable[..., str],
+) -> None:
+    words = "mitigations=auto,nosmt --opt=[x] 50%_#&{} " + "very_long.word/without=spaces," * 6
+    text = "".join(typeset(_table(rows=2), fact=words).split())
+    assert text.count("mitigations=auto,nosmt--opt=[x]50%_#&{}") >= 4
+    assert text.count("very_long.word/without=spaces,") >= 6 * 3
+    assert "Machinesofrun1" in text
+    assert "Suspectones" in text
 
 
 def test_marks_and_notes_are_set_below_the_table(typeset: Callable[..., str]) -> None:

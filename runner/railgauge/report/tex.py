@@ -136,6 +136,8 @@ _ACCENTS = {
 }
 # Pairs that TeX's fonts would join: `--` to a dash, `''` to a quotation mark.
 _LIGATURES = re.compile(r"([-,'])(?=\1)")
+# Where a long word may be broken: after what joins its parts, but in no number.
+_JOINTS = re.compile(r"(?<=[_/=-])(?=\S)|(?<=[.,])(?=[^\s\d])")
 _SPECIAL = re.compile(r"[^A-Za-z0-9 .:;,'()/=+!?@-]")
 
 
@@ -155,7 +157,7 @@ def _escaped(text: str) -> Tex:
 
 def breakable(text: object) -> Tex:
     """Return `text` as LaTeX whose long words may be broken after what joins their parts."""
-    parts = re.split(r"(?<=[_.,/=-])(?=[^\s])", str(text))
+    parts = _JOINTS.split(str(text))
     return Tex(r"\allowbreak{}".join(map(escape, parts)))
 
 
