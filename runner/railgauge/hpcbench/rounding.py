@@ -10,6 +10,8 @@ from typing import Self
 
 # A number cut off to an integer is below the next one by more than this.
 _BELOW = 1e-4
+# Nearer to a range's end than this share of it, a value may come to be rounded the other way.
+_MARGIN = 0.01
 # What the sums of doubles may be off by.
 _TOLERANCE = 1e-9
 
@@ -55,13 +57,14 @@ def settle(ranges: Sequence[Range], total: Range) -> list[float]:
     """
     values = [each.value for each in ranges]
     found = math.fsum(values)
-    if total.low < found < total.high:
+    margin = _MARGIN * (total.high - total.low)
+    if total.low + margin < found < total.high - margin:
         return values
     least, most = math.fsum(each.low for each in ranges), math.fsum(each.high for each in ranges)
     low, high = max(total.low, least), min(total.high, most)
     if low > high + _TOLERANCE:
         raise ValueError(f"their sum {found:g} is not {total.value:g}, even rounded")
-    # In the middle of what is possible: at an end a value might be rounded the other way.
+    # To the middle of what is possible.
     missing = (low + high) / 2 - found
     room = [each.high - each.value if missing > 0 else each.value - each.low for each in ranges]
     whole = math.fsum(room)
