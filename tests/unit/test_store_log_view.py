@@ -266,3 +266,19 @@ def test_only_what_was_counted_takes_a_row(store: Store, where: str) -> None:
         "host_log": 1,
         "interface_log": 1,
     }
+
+
+def test_the_documented_queries_say_what_they_promise(store: Store, where: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "database.md").read_text()
+    losses, devices = (part.split("```")[0] for part in page.split("```sql\n")[1:])
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    assert run == 1
+    store.add(run, "stream", case().key, logged(1, system_log("gw1"), system_log("hh1")), LAUNCH)
+    (loss,) = rows(where, losses)
+    assert (loss["loss_rate"], loss["host"], loss["udp_rcvbuf_errors"]) == (0.25, "hh1", 5)
+    found = [tuple(row.values()) for row in rows(where, devices)]
+    assert found == [
+        (1, host, *moved)
+        for host in ("gw1", "hh1")
+        for moved in (("24", "virtio0-input.0", 0, 480), ("LOC", None, 1, 1250))
+    ]
