@@ -12,7 +12,6 @@
 #include "../watch/softnet.c"
 #include "../watch/stat.c"
 #include "../watch/table.c"
-#include "../watch/text.c"
 #include "../watch/vmstat.c"
 
 #include "attempt.h"
