@@ -75,7 +75,7 @@ class Silent:
     def dispatched(self, dispatch: Dispatch) -> None: ...
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
-        if outcome.status != "ok":
+        if outcome.status == "failed":
             sys.exit(f"{dispatch.test}: {outcome.error_message}")
 
     def lost(self, host: str, why: str) -> None:

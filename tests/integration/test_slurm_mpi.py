@@ -88,7 +88,7 @@ def test_links_groups_and_pairs_are_measured_in_an_allocation(
     seen = select(
         tmp_path,
         "SELECT test, link, client_host, server_host, count(DISTINCT replication) "
-        "FROM measurement WHERE status = 'ok' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2",
+        "FROM measurement WHERE status <> 'failed' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2",
     )
     assert seen == [
         ("matrix", "node1→node2", "node1", "node2", 1),

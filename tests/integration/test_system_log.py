@@ -306,7 +306,7 @@ def test_foreign_load_makes_a_replication_suspect_which_stays_in_every_table(lab
     with burner():
         said = lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 2}}")))
     assert "[foreign-cpu, told once]" in said
-    assert "2 measured (2 suspect)" in said
+    assert "2 measured, 2 suspect" in said
     assert lab.query("SELECT DISTINCT status FROM measurement") == [("suspect",)]
     assert "suspect: u: 2 replications, foreign-cpu on a" in lab.railgauge("show", "1")
     lab.railgauge("report", "1", "--out", "report")

@@ -100,7 +100,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
     database = sqlite3.connect(tmp_path / "railgauge.db")
     rows = database.execute("SELECT status, count(*) FROM replication GROUP BY 1").fetchall()
     database.close()
-    assert [status for status, _ in rows] == ["ok"]
+    assert {status for status, _ in rows} <= {"ok", "suspect"}
 
 
 def test_names_from_a_plan_are_never_markup_on_the_terminal(tmp_path):

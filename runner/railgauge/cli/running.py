@@ -55,9 +55,9 @@ def tell(request: Request, finished: Finished) -> int:
         click.echo(default_text(request.store, [finished.run], finished.catalogue))
     measured = f"{finished.measured} measured" if finished.asked else "nothing is left to measure"
     click.echo(f"run {finished.run} in {request.store.name}: {measured}", nl=False)
-    click.echo(f" ({finished.suspect} suspect)" if finished.suspect else "", nl=False)
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
-    click.echo(f", {finished.missing} missing" if finished.missing else "")
+    click.echo(f", {finished.missing} missing" if finished.missing else "", nl=False)
+    click.echo(f", {finished.suspect} suspect" if finished.suspect else "")
     if finished.missing and finished.out_of_time:
         click.echo(
             f"stopped for the time limit: {finished.missing} missing; "
