@@ -200,7 +200,8 @@ def test_a_host_lost_in_the_middle_is_named_and_no_number_made_up(
     assert controller.returncode in (1, 3), output
     assert "b: " in output
     assert "Traceback" not in output
-    half = rows(database, "SELECT count(*) FROM measurement WHERE status <> 'failed' AND value IS NULL")
+    wanted = "status <> 'failed' AND value IS NULL"
+    half = rows(database, f"SELECT count(*) FROM measurement WHERE {wanted}")
     assert half == [(0,)]
     assert_nothing_left(lab)
 

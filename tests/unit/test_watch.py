@@ -97,6 +97,13 @@ def test_a_counter_that_was_reset_or_began_meanwhile_is_left_out() -> None:
     assert found.logs[7, 1].counts == {}
 
 
+def test_a_counter_that_was_reset_and_then_passed_its_old_value_is_left_out() -> None:
+    found = record(
+        *BASE, mark(1.0, "begin"), sample(1.5, 3, -10, 0, 1), mark(2.0, "end", 3, 5000, 0, 1)
+    )
+    assert found.logs[7, 1].counts == {"cpu/all/user": 2}
+
+
 def test_a_counter_that_is_gone_is_left_out_and_a_new_one_of_its_name_counts() -> None:
     lines = (
         *BASE,

@@ -23,6 +23,7 @@ class _Interval:
     began: Mark
     values: list[int]
     samples: list[tuple[float, Sequence[int]]] = field(default_factory=list)
+    reset: set[int] = field(default_factory=set)
     ended: int = 0
 
 
@@ -45,8 +46,7 @@ class Record:
     _labels: dict[str, str] = field(default_factory=dict)
     _values: list[int] = field(default_factory=list)
     _open: dict[tuple[int, int], _Interval] = field(default_factory=dict)
-    _pending: Mark | None = None
-    _pending_values: list[int] = field(default_factory=list)
+    _idle: _Interval | None = None
 
     def take(self, line: Line) -> None:
         """Take note of a line; EngineError `contract` where it contradicts those before."""
@@ -87,14 +87,18 @@ class Record:
         self._values.extend([0] * len(line.names))
 
     def _apply(self, changed: Sequence[int]) -> None:
-        values = self._values
+        values, fell = self._values, []
         try:
             for at in range(0, len(changed), 2):
                 values[changed[at]] += changed[at + 1]
+                if changed[at + 1] < 0:
+                    fell.append(changed[at])
         except IndexError:
             raise EngineError(
                 "contract", f"rail-watch on {self.host} counted what it never named"
             ) from None
+        for interval in self._open.values():
+            interval.reset.update(fell)
 
     def _mark(self, mark: Mark) -> None:
         if mark.launch is None or mark.replication is None:
@@ -110,26 +114,18 @@ class Record:
             interval.ended += 1
             if interval.ended == self._ends[key[0]]:
                 del self._open[key]
-                self.logs[key] = self._log(
-                    interval.began, mark, interval.values, "replication", interval.samples
-                )
+                self.logs[key] = self._log(interval, mark, "replication")
 
     def _mark_own(self, mark: Mark) -> None:
         """Take a mark of ours: `before` and `after` end what the one before, `idle`, began."""
-        if self._pending is not None and mark.label in ("before", "after"):
+        if self._idle is not None and mark.label in ("before", "after"):
             phase: Phase = "before" if mark.label == "before" else "after"
-            self.own[phase] = self._log(self._pending, mark, self._pending_values, phase)
-        self._pending, self._pending_values = mark, self._values.copy()
+            self.own[phase] = self._log(self._idle, mark, phase)
+        self._idle = _Interval(mark, self._values.copy())
 
-    def _log(
-        self,
-        began: Mark,
-        ended: Mark,
-        before: list[int],
-        phase: Phase,
-        samples: Sequence[tuple[float, Sequence[int]]] = (),
-    ) -> SystemLog:
+    def _log(self, interval: _Interval, ended: Mark, phase: Phase) -> SystemLog:
         assert self.ready is not None
+        began, before = interval.began, interval.values
         known = len(before)
         counts: dict[str, int] = {}
         gauges: dict[str, int] = {}
@@ -139,7 +135,7 @@ class Record:
             value = self._values[index]
             if index in self._gauges:
                 gauges[name] = value
-            elif index < known and value > before[index]:
+            elif index < known and value > before[index] and index not in interval.reset:
                 counts[name] = value - before[index]
         return SystemLog(
             self.host,
@@ -150,7 +146,7 @@ class Record:
             counts,
             gauges,
             self._labels_of(counts),
-            self._series(began, before, samples, counts, gauges),
+            self._series(interval, counts, gauges),
         )
 
     def _labels_of(self, counts: Mapping[str, int]) -> dict[str, str]:
@@ -158,14 +154,10 @@ class Record:
         return {name: self._labels[name] for name in sorted(found) if name in self._labels}
 
     def _series(
-        self,
-        began: Mark,
-        before: list[int],
-        samples: Sequence[tuple[float, Sequence[int]]],
-        counts: Mapping[str, int],
-        gauges: Mapping[str, int],
+        self, interval: _Interval, counts: Mapping[str, int], gauges: Mapping[str, int]
     ) -> TimeSeries | None:
         """Return the samples of the counters that moved and of the gauges that changed."""
+        began, before, samples = interval.began, interval.values, interval.samples
         if len(samples) < 2:  # the last is the end itself
             return None
         moved = {index for _, changed in samples for index in changed[::2]}
