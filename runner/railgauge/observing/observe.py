@@ -145,13 +145,13 @@ class Observing:
             for outcome, launch in held:
                 yield _failed(outcome, error), launch
             return
-        drifted = [text for soaker in soakers.values() for text in soaker.warnings]
+        found = [each for soaker in soakers.values() for each in soaker.suspicions]
         for outcome, launch in held:
             logs = [
                 replace(log, soak=loads[kernels[log.host]].get((number, 1), ()))
                 for log in outcome.logs
             ]
-            yield _suspected(replace(outcome, logs=tuple(logs)), drifted), launch
+            yield _suspected(replace(outcome, logs=tuple(logs)), found), launch
 
 
 @contextlib.contextmanager
@@ -212,8 +212,7 @@ def _failed(outcome: Outcome, error: EngineError) -> Outcome:
     )
 
 
-def _suspected(outcome: Outcome, drifted: Sequence[str]) -> Outcome:
-    if outcome.status == "failed" or outcome.warmup or not drifted:
+def _suspected(outcome: Outcome, found: Sequence[Suspicion]) -> Outcome:
+    if outcome.status == "failed" or outcome.warmup or not found:
         return outcome
-    more = [Suspicion("calibration-drift", None, text) for text in drifted]
-    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *more))
+    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *found))

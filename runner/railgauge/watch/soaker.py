@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from railgauge.errors import EngineError
-from railgauge.systemlog import SoakLoad
+from railgauge.systemlog import SoakLoad, Suspicion
 from railgauge.transport.base import Process, Transport
 
 # A calibration takes a second, and is tried again where the machine is not idle.
@@ -26,7 +26,7 @@ class Soaker:
     def __init__(self, transport: Transport, engines: str, name: str) -> None:
         self.name = name
         self._host = transport.host
-        self.warnings: list[str] = []
+        self.suspicions: list[Suspicion] = []
         self.process: Process = transport.start(
             [f"{engines}/rail-soak", "--json", f"--marks={name}"]
         )
@@ -47,7 +47,8 @@ class Soaker:
                 launch, replication, found = _load(event)
                 loads[launch, replication] = found
             elif event["event"] == "warning":
-                self.warnings.append(f"{self._host}: {event.get('message', '')}")
+                message = f"{self._host}: {str(event.get('message'))[:500]}"
+                self.suspicions.append(Suspicion(str(event.get("code"))[:40], self._host, message))
         return loads
 
     def _next(self, deadline: float) -> dict[str, Any]:
