@@ -11,7 +11,8 @@ import pytest
 from railgauge import facts
 from railgauge.errors import EnvironmentFailedError
 from railgauge.facts import clock, cpu, kernel, memory, sockets, system
-from railgauge.facts.asking import script, split
+from railgauge.facts.asking import ask, script, split
+from railgauge.facts.source import Source
 from railgauge.plan.model import Host
 from railgauge.transport import open_transport
 from railgauge.transport.base import Transport
@@ -154,6 +155,37 @@ def test_a_host_with_hardly_a_program_has_fewer_facts(tmp_path: Path):
     assert found["kernel"].startswith("Linux version")
     assert "mpi" not in found
     assert "compiler" not in found
+
+
+def test_a_program_that_hangs_is_asked_once_and_costs_its_own_facts_only(tmp_path: Path):
+    asked_of = tmp_path / "asked"
+    hanging = tmp_path / "ethtool"
+    hanging.write_text(f"#!/bin/sh\necho asked >>{asked_of}\nexec sleep 30\n")
+    hanging.chmod(0o755)
+    sources = [
+        Source((), lambda _: {}, 'ask first ethtool eth0\nask "second one" ethtool eth1'),
+        Source((), lambda _: {}, "ask other echo here"),
+    ]
+    done = subprocess.run(
+        ["/bin/sh", "-c", script(sources), "railgauge", ""],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["railgauge-facts:", "other:here", "railgauge-facts:"]
+    assert asked_of.read_text() == "asked\n"
+
+
+def test_a_text_of_the_device_tree_is_a_fact_without_the_nul_behind_it(
+    here: Transport, tmp_path: Path
+):
+    model = tmp_path / "model"
+    model.write_bytes(b"Some Board\0")
+
+    files = ask(here, [Source((str(model),), lambda _: {})], "", [])
+    assert files == {str(model): ["Some Board"]}
 
 
 def test_a_shell_that_breaks_off_is_told_of():

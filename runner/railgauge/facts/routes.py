@@ -17,7 +17,11 @@ _SCRIPT = f"""
 address() {{
     case $1 in
     *:*) echo "$1" ;;
-    *[!0-9.]*) bounded getent ahosts "$1" | {{ read -r found rest; echo "$found"; }} ;;
+    *[!0-9.]*)
+        found=$(bounded getent ahosts "$1")
+        took_too_long $? && return 124
+        echo "${{found%%[[:space:]]*}}"
+        ;;
     *) echo "$1" ;;
     esac
 }}
@@ -28,7 +32,10 @@ if command -v ip >/dev/null && [ $# -gt {MOST_PEERS} ]; then
         else ip -force -o -batch -; fi | say route)
 elif command -v ip >/dev/null; then
     routes=$(for peer; do
-        way=$(bounded ip -o route get "$(address "$peer")")
+        to=$(address "$peer")
+        took_too_long $? && break
+        way=$(bounded ip -o route get "$to")
+        took_too_long $? && break
         [ -n "$way" ] && echo "route:$way" && echo "route/peer:$peer"
     done)
 fi

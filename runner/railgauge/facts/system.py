@@ -28,7 +28,7 @@ def parse(files: Files) -> dict[str, str]:
         if words := [text for name in names if (text := first(files, _DMI + name))]:
             facts[fact] = " ".join(words)
     if "machine" not in facts and (model := first(files, _DEVICE_TREE)):
-        facts["machine"] = model.rstrip("\0")
+        facts["machine"] = model
     if libc := first(files, "libc"):
         facts["libc"] = libc
     return facts
