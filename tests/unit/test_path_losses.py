@@ -111,6 +111,36 @@ def test_losses_in_two_places_are_both_told_the_larger_first() -> None:
     )
 
 
+def test_copies_made_on_the_way_do_not_hide_how_many_datagrams_are_missing() -> None:
+    # 1,000 vanish between A's ports, and then 500 are doubled.
+    loss = _loss(
+        _gw(5000),
+        _hh(4500, 4500),
+        ports=_ports(5000, 4000, 4500),
+        metrics=_metrics(4000) | {"duplicate_packets": 500},
+    )
+    assert loss.lost == 1000
+    assert loss.sentences == (
+        "About 1,000 of 5,000 packets vanished between A:17 (in) and A:18 (out).",
+        "500 copies of datagrams were made on the way, and counts that include them hide as many "
+        "losses: 1,000 different datagrams are missing.",
+    )
+    assert not any(each.note for each in loss.stations)
+
+
+def test_copies_are_not_taken_for_other_traffic() -> None:
+    loss = _loss(
+        _gw(5000),
+        _hh(5000, 5000),
+        ports=_ports(6000, 6000, 5000),
+        metrics=_metrics(4000) | {"duplicate_packets": 1000},
+    )
+    assert not any(each.note for each in loss.stations)
+    assert loss.sentences[0] == (
+        "About 1,000 of 5,000 packets vanished between A:18 (out) and B:3 (out)."
+    )
+
+
 def test_discards_are_named_as_what_was_counted_there() -> None:
     ports = _ports(5000, 3796, 3796, discards=1204)
     loss = _loss(_gw(5000), _hh(3796, 3796), ports=ports, metrics=_metrics(3796))

@@ -89,10 +89,14 @@ class _Stream:
         return self.metrics.get("receiver_drops", 0)
 
     @property
+    def copies(self) -> int:
+        """Datagrams that came although they had come before: something on the way made them."""
+        return self.metrics.get("duplicate_packets", 0)
+
+    @property
     def arrived(self) -> int:
         """Datagrams that came up to the socket."""
-        received = self.metrics["received_packets"] + self.metrics.get("duplicate_packets", 0)
-        return received + self.dropped
+        return self.metrics["received_packets"] + self.copies + self.dropped
 
     @property
     def lost(self) -> int:
@@ -108,7 +112,10 @@ class _Stream:
         )
         network = self._network(ports)
         if pieces is not None:
-            network = _judged(network, self.sent * pieces, self.arrived * pieces, tolerance)
+            # Before the place where copies were made nobody has counted them, behind it all have.
+            least = (self.arrived - self.copies) * pieces
+            copies = self.copies * pieces
+            network = _judged(network, self.sent * pieces, least, tolerance, copies)
         first = Station(f"the socket on {self.sender}", "sent_packets", self.sent, "datagrams")
         arrived = Station(
             f"the socket on {self.receiver}",
@@ -173,7 +180,13 @@ class _Stream:
                 f"{self.dropped:,} of {self.sent:,} datagrams reached {self.receiver} and were "
                 "dropped at the socket, whose receive buffer was full."
             )
-        return said or [self._unknown(network, pieces, tolerance)]
+        said = said or [self._unknown(network, pieces, tolerance)]
+        if self.copies:
+            said.append(
+                f"{self.copies:,} copies of datagrams were made on the way, and counts that "
+                f"include them hide as many losses: {self.lost:,} different datagrams are missing."
+            )
+        return said
 
     def _gaps(self, stations: Sequence[Station], pieces: int, tolerance: int) -> list[str]:
         """Say between which of the stations more packets vanished than the tolerance, most first.
@@ -186,7 +199,12 @@ class _Stream:
         ]
         gaps = [gap for gap in gaps if gap[0] > tolerance]
         vanished = self.sent - self.arrived
-        exact = pieces == 1 and len(gaps) == 1 and abs(gaps[0][0] - vanished) <= tolerance
+        exact = (
+            pieces == 1
+            and not self.copies
+            and len(gaps) == 1
+            and abs(gaps[0][0] - vanished) <= tolerance
+        )
         kind = "packets" if pieces == 1 else "IP packets"
         return [
             f"{f'{vanished:,}' if exact else f'About {number:,}'} of {self.sent * pieces:,} {kind} "
@@ -220,15 +238,17 @@ class _Stream:
             return f"{lost}: where can't be told, as nothing on their way was counted{trouble}."
         return (
             f"{lost}: where can't be told, as the counts on their way may differ by {tolerance:,} "
-            f"packets of other traffic{trouble}."
+            f"packets of other traffic{' and by the copies' if self.copies else ''}{trouble}."
         )
 
 
-def _judged(stations: Sequence[Station], most: int, least: int, tolerance: int) -> list[Station]:
+def _judged(
+    stations: Sequence[Station], most: int, least: int, tolerance: int, copies: int
+) -> list[Station]:
     """Note which counts can't be right or are of more than the stream.
 
     Between `least` packets, which arrived, and `most`, which were sent, passed each station, and no
-    station more than one before it.
+    station more than one before it, but for the `copies` that something on the way made of them.
     """
     judged = []
     for each in stations:
@@ -237,7 +257,7 @@ def _judged(stations: Sequence[Station], most: int, least: int, tolerance: int) 
         elif each.packets < least - tolerance:
             note = f"has not counted all of {least:,} packets that arrived: old, or not on the path"
             judged.append(replace(each, note=note))
-        elif each.packets > most + tolerance:
+        elif each.packets > most + copies + tolerance:
             over = each.packets - most
             judged.append(replace(each, note=f"has counted {over:,} packets of other traffic"))
         else:
@@ -245,7 +265,7 @@ def _judged(stations: Sequence[Station], most: int, least: int, tolerance: int) 
     wrong: set[int] = set()
     usable = [index for index, each in enumerate(judged) if not each.note]
     for before, after in pairwise(usable):
-        if _packets(judged[after]) > _packets(judged[before]) + tolerance:
+        if _packets(judged[after]) > _packets(judged[before]) + copies + tolerance:
             wrong |= {before, after}
     note = "contradicts its neighbour: one of the two is old, or has counted other traffic"
     return [
