@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define MOST_COUNTERS (8u << 20) /* 1024 CPUs with as many interrupts, eight times */
+/* A 32-bit counter that fell has wrapped around if it has then come no further than this, or else it
+ * was reset, as an interrupt's is when its driver gives it up and asks for it again. */
+#define MOST_WRAPPED (1u << 30)
 
 static void *resized(void *memory, size_t count, size_t size)
 {
@@ -86,8 +89,9 @@ static uint32_t append(struct feed *feed, const char *name, size_t length, enum 
 void table_set(struct table *table, uint32_t number, uint64_t value)
 {
     struct counter *counter = &table->counters[number];
-    if ((counter->kind & NARROW) && value <= UINT32_MAX)
-        counter->value += (uint32_t)value - (uint32_t)counter->value;
+    uint32_t before = (uint32_t)counter->value, step = (uint32_t)value - before;
+    if ((counter->kind & NARROW) && value <= UINT32_MAX && (value >= before || step < MOST_WRAPPED))
+        counter->value += step;
     else
         counter->value = value;
 }

@@ -319,6 +319,16 @@ def test_counters_of_32_bits_go_on_when_they_wrap_around(changing: Watcher, tree
     assert moved == {"interrupt/25/2": 5, "softnet/2/processed": 10}
 
 
+def test_a_counter_of_32_bits_that_was_reset_did_not_wrap_around(
+    changing: Watcher, tree: Path
+) -> None:
+    """A driver that lets go of its interrupt and asks for it again has it counted from 0."""
+    before = changing.values
+    interrupts = tree / "proc/interrupts"
+    interrupts.write_text(interrupts.read_text().replace("1200", "   5", 1))
+    assert differences(before, changing.snapshot()) == {"interrupt/24/1": -1195}
+
+
 def test_a_counter_that_was_reset_goes_down(changing: Watcher, tree: Path) -> None:
     dev = tree / "proc/net/dev"
     before = changing.values
