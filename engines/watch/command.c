@@ -42,7 +42,8 @@ static int wait_for(pid_t child, int signals, double deadline)
         if (poll(&wanted, 1, now < end && end - now < NANOSECONDS / 2 ? 50 : 500) <= 0 ||
             read(signals, &signal_info, sizeof signal_info) <= 0)
             continue;
-        if (signal_info.ssi_signo != SIGCHLD)
+        /* A terminal's Ctrl-C has come to the child too: a second one may mean more to it. */
+        if (signal_info.ssi_signo != SIGCHLD && signal_info.ssi_code != SI_KERNEL)
             kill(child, (int)signal_info.ssi_signo);
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

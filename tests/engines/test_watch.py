@@ -388,6 +388,36 @@ def test_a_signal_goes_on_to_the_command(program: Path) -> None:
         assert process.wait(timeout=PATIENCE) == 9
 
 
+def test_a_ctrl_c_comes_to_the_command_once(program: Path) -> None:
+    """The terminal gives it to the command itself; a second one would be another word."""
+    counting = """
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+print("up", flush=True)
+while signal.sigtimedwait({signal.SIGINT}, 1.5):
+    print("heard", flush=True)
+"""
+    attached = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+    leader, terminal = os.openpty()
+    argv = [sys.executable, "-c", attached, str(program), "--", sys.executable, "-c", counting]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        argv, stdin=terminal, stdout=pipe, text=True, start_new_session=True
+    ) as process:
+        os.close(terminal)
+        assert process.stdout
+        assert process.stdout.readline() == "up\n"
+        os.write(leader, b"\x03")
+        said = process.stdout.read()
+    os.close(leader)
+    assert said.count("heard") == 1
+    assert process.returncode == 0
+
+
 def test_a_command_ends_at_the_deadline(program: Path) -> None:
     assert _run(program, "--deadline=0.2s", "--", "sleep", "60").returncode == 128 + signal.SIGTERM
 
