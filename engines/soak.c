@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     int signals = take_signals(&signals_before);
     int lock = machine_lock();
     locked = true;
-    soakers_start(&soakers, lock);
+    soakers_start(&soakers, lock, (unsigned)options.deadline + 6);
     guarded.deadline = options.deadline;
     guard_start(&guarded);
     /* Where the guard's last words find no reader. */

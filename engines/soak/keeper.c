@@ -114,10 +114,11 @@ static int watch_children(void)
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-_Noreturn void keep_soakers(struct soakers *soakers, int leash, int over)
+_Noreturn void keep_soakers(struct soakers *soakers, int leash, int over, unsigned longest)
 {
     struct keeper_report report = {0};
     size_t started = 0;
+    alarm(longest); /* ends this process, and the soakers with it */
     yield_as_session();
     let_go_of_output();
     int children = watch_children();

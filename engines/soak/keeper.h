@@ -18,7 +18,8 @@ struct keeper_report {
     int error, cpu;
 };
 
-/* Never returns. over: an end of a pipe, which is closed when the soakers are no more. */
-_Noreturn void keep_soakers(struct soakers *soakers, int leash, int over);
+/* Never returns. over: an end of a pipe, which is closed when the soakers are no more, after that
+ * many seconds at the latest. */
+_Noreturn void keep_soakers(struct soakers *soakers, int leash, int over, unsigned longest);
 
 #endif

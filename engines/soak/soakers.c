@@ -51,7 +51,7 @@ static void await_start(struct soakers *soakers)
     }
 }
 
-void soakers_start(struct soakers *soakers, int held)
+void soakers_start(struct soakers *soakers, int held, unsigned longest)
 {
     int leash[2], over[2];
     find_cpus(soakers);
@@ -68,7 +68,7 @@ void soakers_start(struct soakers *soakers, int held)
         close(held);
         close(leash[1]);
         close(over[0]);
-        keep_soakers(soakers, leash[0], over[1]);
+        keep_soakers(soakers, leash[0], over[1], longest);
     }
     close(leash[0]);
     close(over[1]);

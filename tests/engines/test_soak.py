@@ -234,6 +234,15 @@ def test_nothing_is_left_at_the_deadline(soak: Start) -> None:
     assert are_gone(soakers)
 
 
+def test_nothing_soaks_beyond_the_deadline_of_one_that_stands_still(soak: Start) -> None:
+    running = soak(*ANYHOW, "--deadline=1s")
+    soakers = children(running.process.pid)
+    running.process.send_signal(signal.SIGSTOP)
+
+    assert soakers
+    assert are_gone(soakers)
+
+
 def test_a_soaker_that_is_ended_ends_all(soak: Start) -> None:
     running = soak(*ANYHOW)
     soakers = children(running.process.pid)
