@@ -182,6 +182,8 @@ def main() -> int:
             f"CPU; error from {min(errors):+.2f} to {max(errors):+.2f}, "
             f"median {statistics.median(errors):+.2f}"
         )
+        lost = [trial.lost - trial.burned for trial in measured]
+        print(f"    the time lost alone, without slowdown: {min(lost):+.2f} to {max(lost):+.2f}")
     return 0
 
 
