@@ -117,11 +117,14 @@ def _receive_drops(log: SystemLog) -> Iterator[Suspicion]:
         )
 
 
-def most_bytes(metrics: Mapping[str, float], segment: float, *, packets: bool) -> float | None:
+def most_bytes(
+    metrics: Mapping[str, float], segment: float, *, packets: bool, write: float = 0
+) -> float | None:
     """Return the most bytes that these metrics can have been on the wire, both ways; None: unknown.
 
     Of datagrams (`packets`) what was sent is known to the packet, in fragments of at least
-    `segment` bytes; streams are bounded by segments of as many, each of them acknowledged.
+    `segment` bytes. Streams are bounded by segments, each of them acknowledged: those that the
+    client's TCP counted, or else as many as there are if no `write` shares one with another.
     """
     sent = metrics.get("sent_bytes", 0) + metrics.get("reverse_sent_bytes", 0)
     turns = 2 * metrics.get("round_trips", 0)
@@ -134,10 +137,20 @@ def most_bytes(metrics: Mapping[str, float], segment: float, *, packets: bool) -
         return sent + _DATAGRAM_HEADERS * count * fragments
     if not sent or turns:
         return None
-    messages = metrics.get("sent_messages", 0) + metrics.get("reverse_sent_messages", 0)
     again = metrics.get("retransmits", 0) + metrics.get("reverse_retransmits", 0)
-    segments = sent / max(segment, _LEAST_SEGMENT) + messages + again
+    segment = segment or _LEAST_SEGMENT
+    piece = min(segment, write or segment)
+    segments = metrics.get("sent_segments") or _segments(metrics, piece)
+    segments += _segments(metrics, piece, "reverse_")
     return sent + again * segment + 2 * _SEGMENT_HEADERS * segments
+
+
+def _segments(metrics: Mapping[str, float], piece: float, way: str = "") -> float:
+    """Return how many segments were sent one way, if each but a message's last has a `piece`."""
+    sent, messages, again = (
+        metrics.get(f"{way}{name}", 0) for name in ("sent_bytes", "sent_messages", "retransmits")
+    )
+    return sent / piece + messages + again
 
 
 def _ticks(log: SystemLog) -> dict[str, int]:

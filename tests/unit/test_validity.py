@@ -105,6 +105,23 @@ def test_the_most_that_a_stream_can_be_covers_small_segments_and_acknowledgement
     assert wire <= most <= 1.15 * wire
 
 
+def test_small_writes_are_segments_of_their_own() -> None:
+    metrics = {"sent_messages": 10.0, "sent_bytes": 640_000.0}
+    wire = 6400 * (100 + 66) + 6400 * 66
+    most = most_bytes(metrics, 1448, packets=False, write=100)
+    assert most is not None
+    assert wire <= most
+    both = {f"reverse_{name}": value for name, value in metrics.items()}
+    assert most_bytes(metrics | both, 1448, packets=False, write=100) == 2 * most
+
+
+def test_segments_that_were_counted_need_no_guess() -> None:
+    metrics = {"sent_messages": 1.0, "sent_bytes": 640_000.0, "sent_segments": 20_000.0}
+    most = most_bytes(metrics, 1448, packets=False)
+    assert most is not None
+    assert 640_000 + 20_000 * 2 * 66 <= most <= 640_000 + 20_000 * 2 * 120
+
+
 @pytest.mark.parametrize("packets", [True, False])
 def test_of_a_test_that_tells_no_bytes_nothing_is_known(packets: bool) -> None:
     assert most_bytes({"rtt_p50": 1e-5}, 1448, packets=packets) is None

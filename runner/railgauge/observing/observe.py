@@ -13,7 +13,7 @@ from railgauge.catalogue import SOAK
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
-from railgauge.errors import EngineError
+from railgauge.errors import EngineError, HostUnreachableError
 from railgauge.observing.judging import judged
 from railgauge.observing.scene import Scene
 from railgauge.schedule import Dispatch
@@ -64,12 +64,14 @@ class Observing:
             if ports is not None:
                 # Other launches may go on now, unless this is the only one.
                 ports.before(time.monotonic() - self._quiet_since if self._scene.alone else 0.0)
-            held = list(self._logged(dispatch, number, measure(numbers[:1], terms)))
+            held, lost = _held(self._logged(dispatch, number, measure(numbers[:1], terms)))
             self._quiet_since = time.monotonic()
             if ports is not None:
                 held = _with_ports(held, *ports.after())
             for outcome, launch in self._soaked(number, soakers, held):
                 yield judged(self._scene, dispatch, outcome, launch), launch
+            if lost is not None:
+                raise lost
 
     def _soakers(
         self,
@@ -145,6 +147,10 @@ class Observing:
             for outcome, launch in held:
                 yield _failed(outcome, error), launch
             return
+        except HostUnreachableError as error:
+            for outcome, launch in held:
+                yield _failed(outcome, EngineError("host-lost", str(error))), launch
+            raise
         found = [each for soaker in soakers.values() for each in soaker.suspicions]
         for outcome, launch in held:
             logs = [
@@ -152,6 +158,17 @@ class Observing:
                 for log in outcome.logs
             ]
             yield _suspected(replace(outcome, logs=tuple(logs)), found), launch
+
+
+def _held(measured: Measured) -> tuple[list[tuple[Outcome, Launch]], HostUnreachableError | None]:
+    """Return all that was measured, and what ended it if a host was lost meanwhile."""
+    held: list[tuple[Outcome, Launch]] = []
+    try:
+        for each in measured:
+            held.append(each)
+    except HostUnreachableError as error:
+        return held, error
+    return held, None
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from railgauge.engine.follow import blaming
 from railgauge.errors import EngineError
 from railgauge.systemlog import SoakLoad, Suspicion
 from railgauge.transport.base import Process, Transport
@@ -27,9 +28,10 @@ class Soaker:
         self.name = name
         self._host = transport.host
         self.suspicions: list[Suspicion] = []
-        self.process: Process = transport.start(
-            [f"{engines}/rail-soak", "--json", f"--marks={name}"]
-        )
+        with blaming(transport.host):
+            self.process: Process = transport.start(
+                [f"{engines}/rail-soak", "--json", f"--marks={name}"]
+            )
 
     def calibrate(self) -> None:
         """Return when the idle CPUs' speed is known; EngineError, `not-idle` if they aren't."""
@@ -53,7 +55,8 @@ class Soaker:
 
     def _next(self, deadline: float) -> dict[str, Any]:
         try:
-            line = self.process.read_line(max(0.0, deadline - time.monotonic()))
+            with blaming(self._host):
+                line = self.process.read_line(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
             raise EngineError(
                 "no-answer",

@@ -1,0 +1,117 @@
+"""What is seen of a launch's replications, also when a host is lost in the middle of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from watch_samples import log
+
+from railgauge.cases import Case
+from railgauge.catalogue import load_catalogue
+from railgauge.engine.command_lines import Terms
+from railgauge.engine.measure import Site
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.engine.running import RunningPrograms
+from railgauge.errors import HostUnreachableError
+from railgauge.observing import Observing, Scene
+from railgauge.observing.judging import judged
+from railgauge.observing.scene import Way
+from railgauge.plan.model import Test
+from railgauge.schedule import Dispatch
+from railgauge.transport.fake import LINE, LOSS, FakeTransport
+
+LAUNCH = Launch(5.0, client={"mss": 1448})
+CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
+
+
+def scene(test: dict[str, Any], transports: Sequence[FakeTransport] = (), **more: Any) -> Scene:
+    """Return the scene of a test between `a` and `b`, without watchers."""
+    hosts = ("a", "b")
+    return Scene(
+        load_catalogue(),
+        {"t": Test.model_validate({"name": "t", "engine": "tcp", **test})},
+        {each.host: Site(each, "/engines") for each in transports},
+        dict(zip(hosts, hosts, strict=True)),
+        dict(zip(hosts, hosts, strict=True)),
+        alone=True,
+        token="token",
+        **more,
+    )
+
+
+def dispatch(**parameters: Any) -> Dispatch:
+    case = Case("key", "tcp", "ab", "a", "b", {"mode": "stream", "duration": 0.1, **parameters})
+    return Dispatch("t", case, (1, 2), ())
+
+
+def soaker(argv: Sequence[str]) -> Iterator[Any]:
+    yield CALIBRATED
+    while (yield LINE) is not None:
+        yield CALIBRATED
+        yield '{"event":"done"}'
+
+
+def lost_soaker(argv: Sequence[str]) -> Iterator[Any]:
+    yield CALIBRATED
+    yield LINE
+    yield LOSS
+
+
+def observe(
+    hosts: Sequence[FakeTransport], outcomes: Sequence[Outcome], error: Exception | None = None
+) -> tuple[list[Outcome], HostUnreachableError]:
+    """Return what a soaked launch gives that measures `outcomes`, and what it ends with."""
+
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        yield from ((outcome, LAUNCH) for outcome in outcomes)
+        if error is not None:
+            raise error
+
+    found: list[Outcome] = []
+    observing = Observing(scene({"soak": True}, hosts))
+    which = dispatch(soak=True)
+    with pytest.raises(HostUnreachableError) as caught:
+        for outcome, _ in observing.launch(which, (1, 2), Terms(), measure, RunningPrograms()):
+            found.append(outcome)
+    return found, caught.value
+
+
+def test_a_replication_whose_host_was_lost_is_kept_as_failed_beside_soakers() -> None:
+    hosts = [FakeTransport(name, {"rail-soak": soaker}) for name in "ab"]
+    lost = HostUnreachableError("b is lost")
+    lost.host = "b"
+    failed = Outcome(1, 5.0, {}, status="failed", error_code="host-lost", error_message="b")
+    found, error = observe(hosts, [failed], lost)
+    assert found == [failed]
+    assert error is lost
+
+
+def test_a_host_that_is_lost_with_its_soaker_is_named_and_the_replication_failed() -> None:
+    hosts = [
+        FakeTransport("a", {"rail-soak": soaker}),
+        FakeTransport("b", {"rail-soak": lost_soaker}),
+    ]
+    (outcome,), error = observe(hosts, [Outcome(1, 5.0, {"throughput": 1e9})])
+    assert (outcome.status, outcome.error_code, outcome.metrics) == ("failed", "host-lost", {})
+    assert error.host == "b"
+
+
+def test_a_host_that_is_lost_before_its_soaker_starts_is_named() -> None:
+    hosts = [FakeTransport(name, {"rail-soak": soaker}) for name in "ab"]
+    hosts[1].lose()
+    found, error = observe(hosts, [])
+    assert (found, error.host) == ([], "b")
+
+
+@pytest.mark.parametrize(("times", "status"), [(2, "ok"), (3, "suspect")])
+def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, status: str) -> None:
+    # What leaves by the loopback interface arrives on it too: each byte is counted both ways.
+    counts = {"interface/lo/rx_bytes": 10**8, "interface/lo/tx_bytes": (times - 1) * 10**8}
+    which = scene({"system_log": {"suspect": {"foreign_cpu": "off"}}}, way=lambda *_: Way("lo", 0))
+    outcome = Outcome(
+        1, 5.0, {"sent_bytes": 1e8, "sent_segments": 2e3}, logs=(log(counts, host="a"),)
+    )
+    assert judged(which, dispatch(), outcome, LAUNCH).status == status
