@@ -25,6 +25,7 @@ from store_samples import (
     warmup,
 )
 
+from railgauge.derived import cpu_load
 from railgauge.store import Store
 from railgauge.store.log_models import LOG_TABLES
 from railgauge.store.records import Launch
@@ -138,6 +139,16 @@ def test_the_view_has_a_row_for_each_replication_and_host(store: Store, where: s
         }
     )
     assert (server["host"], server["side"], server["cpu_load_soak"]) == ("hh1", "server", None)
+
+
+def test_the_views_load_leaves_the_soakers_out_as_the_metric_does(store: Store, where: str) -> None:
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    counts = {"cpu/all/user": 20, "cpu/all/system": 30, "cpu/all/nice": 950}
+    logs = (system_log("gw1", counts=counts), system_log("hh1", counts=counts, soak=()))
+    store.add(run, "stream", case().key, logged(1, *logs), LAUNCH)
+    found = [row["cpu_load"] for row in rows(where, "SELECT * FROM system_log ORDER BY host")]
+    assert found == pytest.approx([cpu_load(log) for log in logs])
+    assert found == pytest.approx([0.05, 1.0])
 
 
 def test_a_measurement_is_joined_to_its_logs_in_one_line(store: Store, where: str) -> None:

@@ -59,8 +59,11 @@ SECONDS = {
     "cpu_log": [*CPU_TIMES, "throttle_core_time", "throttle_package_time"],
 }
 
+# Soakers are nice, and stand for what would have been idle.
 CPU_LOAD = """
-       (coalesce(cpu_user, 0) + coalesce(cpu_nice, 0) + coalesce(cpu_system, 0)
+       (coalesce(cpu_user, 0) + coalesce(cpu_system, 0)
+        + CASE WHEN EXISTS (SELECT 1 FROM soak_log WHERE soak_log.log_id = log.id) THEN 0
+               ELSE coalesce(cpu_nice, 0) END
         + coalesce(cpu_irq, 0) + coalesce(cpu_softirq, 0) + coalesce(cpu_steal, 0))
        / nullif(coalesce(cpu_user, 0) + coalesce(cpu_nice, 0) + coalesce(cpu_system, 0)
                 + coalesce(cpu_irq, 0) + coalesce(cpu_softirq, 0) + coalesce(cpu_steal, 0)
