@@ -10,10 +10,11 @@ from typing import Any
 
 from railgauge.errors import EngineError
 
-# Far beyond what any kernel counts; a name takes as much memory here as there.
+# Far beyond what any kernel has; a name takes as much memory here as there.
 _MOST_COUNTERS = 1_000_000
 _LONGEST_NAME = 200
-_LARGEST = 2**62
+# Differences of counters of 64 bits: one driver's absurd figure must not cost all other counters.
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +141,8 @@ def _failed(event: dict[str, Any]) -> Failed:
 def _changes(value: Any) -> list[int]:
     if not isinstance(value, list) or len(value) % 2:
         raise ValueError("changes come in pairs")
-    if not all(type(one) is int and -_LARGEST < one < _LARGEST for one in value):
-        raise ValueError("changes are whole numbers of 63 bits")
+    if not all(type(one) is int and _SMALLEST <= one <= _LARGEST for one in value):
+        raise ValueError("changes are whole numbers of 64 bits")
     if value and min(value[::2]) < 0:
         raise ValueError("an index is at least 0")
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,10 @@ from railgauge.watch.lines import Counters, Gone, Labels, Line, Mark, Ready, Sam
 # Samples of one interval that are kept; with more, each two become one, again and again.
 _MOST_SAMPLES = 4_000
 
+# When, and what changed: a row a counter, of its index and its difference.
+_Changes = NDArray[np.int64]
+_Sample = tuple[float, _Changes]
+
 
 @dataclass(slots=True)
 class _Interval:
@@ -22,7 +26,7 @@ class _Interval:
 
     began: Mark
     values: list[int]
-    samples: list[tuple[float, Sequence[int]]] = field(default_factory=list)
+    samples: list[_Sample] = field(default_factory=list)
     reset: set[int] = field(default_factory=set)
     ended: int = 0
 
@@ -60,13 +64,9 @@ class Record:
             case Gone():
                 self._dead.update(line.indices)
             case Sample():
-                self._apply(line.changed)
-                for interval in self._open.values():
-                    _keep(interval, line.at, line.changed)
+                self._apply(line)
             case Mark():
-                self._apply(line.changed)
-                for interval in self._open.values():
-                    _keep(interval, line.at, line.changed)
+                self._apply(line)
                 self._mark(line)
 
     def expect(self, launch: int, ends: int) -> None:
@@ -86,8 +86,8 @@ class Record:
         self._gauges |= line.gauges
         self._values.extend([0] * len(line.names))
 
-    def _apply(self, changed: Sequence[int]) -> None:
-        values, fell = self._values, []
+    def _apply(self, line: Sample | Mark) -> None:
+        changed, values, fell = line.changed, self._values, []
         try:
             for at in range(0, len(changed), 2):
                 values[changed[at]] += changed[at + 1]
@@ -97,8 +97,13 @@ class Record:
             raise EngineError(
                 "contract", f"rail-watch on {self.host} counted what it never named"
             ) from None
-        for interval in self._open.values():
-            interval.reset.update(fell)
+        if self._idle is not None:
+            self._idle.reset.update(fell)
+        if self._open:
+            changes = np.array(changed, dtype=np.int64).reshape(-1, 2)
+            for interval in self._open.values():
+                interval.reset.update(fell)
+                _keep(interval, line.at, changes)
 
     def _mark(self, mark: Mark) -> None:
         if mark.launch is None or mark.replication is None:
@@ -160,30 +165,36 @@ class Record:
         began, before, samples = interval.began, interval.values, interval.samples
         if len(samples) < 2:  # the last is the end itself
             return None
-        moved = {index for _, changed in samples for index in changed[::2]}
+        moved = np.unique(np.concatenate([changes[:, 0] for _, changes in samples])).tolist()
         columns = [
             index
-            for index in sorted(moved)
+            for index in moved
             if index < len(before)
             and index not in self._dead
             and (self._names[index] in counts or self._names[index] in gauges)
         ]
-        place = {index: at for at, index in enumerate(columns)}
+        place = np.full(len(self._names), -1)
+        place[columns] = np.arange(len(columns))
         values: NDArray[np.int64] = np.zeros((len(samples) + 1, len(columns)), dtype=np.int64)
         times = np.zeros(len(samples) + 1)
         for at, index in enumerate(columns):
-            values[0, at] = before[index] if index in self._gauges else 0
-        for row, (when, changed) in enumerate(samples, 1):
+            values[0, at] = _signed(before[index]) if index in self._gauges else 0
+        for row, (when, changes) in enumerate(samples, 1):
             times[row] = when - began.at
-            values[row] = values[row - 1]
-            for pair in range(0, len(changed), 2):
-                if (column := place.get(changed[pair])) is not None:
-                    values[row, column] += changed[pair + 1]
+            at_columns = place[changes[:, 0]]
+            known = at_columns >= 0
+            values[row, at_columns[known]] = changes[known, 1]
+        np.cumsum(values, axis=0, out=values)
         return TimeSeries(times, tuple(self._names[index] for index in columns), values)
 
 
-def _keep(interval: _Interval, at: float, changed: Sequence[int]) -> None:
-    interval.samples.append((at, changed))
+def _signed(value: int) -> int:
+    """Return the number of 64 bits that stands for `value` where sums overflow."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def _keep(interval: _Interval, at: float, changes: _Changes) -> None:
+    interval.samples.append((at, _sum(changes)))
     if len(interval.samples) > _MOST_SAMPLES:
         kept = interval.samples
         pairs = zip(kept[::2], kept[1::2], strict=False)
@@ -191,10 +202,10 @@ def _keep(interval: _Interval, at: float, changed: Sequence[int]) -> None:
         interval.samples += kept[len(kept) & ~1 :]
 
 
-def _sum(first: Sequence[int], second: Sequence[int]) -> list[int]:
-    """Return what changed in both together."""
-    total: dict[int, int] = {}
-    for changed in (first, second):
-        for at in range(0, len(changed), 2):
-            total[changed[at]] = total.get(changed[at], 0) + changed[at + 1]
-    return [number for pair in total.items() for number in pair]
+def _sum(*several: _Changes) -> _Changes:
+    """Return what changed in all of them together, each counter once."""
+    every = np.concatenate(several)
+    indices, which = np.unique(every[:, 0], return_inverse=True)
+    total = np.stack((indices, np.zeros_like(indices)), axis=1)
+    np.add.at(total[:, 1], which, every[:, 1])
+    return total

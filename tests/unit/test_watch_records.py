@@ -274,3 +274,19 @@ def test_a_watcher_that_hangs_is_ended() -> None:
     found = watcher(ready(), NEVER)
     found.close()
     assert found.why
+
+
+def test_an_absurd_figure_of_one_driver_costs_no_other_counter() -> None:
+    largest = 2**63 - 1
+    found = record(
+        *BASE,
+        mark(1.0, "begin"),
+        sample(1.1, 2, largest, 3, 5),
+        sample(1.2, 2, largest, 3, 5),
+        mark(1.3, "end", 2, -largest, 3, 5),
+    )
+    log = found.logs[7, 1]
+    assert log.counts["interface/eth0/rx_packets"] == 15
+    assert log.series is not None
+    at = log.series.names.index("interface/eth0/rx_packets")
+    assert log.series.values[:, at].tolist() == [0, 5, 10, 15]
