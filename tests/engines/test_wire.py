@@ -159,7 +159,8 @@ def test_what_a_device_that_is_down_does_not_take_is_counted(lab: Lab) -> None:
         relay.wait_for(lambda c: c["left_to_right"]["counted"] == 1)
         wire_lab.ip(lab.right, "link", "set", DEVICE, "down")
         wire_lab.send_numbers(a, b, 4)
-        down = relay.wait_for(lambda c: c["left_to_right"]["refused"] == 4)["left_to_right"]
+        # At the least: the kernel may ask for its neighbour in between.
+        down = relay.wait_for(lambda c: c["left_to_right"]["refused"] >= 4)["left_to_right"]
         wire_lab.ip(lab.right, "link", "set", DEVICE, "up")
         wire_lab.send_numbers(a, b, 1)
         relay.wait_for(lambda c: c["left_to_right"]["passed"] > down["passed"])
