@@ -226,6 +226,8 @@ def test_a_job_that_ended_is_no_way_to_a_node(
     node: SlurmTransport, slurm: SlurmLab, job: str
 ) -> None:
     process = node.start(["cat"])
+    process.send_line("it runs")
+    assert process.read_line(30) == "it runs"
     slurm.cancel(job)
     with pytest.raises(HostUnreachableError, match="node2: lost while a program was running"):
         process.read_line(30)
