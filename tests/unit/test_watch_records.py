@@ -290,3 +290,11 @@ def test_an_absurd_figure_of_one_driver_costs_no_other_counter() -> None:
     assert log.series is not None
     at = log.series.names.index("interface/eth0/rx_packets")
     assert log.series.values[:, at].tolist() == [0, 5, 10, 15]
+
+
+def test_a_counter_that_was_reset_while_the_machine_was_idle_is_left_out() -> None:
+    found = record(*BASE, own_mark(1.0, "idle"), sample(1.1, 3, -4000, 4, 2))
+    found.take(parse(own_mark(1.5, "before", 3, 9000)))
+    counts = found.own["before"].counts
+    assert "interface/eth0/rx_packets" not in counts
+    assert counts["interrupt/24/0"] == 2
