@@ -89,6 +89,21 @@ def client_argv(
     ]
 
 
+def host_argv(
+    engine: EngineInfo, case: Case, folder: str, *, count: int, terms: Terms, deadline: float
+) -> list[str]:
+    """Return how our engine is started that measures `count` replications of its own host."""
+    return [
+        f"{folder}/rail-{engine.name}",
+        "client",
+        "--json",
+        f"--replications={count}",
+        f"--deadline={deadline:.0f}",
+        *terms.watch_option(0),
+        *engine.options(case.parameters),
+    ]
+
+
 def executor_argv(
     engine: EngineInfo, case: Case, folder: str, count: int, terms: Terms
 ) -> list[str]:

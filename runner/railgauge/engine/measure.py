@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
-from railgauge.engine.command_lines import Terms, client_argv, executor_argv, server_argv
+from railgauge.engine.command_lines import Terms, client_argv, executor_argv, host_argv, server_argv
 from railgauge.engine.deploy_mpi import Mpi
 from railgauge.engine.events import (
     Done,
@@ -140,8 +140,10 @@ def _start(
             watch=terms.watch,
             launch=terms.launch,
         )
-    elif case.server is None:
+    elif engine.command is not None:
         argv = executor_argv(engine, case, client.engines, count, terms)
+    elif case.server is None:
+        argv = host_argv(engine, case, client.engines, count=count, terms=terms, deadline=deadline)
     else:
         server = sites[1]
         if case.parameters.get("mode") not in engine.solo_modes:

@@ -18,6 +18,9 @@ _LADDERS: dict[str, tuple[str, ...]] = {
     "bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"),
     "s": ("ns", "µs", "ms", "s"),
     "B": ("B", "KiB", "MiB", "GiB"),
+    "op/s": ("op/s", "kop/s", "Mop/s", "Gop/s", "Top/s"),
+    "B/s": ("B/s", "kB/s", "MB/s", "GB/s"),
+    "Hz": ("Hz", "kHz", "MHz", "GHz"),
 }
 
 
