@@ -59,6 +59,56 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
     )
 
 
+# Fewer values than this make no two groups; a group has at least so many, and that share of all.
+_LEAST_VALUES, _LEAST_MEMBERS, _LEAST_SHARE = 6, 2, 0.15
+# Groups nearer to each other than this share of the greater one's median don't matter to a mean.
+_LEAST_APART = 0.05
+
+
+class TwoGroups(NamedTuple):
+    """Values that fall into two groups: how many and the median of each, the lower ones first.
+
+    `mean_apart`: the mean of all lies between the groups, so that no value is near it.
+    """
+
+    lower: int
+    low: float
+    upper: int
+    high: float
+    mean_apart: bool
+
+
+def two_groups(values: NDArray[np.float64] | Sequence[float]) -> TwoGroups | None:
+    """Return the two groups that `values` (n,) in any order fall into; None where they don't.
+
+    They are split where the sum of squares within the groups is least (Fisher, JASA 53, 1958), with
+    two values or more and 15 % of all on either side. The gap between them has to be 4 + 42 / n
+    standard deviations (pooled, within the groups) wide, and the medians 5 % of the greater apart.
+    By simulation (test_two_groups.py) that finds two groups in fewer than 1 of 100 series of 6 to
+    100 values that are normal, log-normal (sigma 0.3), exponential or uniform.
+    """
+    x = np.sort(np.asarray(values, dtype=np.float64))
+    n = len(x)
+    if n < _LEAST_VALUES or x[-1] - x[0] < _LEAST_APART * max(abs(x[0]), abs(x[-1])):
+        return None
+    least = max(_LEAST_MEMBERS, math.ceil(_LEAST_SHARE * n))
+    sizes = np.arange(least, n - least + 1)
+    # From the mean, so that squares of large values don't swallow what tells them apart.
+    centred = x - x.mean()
+    sums, squares = np.cumsum(centred), np.cumsum(centred * centred)
+    below, above = sums[sizes - 1], sums[-1] - sums[sizes - 1]
+    within = squares[-1] - below**2 / sizes - above**2 / (n - sizes)
+    best = int(np.argmin(within))
+    k = int(sizes[best])
+    spread = math.sqrt(max(float(within[best]), 0.0) / (n - 2))
+    gap = float(x[k] - x[k - 1])
+    low, high = float(np.median(x[:k])), float(np.median(x[k:]))
+    apart = high - low >= _LEAST_APART * max(abs(low), abs(high))
+    if not apart or gap <= 0 or gap < (4 + 42 / n) * spread:
+        return None
+    return TwoGroups(k, low, n - k, high, float(x[k - 1]) < float(x.mean()) < float(x[k]))
+
+
 # A host falls short when its links do by more than so many standard deviations and at least 5 %.
 HOST_DEVIATIONS, HOST_LEAST = 3.0, 0.05
 # There are many more links than hosts, so it takes more for a single one to stand out.
