@@ -1,0 +1,59 @@
+/* What rail-disk does in one launch, and what each of its threads has. */
+#ifndef RAIL_DISK_H
+#define RAIL_DISK_H
+
+#include "order.h"
+#include "ring.h"
+
+#include "../lib/engine.h"
+#include "../lib/fields.h"
+#include "../lib/histogram.h"
+#include "../lib/result.h"
+
+#define DISK_THREADS 1024
+#define DISK_DEPTH 4096
+
+/* The launch's parameters, read and held against each other. */
+struct work {
+    const struct launch *launch;
+    const char *folder;
+    bool write, random, direct, sync_each, sync_end;
+    bool ring; /* io_uring rather than pread and pwrite */
+    size_t threads, depth;
+    uint64_t size; /* of each thread's file: whole blocks */
+    size_t block;
+    double duration; /* 0: every block once */
+};
+
+/* A thread's file and the rest of what it needs; lives from replication to replication. */
+struct worker {
+    const struct work *work;
+    int fd;
+    struct ring *ring; /* NULL: pread and pwrite */
+    struct order order;
+    /* Each operation under way has pieces buffers of its own, one after another, and takes them
+     * in turn. */
+    unsigned char *buffers;
+    size_t pieces, stride;
+    uint64_t serial; /* stamped into what is written */
+    /* Of the replication: */
+    uint64_t begin, end, operations, sync_ns;
+    struct histogram times;
+};
+
+/* The buffer for the number-th turn of an operation's slot, with fresh data if it is written. */
+static inline unsigned char *next_buffer(struct worker *worker, size_t slot, size_t turn)
+{
+    return worker->buffers + (slot * worker->pieces + turn % worker->pieces) * worker->stride;
+}
+
+/* The two ways to measure a replication: until its time is over or every block was touched. */
+void work_plainly(struct worker *worker);
+void work_through_ring(struct worker *worker);
+
+/* Fails for an operation that moved got bytes instead of a block, or for which the kernel had
+ * an errno. */
+_Noreturn void operation_failed(const struct worker *worker, uint64_t offset, int error,
+                                long got);
+
+#endif
