@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
-from railgauge.catalogue.info import plain
+from railgauge.catalogue.written import plain
 from railgauge.engine.mpi_job import Launcher, watch_option
 
 # Engines that make something of what their link is known to carry.

@@ -140,7 +140,7 @@ def _start(
             watch=terms.watch,
             launch=terms.launch,
         )
-    elif engine.command is not None:
+    elif engine.program is not None:
         argv = executor_argv(engine, case, client.engines, count, terms)
     elif case.server is None:
         argv = host_argv(engine, case, client.engines, count=count, terms=terms, deadline=deadline)
