@@ -30,6 +30,9 @@ static const struct parameter parameters[] = {
      "how many read or write side by side, each a file of its own"},
     {"depth", INT, "1", 1, DISK_DEPTH, NULL, NULL, "fio iodepth",
      "operations under way at once in each thread; more than 1 needs io_uring"},
+    {"batch", INT, "1", 1, DISK_DEPTH, NULL, NULL, "fio iodepth_batch",
+     "operations handed to the kernel in one call, at most depth. Of several, it may make one of "
+     "those that lie side by side"},
     {"direct", BOOL, "true", 0, 0, NULL, NULL, "fio direct",
      "past the page cache (O_DIRECT); false: through it, which a warning then says"},
     {"io", CHOICE, "auto", 0, 0, "auto|psync|io_uring", NULL, "fio ioengine",

@@ -19,7 +19,7 @@ struct work {
     const char *folder;
     bool write, random, direct, sync_each, sync_end;
     bool ring; /* io_uring rather than pread and pwrite */
-    size_t threads, depth;
+    size_t threads, depth, batch;
     uint64_t size; /* of each thread's file: whole blocks */
     size_t block;
     double duration; /* 0: every block once */

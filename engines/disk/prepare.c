@@ -39,6 +39,9 @@ static void check(const struct work *work, uint64_t size)
     if (asks(work->launch, "io", "psync") && work->depth > 1)
         fail(BAD_PARAMETER, "depth: psync does one operation at a time in each thread: set depth "
              "to 1, io to io_uring, or use more threads");
+    if (work->batch > work->depth)
+        fail(BAD_PARAMETER, "batch: %zu operations can't be handed over at once when %zu may be "
+             "under way: set it to depth or less", work->batch, work->depth);
 }
 
 static void read_work(struct work *work, const struct launch *launch)
@@ -52,6 +55,7 @@ static void read_work(struct work *work, const struct launch *launch)
         .direct = number_of(launch, "direct") != 0,
         .threads = size_of(launch, "threads"),
         .depth = size_of(launch, "depth"),
+        .batch = size_of(launch, "batch"),
         .block = size_of(launch, "block"),
         .duration = number_of(launch, "duration"),
     };

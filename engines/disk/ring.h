@@ -30,8 +30,9 @@ struct operation {
 /* Adds an operation, at most as many as the ring's depth are under way. */
 void ring_add(struct ring *ring, const struct operation *operation);
 
-/* Hands over what was added and waits until at least one operation is done; 0 or an errno. */
-int ring_submit_and_wait(struct ring *ring);
+/* Hands over what was added and, if asked to, waits until at least one operation is done; 0 or an
+ * errno. */
+int ring_submit(struct ring *ring, bool wait);
 
 /* Takes a finished operation: its tag, and the bytes that it moved or a negative errno. False if
  * there is none. */

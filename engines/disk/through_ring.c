@@ -46,12 +46,12 @@ static void add_operation(struct flight *flight)
     flight->added++;
 }
 
-static void submit_and_wait(struct flight *flight)
+static void submit(struct flight *flight, bool wait)
 {
     uint64_t now = now_ns();
     while (flight->news_count > 0)
         flight->began[flight->news[--flight->news_count]] = now;
-    int error = ring_submit_and_wait(flight->worker->ring);
+    int error = ring_submit(flight->worker->ring, wait);
     if (error)
         fail(SYSTEM_ERROR, "cannot hand operations to io_uring: %s", strerror(error));
 }
@@ -85,11 +85,14 @@ void work_through_ring(struct worker *worker)
         flight.turns[i] = 0;
     }
     for (uint64_t now = worker->begin;;) {
-        while (flight.idle_count > 0 && more_to_do(&flight, now))
+        while (flight.idle_count > 0 && more_to_do(&flight, now)) {
+            if (flight.news_count == work->batch)
+                submit(&flight, false);
             add_operation(&flight);
+        }
         if (flight.idle_count == work->depth)
             return;
-        submit_and_wait(&flight);
+        submit(&flight, true);
         now = take_done(&flight);
     }
 }
