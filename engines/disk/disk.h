@@ -38,6 +38,8 @@ struct worker {
     uint64_t serial; /* stamped into what is written */
     /* Of the replication: */
     uint64_t begin, end, operations, sync_ns;
+    uint64_t pass_end;  /* so many operations have touched the whole file; before more, begin_pass */
+    uint64_t paused_ns; /* of the time from begin to end, this is no part of the measurement */
     struct histogram times;
 };
 
@@ -46,6 +48,10 @@ static inline unsigned char *next_buffer(struct worker *worker, size_t slot, siz
 {
     return worker->buffers + (slot * worker->pieces + turn % worker->pieces) * worker->stride;
 }
+
+/* Has the page cache forget the file, which else would be what is measured from then on. Nothing may
+ * be under way. Only for reads that go through the cache: others never come to pass_end. */
+void begin_pass(struct worker *worker);
 
 /* The two ways to measure a replication: until its time is over or every block was touched. */
 void work_plainly(struct worker *worker);

@@ -24,6 +24,8 @@ void work_plainly(struct worker *worker)
     const struct work *work = worker->work;
     uint64_t limit = worker->begin + seconds_ns(work->duration);
     for (;;) {
+        if (worker->operations >= worker->pass_end)
+            begin_pass(worker);
         uint64_t offset = order_next(&worker->order) * work->block;
         unsigned char *data = next_buffer(worker, 0, worker->operations);
         if (work->write)
@@ -35,7 +37,8 @@ void work_plainly(struct worker *worker)
             operation_failed(worker, offset, moved < 0 ? errno : 0, moved);
         histogram_add(&worker->times, after - before);
         worker->operations++;
-        if (work->duration > 0 ? after >= limit : worker->operations >= worker->order.blocks)
+        if (work->duration > 0 ? after >= limit + worker->paused_ns
+                               : worker->operations >= worker->order.blocks)
             return;
     }
 }

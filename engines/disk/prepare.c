@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #define PAGE 4096          /* buffers begin at a multiple, which suits every device */
-#define POOL (256u << 10)  /* of data to write, in each thread at least */
+#define POOL (4ull << 20)    /* of data to write in each thread: large, so that no two blocks that a */
+                             /* file system compresses together are likely to be alike */
+#define POOLS (256ull << 20) /* in all threads */
 #define SHORTEST 0.01      /* s, of a replication */
 #define GIB 1073741824.0
 #define ORDER_KEY 0x7261696c /* random orders are the same in each launch */
@@ -109,17 +111,23 @@ static void open_rings(struct work *work, struct worker *workers, struct fields 
     fields_add(settings, "io", work->ring ? "io_uring" : "psync");
 }
 
+static size_t buffers_size(const struct worker *worker)
+{
+    return worker->stride * worker->work->depth * worker->pieces;
+}
+
 static void make_buffers(struct worker *worker)
 {
     const struct work *work = worker->work;
+    uint64_t pool = POOLS / work->threads < POOL ? POOLS / work->threads : POOL;
     worker->stride = (work->block + PAGE - 1) / PAGE * PAGE;
     worker->pieces = 1;
-    if (work->write && worker->stride * work->depth < POOL)
-        worker->pieces = POOL / (worker->stride * work->depth);
-    size_t size = worker->stride * work->depth * worker->pieces;
-    worker->buffers = test_buffer(size);
+    if (work->write && worker->stride * work->depth < pool)
+        worker->pieces = (size_t)pool / (worker->stride * work->depth);
+    must_fit(work->threads, buffers_size(worker));
+    worker->buffers = test_buffer(buffers_size(worker));
     if (work->write)
-        fill_random(worker->buffers, size, &worker->serial);
+        fill_random(worker->buffers, buffers_size(worker), &worker->serial);
 }
 
 static void warn_of_cache(const struct work *work, struct fields *settings)
@@ -132,8 +140,8 @@ static void warn_of_cache(const struct work *work, struct fields *settings)
     fields_add_number(settings, "memory_bytes", memory);
     if (work->direct)
         return;
-    const char *then = !work->write      ? "what it holds is read from there, and cached_share "
-                                           "says how much that was"
+    const char *then = !work->write      ? "which reads ahead; cached_share says how much it "
+                                           "had already"
                        : work->sync_each ? "but each write counts only once it is on the device"
                        : work->sync_end  ? "but the time until all is on the device counts too"
                                          : "and without fsync the figure is mostly the memory's";
@@ -149,8 +157,8 @@ static void use_rings(const struct work *work, struct worker *workers, struct fi
     bool registered = work->ring;
     for (size_t i = 0; i < work->threads && work->ring; i++) {
         struct worker *worker = &workers[i];
-        size_t size = worker->stride * work->depth * worker->pieces;
-        registered = ring_register(worker->ring, worker->fd, worker->buffers, size) && registered;
+        registered = ring_register(worker->ring, worker->fd, worker->buffers,
+                                   buffers_size(worker)) && registered;
     }
     fields_add(settings, "registered_buffers", registered ? "true" : "false");
 }
@@ -160,7 +168,6 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
     read_work(work, work->launch);
     int folder = folder_open(work->folder);
     uint64_t unused = folder_check_space(folder, work->folder, work->threads, work->size);
-    must_fit(work->threads * work->depth, work->block);
     struct worker *workers = calloc(work->threads, sizeof *workers);
     if (workers == NULL)
         fail(OUT_OF_MEMORY, "no memory for %zu threads", work->threads);

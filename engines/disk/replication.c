@@ -35,20 +35,28 @@ void operation_failed(const struct worker *worker, uint64_t offset, int error, l
          work->folder, got, work->block, (unsigned long long)offset);
 }
 
-static void begin_order_anew(struct worker *worker)
+void begin_pass(struct worker *worker)
 {
-    const struct order *order = &worker->order;
-    if (worker->work->duration <= 0)
-        order_begin(&worker->order, order->blocks, order->random, order->key);
+    uint64_t before = now_ns();
+    scratch_forget(worker->fd);
+    worker->pass_end += worker->order.blocks;
+    worker->paused_ns += now_ns() - before;
 }
 
 void settle_files(const struct work *work, struct worker *workers)
 {
+    bool whole_passes = work->duration <= 0 || !work->direct;
     for (size_t i = 0; i < work->threads; i++) {
-        scratch_settle(workers[i].fd, work->folder);
-        begin_order_anew(&workers[i]);
-        histogram_clear(&workers[i].times);
-        workers[i].operations = workers[i].sync_ns = 0;
+        struct worker *worker = &workers[i];
+        struct order *order = &worker->order;
+        scratch_settle(worker->fd, work->folder);
+        histogram_clear(&worker->times);
+        worker->operations = worker->sync_ns = worker->paused_ns = 0;
+        worker->pass_end = work->direct || work->write ? UINT64_MAX : order->blocks;
+        /* Else it goes on, so that no replication finds in a disk's own cache what the one before
+         * it began with. */
+        if (whole_passes)
+            order_begin(order, order->blocks, order->random, order->key);
     }
 }
 
@@ -129,16 +137,17 @@ void set_metrics(const struct work *work, const struct worker *workers, struct r
     struct histogram *times = malloc(sizeof *times);
     if (times == NULL)
         fail(OUT_OF_MEMORY, "no memory for %zu bytes", sizeof *times);
-    uint64_t begin = UINT64_MAX, end = 0, sync_ns = 0;
+    uint64_t begin = UINT64_MAX, end = 0, sync_ns = 0, paused_ns = UINT64_MAX;
     histogram_clear(times);
     for (size_t i = 0; i < work->threads; i++) {
         const struct worker *worker = &workers[i];
         histogram_merge(times, &worker->times);
         begin = worker->begin < begin ? worker->begin : begin;
         end = worker->end > end ? worker->end : end;
+        paused_ns = worker->paused_ns < paused_ns ? worker->paused_ns : paused_ns;
         sync_ns = worker->sync_ns > sync_ns ? worker->sync_ns : sync_ns;
     }
-    double operations = (double)times->count, elapsed = ns_seconds(end - begin);
+    double operations = (double)times->count, elapsed = ns_seconds(end - begin - paused_ns);
     double bytes = operations * (double)work->block;
     result_set(result, "throughput", bytes / elapsed);
     result_set(result, "iops", operations / elapsed);

@@ -59,6 +59,9 @@ static void say_why(int error, char *why, size_t size)
     else if (error == EPERM)
         snprintf(why, size, "io_uring is forbidden to this process (kernel.io_uring_disabled, or "
                  "a container's filter of system calls)");
+    else if (error == ENOMEM)
+        snprintf(why, size, "the kernel has no memory for a ring: raise 'ulimit -l', or lower "
+                 "depth or threads");
     else
         snprintf(why, size, "the kernel refuses a ring: %s", strerror(error));
 }
@@ -131,6 +134,9 @@ bool ring_register(struct ring *ring, int fd, void *memory, size_t size)
 
 void ring_close(struct ring *ring)
 {
+    /* At once, as the kernel takes its time with a closed ring: until then the file takes up room. */
+    if (ring->file_flags)
+        syscall(SYS_io_uring_register, ring->fd, IORING_UNREGISTER_FILES, NULL, 0);
     munmap(ring->map, ring->map_size);
     munmap(ring->entries, ring->entries_size);
     close(ring->fd);

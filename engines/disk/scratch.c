@@ -126,5 +126,10 @@ void scratch_settle(int fd, const char *path)
 {
     if (fdatasync(fd) != 0)
         scratch_failed(errno, "bring to the device", path);
+    scratch_forget(fd);
+}
+
+void scratch_forget(int fd)
+{
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }

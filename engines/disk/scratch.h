@@ -25,6 +25,9 @@ void scratch_lay_out(int fd, const char *path, uint64_t size, uint64_t *state);
 /* Waits until what was written is on the device, and has the page cache forget the file. */
 void scratch_settle(int fd, const char *path);
 
+/* Has the page cache forget what it needn't write any more. */
+void scratch_forget(int fd);
+
 /* Fails with NO_SPACE or SYSTEM_ERROR; doing: such as "write to". */
 _Noreturn void scratch_failed(int error, const char *doing, const char *path);
 

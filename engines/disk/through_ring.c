@@ -22,8 +22,21 @@ struct flight {
 static bool more_to_do(const struct flight *flight, uint64_t now)
 {
     const struct worker *worker = flight->worker;
-    return worker->work->duration > 0 ? now < flight->limit
+    return worker->work->duration > 0 ? now < flight->limit + worker->paused_ns
                                       : flight->added < worker->order.blocks;
+}
+
+/* Whether the next operation has to wait for all that are under way, the last of their pass; once
+ * they are done, a new one begins. */
+static bool waits_for_pass(struct flight *flight)
+{
+    struct worker *worker = flight->worker;
+    if (flight->added < worker->pass_end)
+        return false;
+    if (flight->idle_count < worker->work->depth)
+        return true;
+    begin_pass(worker);
+    return false;
 }
 
 static void add_operation(struct flight *flight)
@@ -85,7 +98,7 @@ void work_through_ring(struct worker *worker)
         flight.turns[i] = 0;
     }
     for (uint64_t now = worker->begin;;) {
-        while (flight.idle_count > 0 && more_to_do(&flight, now)) {
+        while (flight.idle_count > 0 && more_to_do(&flight, now) && !waits_for_pass(&flight)) {
             if (flight.news_count == work->batch)
                 submit(&flight, false);
             add_operation(&flight);
