@@ -126,7 +126,7 @@ static int take_option(struct launch *launch, char **arguments)
     int general = parameter_find(&option_table, name);
     if (own < 0 && general < 0)
         unknown_option(launch->engine, name);
-    if (own >= 0 && launch->server)
+    if (own >= 0 && launch->server && launch->engine->port)
         fail(BAD_PARAMETER, "--%s is given to the client, which tells the server", name);
     const struct parameter *p = own >= 0 ? &launch->engine->parameters[own] : &options[general];
     const char *text = equals ? equals + 1 : arguments[1];
