@@ -47,7 +47,8 @@
     X(WRONG_COUNT,        "wrong-count")        /* rail-mpi: ranks that the mode cannot use */\
     X(WRONG_DATA,         "wrong-data")         /* other bytes arrived than were sent */   \
     X(WRONG_ENGINE,       "wrong-engine")       /* rail-udp talking to rail-tcp, ... */    \
-    X(WRONG_RANK,         "wrong-rank")         /* rail-mpi: started on another host */
+    X(WRONG_RANK,         "wrong-rank")         /* rail-mpi: started on another host */    \
+    X(WRONG_RESULT,       "wrong-result")       /* rail-cpu: miscomputed */
 /* clang-format on */
 
 enum failure {

@@ -134,6 +134,17 @@ void place_above(const struct launch *launch)
         sched_setscheduler(0, class_of(launch), &priority);
 }
 
+size_t place_width(const struct launch *launch)
+{
+    int cpus[CPU_LIMIT];
+    cpu_set_t set;
+    size_t count = wanted_cpus(launch, false, cpus);
+    CPU_ZERO(&set);
+    for (size_t i = 0; i < count; i++)
+        CPU_SET((size_t)cpus[i], &set);
+    return (size_t)CPU_COUNT(&set);
+}
+
 /* Writes a list in its own order: 0,2,4-7. */
 static void ordered_list(const int *cpus, size_t count, char *out, size_t size)
 {
