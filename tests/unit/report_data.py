@@ -28,6 +28,9 @@ def series(
     suspect: Sequence[int] = (),
     failed: int = 0,
     asked: int | None = None,
+    better: str = "higher",
+    skipped: str = "",
+    members: Sequence[str] = (),
 ) -> Series:
     """`suspect` are places in `values`; `asked` is as many as there are values and failures."""
     parameters = {"mode": "stream", "datagram": 1460} if parameters is None else parameters
@@ -44,14 +47,16 @@ def series(
             client,
             server,
             parameters,
+            tuple(members),
         ),
         metric=metric,
         unit=unit,
-        better="higher",
+        better=better,
         values=np.array(values, dtype=np.float64),
         suspect=marks,
         failed=failed,
         asked=len(values) + failed if asked is None else asked,
+        skipped=skipped,
     )
 
 

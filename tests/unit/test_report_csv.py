@@ -55,6 +55,9 @@ def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
         "asked": "3",
         "failed": "1",
         "suspect": "0",
+        "peak": "",
+        "peak_source": "",
+        "note": "2 of 3 replications; 1 failed",
     }
     assert (rows[1]["mean"], rows[1]["stdev"], rows[1]["shown"]) == ("0.1", "", "0.00")
 

@@ -1,0 +1,117 @@
+"""What a case's hosts can do at most: finds the value that a cell shows or is held against."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from railgauge.peaks import Peak
+from railgauge.report.axes import Placed, axis_value
+from railgauge.report.characters import visible
+from railgauge.report.notes import listed, words
+from railgauge.report.number import best_unit, scale
+
+# An axis whose value is part of a resource's name: cpu_{precision}.
+BRACED = re.compile(r"\{([^{}]*)\}")
+# What both ends of a link have a part in, and all members of a group.
+_SHARED = "network"
+# What the hosts of a group have together.
+_ADDED = re.compile(r"cpu_\w+|memory")
+_MOST_TOLD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A theoretical value, in its base unit, and where it comes from."""
+
+    value: float
+    unit: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoLimit:
+    """Why there is none, as a sentence's beginning."""
+
+    why: str
+
+
+class Theoretical:
+    """Finds theoretical values by run and host, and keeps account of those that were used."""
+
+    def __init__(self, peaks: Mapping[int, Iterable[Peak]]) -> None:
+        self._peaks = {
+            (run, one.host, one.resource): one for run, those in peaks.items() for one in those
+        }
+        self._used: dict[Peak, None] = {}
+
+    def of(self, template: str, one: Placed) -> Limit | NoLimit:
+        """Return what the hosts of the case of `one` can do at most of the resource `template`.
+
+        A part in braces stands for the case's value on that axis. Of a link's or a group's
+        `network` it is what the worst host's allows, unless there is one of the link itself. The
+        hosts of a group compute and reach their memory together, so those values are added.
+        """
+        lacking = [name for name in BRACED.findall(template) if axis_value(one, name) is None]
+        if lacking:
+            return NoLimit(f"no theoretical value: {', '.join(lacking)} isn't told")
+        resource = BRACED.sub(lambda match: _plain(axis_value(one, match[1])), template)
+        case = one.case
+        own = self._peaks.get((one.run, case.link, resource))
+        shared = resource.startswith(_SHARED)
+        if own is not None and case.server is not None and shared:
+            return self._limit([own], own.value)
+        ends = [case.client, case.server] if case.server is not None else [case.client]
+        hosts = list(case.members) if case.members and case.server is None else ends
+        if len(hosts) > 1 and not shared and (case.server or not _ADDED.fullmatch(resource)):
+            return NoLimit(
+                f"no theoretical value: {words(resource)} is of one host, not of {len(hosts)}"
+            )
+        found = [self._peaks.get((one.run, host or "", resource)) for host in hosts]
+        known = [peak for peak in found if peak is not None]
+        if len(known) < len(found):
+            without = [
+                visible(host or "") for host, peak in zip(hosts, found, strict=True) if peak is None
+            ]
+            return NoLimit(
+                f"no theoretical value of {words(resource)} is known of {listed(without)}"
+            )
+        values = [peak.value for peak in known]
+        if not shared:
+            return self._limit(known, math.fsum(values))
+        return self._limit(known, max(values) if known[0].unit == "s" else min(values))
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return where each of the values that were used comes from, those alike together."""
+        alike: dict[str, dict[str, None]] = {}
+        for peak in self._used:
+            told = f"{_quantity(peak.value, peak.unit)} ({visible(peak.source)})"
+            place = f"{words(peak.resource)} of {{}} {told}"
+            alike.setdefault(place, {})[peak.host] = None
+        # The words of a source may hold braces of their own, so no format().
+        places = [
+            text.replace("{}", listed(map(visible, hosts)), 1) for text, hosts in alike.items()
+        ]
+        if not places:
+            return ()
+        more = f"; {len(places) - _MOST_TOLD} more" if len(places) > _MOST_TOLD else ""
+        return (f"Theoretical: {'; '.join(places[:_MOST_TOLD])}{more}.",)
+
+    def _limit(self, peaks: Sequence[Peak], value: float) -> Limit | NoLimit:
+        if not math.isfinite(value) or value <= 0:
+            return NoLimit(f"no theoretical value: {words(peaks[0].resource)} is {value:g}")
+        self._used.update(dict.fromkeys(peaks))
+        sources = dict.fromkeys(visible(peak.source) for peak in peaks)
+        return Limit(value, peaks[0].unit, "; ".join(sources))
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quantity(value: float, base: str) -> str:
+    unit = best_unit(base, [value])
+    per_unit = scale(unit, base)
+    return f"{value / float(per_unit):.6g} {unit}" if per_unit is not None else f"{value:.6g}"
