@@ -19,6 +19,8 @@ Match = Literal["first", "last", "sum", "mean", "max", "min"]
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _STEP = re.compile(r"(?:[^.\\]|\\.)+")
 _SHOWN = 300
+# What rail-exec keeps of an output; one as long as that has lost its end.
+_LIMIT = 1 << 20
 _CHOOSE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "first": lambda values: values[0],
     "last": lambda values: values[-1],
@@ -100,6 +102,11 @@ class Output:
         if not isinstance(items, list):
             raise self._wrong(f"{source} is no list")
         return [Output(json.dumps(_replaced(self._json(), source.path, [i]))) for i in items]
+
+    def check_whole(self) -> None:
+        """EngineError `output` if rail-exec kept only the beginning: the figures may be missing."""
+        if len(self._text.encode(errors="replace")) >= _LIMIT:
+            raise self._wrong("it is longer than 1 MiB, of which the rest is lost")
 
     def missing(self, name: str, source: Source) -> EngineError:
         """Return the error for a value that had to be there."""

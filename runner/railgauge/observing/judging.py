@@ -47,6 +47,9 @@ def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch:
     case = dispatch.case
     if case.members or not outcome.metrics:
         return Part(None, None, None)
+    if scene.catalogue.engine(case.engine).program is not None:
+        # What somebody else's program sends beside what it tells is its own affair.
+        return Part(_user_time(scene, dispatch, host, outcome), None, None)
     peer = case.server if host == case.client else case.client
     way = scene.way(dispatch, host, peer) if peer else Way(None, 0)
     datagrams = case.engine in _DATAGRAMS
