@@ -31,23 +31,15 @@ struct worker {
     int fd;
     struct ring *ring; /* NULL: pread and pwrite */
     struct order order;
-    /* Each operation under way has pieces buffers of its own, one after another, and takes them
-     * in turn. */
-    unsigned char *buffers;
-    size_t pieces, stride;
-    uint64_t serial; /* stamped into what is written */
+    unsigned char *buffers; /* one for each operation under way, stride bytes apart */
+    size_t stride;
+    uint64_t data_state; /* of what is written */
     /* Of the replication: */
     uint64_t begin, end, operations, sync_ns;
     uint64_t pass_end;  /* so many operations have touched the whole file; before more, begin_pass */
     uint64_t paused_ns; /* of the time from begin to end, this is no part of the measurement */
     struct histogram times;
 };
-
-/* The buffer for the number-th turn of an operation's slot, with fresh data if it is written. */
-static inline unsigned char *next_buffer(struct worker *worker, size_t slot, size_t turn)
-{
-    return worker->buffers + (slot * worker->pieces + turn % worker->pieces) * worker->stride;
-}
 
 /* Has the page cache forget the file, which else would be what is measured from then on. Nothing may
  * be under way. Only for reads that go through the cache: others never come to pass_end. */

@@ -8,14 +8,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static ssize_t move_block(const struct worker *worker, unsigned char *data, off_t offset)
+static ssize_t move_block(const struct worker *worker, off_t offset)
 {
     const struct work *work = worker->work;
     if (!work->write)
-        return pread(worker->fd, data, work->block, offset);
+        return pread(worker->fd, worker->buffers, work->block, offset);
     if (!work->sync_each)
-        return pwrite(worker->fd, data, work->block, offset);
-    struct iovec block = {.iov_base = data, .iov_len = work->block};
+        return pwrite(worker->fd, worker->buffers, work->block, offset);
+    struct iovec block = {.iov_base = worker->buffers, .iov_len = work->block};
     return pwritev2(worker->fd, &block, 1, offset, RWF_DSYNC);
 }
 
@@ -27,11 +27,10 @@ void work_plainly(struct worker *worker)
         if (worker->operations >= worker->pass_end)
             begin_pass(worker);
         uint64_t offset = order_next(&worker->order) * work->block;
-        unsigned char *data = next_buffer(worker, 0, worker->operations);
         if (work->write)
-            stamp_sectors(data, work->block, &worker->serial);
+            refresh_random(worker->buffers, work->block, &worker->data_state);
         uint64_t before = now_ns();
-        ssize_t moved = move_block(worker, data, (off_t)offset);
+        ssize_t moved = move_block(worker, (off_t)offset);
         uint64_t after = now_ns();
         if (moved != (ssize_t)work->block)
             operation_failed(worker, offset, moved < 0 ? errno : 0, moved);

@@ -16,9 +16,6 @@
 #include <unistd.h>
 
 #define PAGE 4096          /* buffers begin at a multiple, which suits every device */
-#define POOL (4ull << 20)    /* of data to write in each thread: large, so that no two blocks that a */
-                             /* file system compresses together are likely to be alike */
-#define POOLS (256ull << 20) /* in all threads */
 #define SHORTEST 0.01      /* s, of a replication */
 #define GIB 1073741824.0
 #define ORDER_KEY 0x7261696c /* random orders are the same in each launch */
@@ -111,23 +108,12 @@ static void open_rings(struct work *work, struct worker *workers, struct fields 
     fields_add(settings, "io", work->ring ? "io_uring" : "psync");
 }
 
-static size_t buffers_size(const struct worker *worker)
-{
-    return worker->stride * worker->work->depth * worker->pieces;
-}
-
 static void make_buffers(struct worker *worker)
 {
     const struct work *work = worker->work;
-    uint64_t pool = POOLS / work->threads < POOL ? POOLS / work->threads : POOL;
     worker->stride = (work->block + PAGE - 1) / PAGE * PAGE;
-    worker->pieces = 1;
-    if (work->write && worker->stride * work->depth < pool)
-        worker->pieces = (size_t)pool / (worker->stride * work->depth);
-    must_fit(work->threads, buffers_size(worker));
-    worker->buffers = test_buffer(buffers_size(worker));
-    if (work->write)
-        fill_random(worker->buffers, buffers_size(worker), &worker->serial);
+    worker->buffers = test_buffer(worker->stride * work->depth);
+    fill_random(worker->buffers, worker->stride * work->depth, &worker->data_state);
 }
 
 static void warn_of_cache(const struct work *work, struct fields *settings)
@@ -158,7 +144,7 @@ static void use_rings(const struct work *work, struct worker *workers, struct fi
     for (size_t i = 0; i < work->threads && work->ring; i++) {
         struct worker *worker = &workers[i];
         registered = ring_register(worker->ring, worker->fd, worker->buffers,
-                                   buffers_size(worker)) && registered;
+                                   worker->stride * work->depth) && registered;
     }
     fields_add(settings, "registered_buffers", registered ? "true" : "false");
 }
@@ -168,6 +154,7 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
     read_work(work, work->launch);
     int folder = folder_open(work->folder);
     uint64_t unused = folder_check_space(folder, work->folder, work->threads, work->size);
+    must_fit(work->threads * work->depth, work->block);
     struct worker *workers = calloc(work->threads, sizeof *workers);
     if (workers == NULL)
         fail(OUT_OF_MEMORY, "no memory for %zu threads", work->threads);
@@ -175,7 +162,7 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
     open_rings(work, workers, settings);
     for (size_t i = 0; i < work->threads; i++) {
         workers[i].work = work;
-        workers[i].serial = fresh_number();
+        workers[i].data_state = fresh_number();
         open_file(&workers[i], folder);
         make_buffers(&workers[i]);
         order_begin(&workers[i].order, work->size / work->block, work->random, ORDER_KEY + i);
@@ -199,6 +186,8 @@ void lay_out_files(const struct work *work, struct worker *workers)
     for (size_t i = 0; i < work->threads; i++)
         if (work->direct)
             scratch_bypass(workers[i].fd, true);
+        else
+            scratch_announce(workers[i].fd, work->random);
 }
 
 void release_workers(const struct work *work, struct worker *workers)

@@ -21,15 +21,9 @@ uint64_t fresh_number(void);
 /* Fills with random data, which goes on from *state; size: a multiple of 8. */
 void fill_random(unsigned char *data, size_t size, uint64_t *state);
 
-#define SECTOR 512
-
-/* Makes each sector of the data unlike any stamped before; size: at least 8. */
-static inline void stamp_sectors(unsigned char *data, size_t size, uint64_t *serial)
-{
-    for (size_t at = 0; at + sizeof *serial <= size; at += SECTOR) {
-        __builtin_memcpy(data + at, serial, sizeof *serial);
-        *serial += 0x9E3779B97F4A7C15;
-    }
-}
+/* Makes random data, in a buffer of whole pages, unlike any that was in it before. File systems
+ * compress up to RECORD bytes together: of smaller blocks everything changes, as several of them may
+ * meet in a record; of larger ones some bytes in each sector. */
+void refresh_random(unsigned char *data, size_t size, uint64_t *state);
 
 #endif

@@ -129,6 +129,11 @@ void scratch_settle(int fd, const char *path)
     scratch_forget(fd);
 }
 
+void scratch_announce(int fd, bool random)
+{
+    posix_fadvise(fd, 0, 0, random ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
+}
+
 void scratch_forget(int fd)
 {
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);

@@ -25,6 +25,10 @@ void scratch_lay_out(int fd, const char *path, uint64_t size, uint64_t *state);
 /* Waits until what was written is on the device, and has the page cache forget the file. */
 void scratch_settle(int fd, const char *path);
 
+/* Tells the page cache in which order the file will be used: what is read in order is read ahead,
+ * what isn't, not. */
+void scratch_announce(int fd, bool random);
+
 /* Has the page cache forget what it needn't write any more. */
 void scratch_forget(int fd);
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The operations under way. Each has a slot, which is its tag and says which buffers are its. */
+/* The operations under way. Each has a slot, which is its tag and says which buffer is its. */
 struct flight {
     struct worker *worker;
     uint64_t limit, added;
@@ -16,7 +16,6 @@ struct flight {
     uint32_t news[DISK_DEPTH]; /* slots of operations that aren't handed over yet */
     size_t news_count;
     uint64_t began[DISK_DEPTH], offset[DISK_DEPTH];
-    size_t turns[DISK_DEPTH];
 };
 
 static bool more_to_do(const struct flight *flight, uint64_t now)
@@ -44,10 +43,10 @@ static void add_operation(struct flight *flight)
     struct worker *worker = flight->worker;
     const struct work *work = worker->work;
     uint32_t slot = flight->idle[--flight->idle_count];
-    unsigned char *data = next_buffer(worker, slot, flight->turns[slot]++);
+    unsigned char *data = worker->buffers + slot * worker->stride;
     uint64_t offset = order_next(&worker->order) * work->block;
     if (work->write)
-        stamp_sectors(data, work->block, &worker->serial);
+        refresh_random(data, work->block, &worker->data_state);
     ring_add(worker->ring, &(struct operation){.write = work->write,
                                                .durable = work->sync_each,
                                                .buffer = data,
@@ -93,10 +92,8 @@ void work_through_ring(struct worker *worker)
     flight.limit = worker->begin + seconds_ns(work->duration);
     flight.added = flight.news_count = 0;
     flight.idle_count = work->depth;
-    for (uint32_t i = 0; i < work->depth; i++) {
+    for (uint32_t i = 0; i < work->depth; i++)
         flight.idle[i] = (uint32_t)work->depth - 1 - i;
-        flight.turns[i] = 0;
-    }
     for (uint64_t now = worker->begin;;) {
         while (flight.idle_count > 0 && more_to_do(&flight, now) && !waits_for_pass(&flight)) {
             if (flight.news_count == work->batch)
