@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from railgauge.catalogue.external_model import ExternalEngine, ExternalImport
+from railgauge.catalogue.external_imports import ImportReader
+from railgauge.catalogue.external_model import ExternalEngine
 from railgauge.catalogue.external_parameters import ParameterReader
 from railgauge.catalogue.external_sources import SourceReader
+from railgauge.catalogue.imported import Imported
 from railgauge.catalogue.info import EngineInfo, MetricDescription, ParameterInfo
 from railgauge.catalogue.output import Source
-from railgauge.catalogue.program import Imported, ImportedParameter, Item, Program
+from railgauge.catalogue.program import Item, Program
 from railgauge.catalogue.template import split_template
 from railgauge.errors import FileProblems, Problem
-from railgauge.units import DISPLAY
 from railgauge.validation import suggest, validate
 from railgauge.yamlfile import Document, load
 
@@ -228,7 +229,7 @@ class _Reader:
             output=described.output.file,
             found={name: sources.metric(name, each) for name, each in described.metrics.items()},
             failed=sources.source(described.failed, "failed"),
-            imported=self._imported(described.imported, sources),
+            imported=self._imported(sources),
         )
 
     def _needs(self, command: Sequence[str | list[str]]) -> tuple[str, ...]:
@@ -245,27 +246,11 @@ class _Reader:
             )
         )
 
-    def _imported(self, written: ExternalImport | None, sources: SourceReader) -> Imported | None:
+    def _imported(self, sources: SourceReader) -> Imported | None:
+        written = self.described.imported
         if written is None:
             return None
-        parameters: dict[str, ImportedParameter] = {}
-        for name, each in written.parameters.items():
-            loc = ("import", "parameters", name)
-            info = self.parameters.get(name)
-            if info is None:
-                hint = suggest(name, self.parameters)
-                self.report(f"{name!r} is no parameter of this engine{hint}", *loc, key=True)
-                continue
-            if each.unit and DISPLAY.get(each.unit, ("",))[0] != info.unit:
-                self.report(f"{each.unit!r} is no unit of a {info.type}", *loc, "unit")
-            source = sources.source(each, *loc)
-            if source is not None:
-                parameters[name] = ImportedParameter(source, each.unit)
-        return Imported(
-            sources.source(written.each, "import", "each"),
-            sources.source(written.started_at, "import", "started_at"),
-            parameters,
-        )
+        return ImportReader(self.report, sources, self.parameters).read(written)
 
 
 def _templates(item: str | list[str]) -> Iterator[tuple[tuple[int, ...], str]]:

@@ -101,16 +101,25 @@ class ExternalMetric(ExternalSource):
 
 
 class ImportedValue(ExternalSource):
-    """Where a file tells a parameter, and in which unit."""
+    """Where a file tells a parameter, or else `or`; in which unit, or which values mean what."""
 
+    otherwise: ExternalSource | None = Field(default=None, alias="or")
     unit: str = ""
+    units: dict[str, float] = Field(default={})
+    values: dict[str, Scalar] = Field(default={})
+    absent: Scalar | None = None
 
 
 class ExternalImport(StrictModel):
     """How a file is read that the program wrote earlier."""
 
     each: ExternalSource | None = None
+    together: ExternalSource | None = None
     started_at: ExternalSource | None = None
+    client: ExternalSource | None = None
+    server: ExternalSource | None = None
+    same: dict[Name, ExternalSource] = Field(default={})
+    refused: dict[Name, ExternalSource] = Field(default={})
     parameters: dict[Name, ImportedValue] = Field(default={})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from railgauge.catalogue.imported import Imported
 from railgauge.catalogue.output import Output, Source
 from railgauge.catalogue.template import split_arguments, split_template
 from railgauge.catalogue.written import Value
@@ -12,26 +13,6 @@ from railgauge.errors import EngineError
 
 # An argument, or several that are left out together when one of their placeholders is empty.
 Item = str | tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedParameter:
-    """Where a file tells a parameter, and in which unit ("": as the command line has it)."""
-
-    source: Source
-    unit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What a file written earlier tells beside its metrics.
-
-    `each` tells its cases apart where it has several; `started_at` is in seconds since 1970.
-    """
-
-    each: Source | None = None
-    started_at: Source | None = None
-    parameters: Mapping[str, ImportedParameter] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +56,8 @@ class Program:
         EngineError `output` where one is missing that is not `optional`, `contract` where
         rail-exec's part is.
         """
+        if any(isinstance(each, Source) for by in self.found.values() for each in by.values()):
+            output.check_whole()
         if self.failed is not None and (words := output.text(self.failed)):
             raise EngineError("command-failed", f"the program says that it failed: {words[:900]}")
         metrics: dict[str, float] = {}
