@@ -152,10 +152,12 @@ def _as_json(stored: StoredRun) -> dict[str, object]:
                 "case_key": each.case.key,
                 "parameters": dict(each.case.parameters),
                 "replications": each.replications,
+                "skipped": each.skipped,
             }
             for each in stored.cases
         ],
         "facts": {host: dict(found) for host, found in stored.facts.items()},
+        "peaks": [asdict(peak) for peak in stored.peaks],
     }
 
 

@@ -9,22 +9,29 @@ from dataclasses import asdict, replace
 from sqlalchemy import Connection, insert, select
 
 from railgauge.errors import StoreError
-from railgauge.store.models import PeakRow
-from railgauge.store.read import find_run
+from railgauge.store.models import HostFact, PeakRow
 from railgauge.store.records import Peak
 from railgauge.store.write import now, plain_text
 
 _COLUMNS = (PeakRow.host, PeakRow.resource, PeakRow.value, PeakRow.unit, PeakRow.source)
 
 
-def stored_peaks(connection: Connection, run_id: int) -> tuple[Peak, ...]:
-    """Return the run's peaks by host, then resource; of those that changed the last ones."""
-    find_run(connection, run_id)
-    rows = connection.execute(
+def stored_peaks(
+    connection: Connection, run_id: int, *, hosts_only: bool = False
+) -> tuple[Peak, ...]:
+    """Return the run's peaks by host, then resource; of those that changed the last ones.
+
+    With `hosts_only` those of hosts that have facts, so not of links, of which there may be many.
+    """
+    query = (
         select(*_COLUMNS)
         .where(PeakRow.run_id == run_id)
         .order_by(PeakRow.host, PeakRow.resource, PeakRow.recorded_at)
     )
+    if hosts_only:
+        known = select(HostFact.host).where(HostFact.run_id == run_id)
+        query = query.where(PeakRow.host.in_(known))
+    rows = connection.execute(query)
     return tuple({(row.host, row.resource): Peak(*row) for row in rows}.values())
 
 

@@ -22,6 +22,7 @@ from railgauge.store.models import (
     RunFile,
     RunMetric,
 )
+from railgauge.store.peaks import stored_peaks
 from railgauge.store.records import (
     Failure,
     NewRun,
@@ -113,6 +114,7 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
             )
         ),
         facts=facts,
+        peaks=stored_peaks(connection, run_id, hosts_only=True),
     )
 
 

@@ -109,7 +109,10 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """Everything about a run but its values; of facts that changed in between, the last ones."""
+    """Everything about a run but its values; of facts and peaks that changed, the last ones.
+
+    `peaks` are the hosts' alone; `Store.peaks` has those of links, too.
+    """
 
     id: int
     new: NewRun
@@ -118,6 +121,7 @@ class StoredRun:
     ended_at: str
     cases: tuple[PlannedCase, ...]
     facts: Mapping[str, Mapping[str, str]]
+    peaks: tuple[Peak, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

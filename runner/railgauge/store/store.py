@@ -187,6 +187,7 @@ class Store:
     def add_peaks(self, run_id: int, found: Iterable[Peak]) -> None:
         """Store what hosts could do at most; what the run already knows and is the same stays."""
         with self._writing() as connection:
+            read.find_run(connection, run_id)
             peaks.insert_peaks(connection, run_id, found)
 
     def skip(self, run_id: int, test: str, case_key: str, reason: str | None) -> None:
@@ -248,8 +249,9 @@ class Store:
             return read.stored_run(connection, run_id)
 
     def peaks(self, run_id: int) -> tuple[Peak, ...]:
-        """Return what the run's hosts could do at most, by host and resource."""
+        """Return what the run's hosts and links could do at most, by name and resource."""
         with self._reading() as connection:
+            read.find_run(connection, run_id)
             return peaks.stored_peaks(connection, run_id)
 
     def runs(self) -> list[RunSummary]:

@@ -1,21 +1,27 @@
-"""What a host could do at most: what its owner declares, else what its facts give."""
+"""A theoretical value of a host."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-__all__ = ["Peak"]
 
 
 @dataclass(frozen=True, slots=True)
 class Peak:
     """A theoretical value of a host's `resource`, in a base unit, and where it comes from.
 
-    It is the whole device's, however many threads use it.
+    It is the whole device's, however many threads use it. A link's `host` is the link's name.
     """
 
     host: str
     resource: str
     value: float
     unit: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value in its resource's base unit, and the figures it was made of."""
+
+    value: float
     source: str
