@@ -10,7 +10,7 @@ DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
 	bench-overhead bench-report bench-check bench-network bench-dispatch bench-scale \
-	bench-mpi bench-soak bench-watch
+	bench-mpi bench-soak bench-watch bench-disk
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -80,6 +80,9 @@ bench-check: setup
 # Wants an idle machine, and waits for it.
 bench-soak: setup
 	$(BIN)/python benchmarks/soak.py $(SOAK_BENCH)
+# Needs fio. Another disk: DISK_BENCH="--folder /some/where".
+bench-disk: setup
+	$(BIN)/python benchmarks/disk.py $(DISK_BENCH)
 # Needs NetPIPE and the Open MPI it was built with (Debian: netpipe-openmpi, libopenmpi-dev).
 bench-mpi: setup
 	$(BIN)/python benchmarks/mpi.py $(MPI_BENCH)
