@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,6 +41,7 @@ from railgauge.gitstate import git_state
 from railgauge.job import Finished, Job, Request
 from railgauge.observing import Observing, Scene
 from railgauge.observing.opening import closing, set_scene
+from railgauge.peaks import host_peaks, link_peak
 from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.texts import NODES, moved_to, named_texts
 from railgauge.schedule import Dispatch, dispatch_name, schedule
@@ -275,7 +277,20 @@ def _begin(job: Job) -> int:
     job.request.cleanup.enter_context(job.request.store.claim(run))
     for name, found in job.facts.items():
         job.request.store.add_facts(run, name, found)
+    _add_peaks(job, run)
     return run
+
+
+def _add_peaks(job: Job, run: int) -> None:
+    """Store what hosts and links could do at most, as their owner or the hosts' facts say."""
+    plan = job.loaded.plan
+    file = "hosts file" if plan.hosts_file else "plan"
+    declared = {name: plan.hosts[name].peaks for name in job.facts}
+    found = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
+    used = {case.link for each in job.tests for case in each.cases if case.server is not None}
+    rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
+    links = [link_peak(name, rate, file=file) for name, rate in rates.items()]
+    job.request.store.add_peaks(run, [*chain.from_iterable(found), *links])
 
 
 def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, MetricInfo]:
@@ -298,6 +313,7 @@ def _go_on(job: Job, run: int) -> None:
                 f"{name} is not what it was when run {run} began: {', '.join(changed)}"
             )
         store.add_facts(run, name, now)
+    _add_peaks(job, run)
     store.reopen_run(run)
 
 
