@@ -43,6 +43,9 @@ def _in_short(table: Table, runs: Sequence[int]) -> str:
         found = [(row.cells[index], row) for row in table.rows if row.cells[index].summary]
         lines.append(f"  {_title(heading)}: {_extremes(found, len(table.rows))}")
     lines += [line for note in table.notes for line in textwrap.wrap(note, _WIDTH)]
+    marked = sum(any(cell.mark for cell in row.cells) for row in table.rows)
+    if marked:
+        lines.append(f"Rows with footnotes: {marked:,}.")
     named = " ".join(map(str, runs))
     lines.append(f"All rows: railgauge report {named} --out DIR")
     return "".join(f"{line}\n" for line in lines)
