@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MAX_CHAINS 12    /* a loop's chains at most: each has an accumulator register */
-#define MAX_LANE_BYTES 64 /* the widest register */
-#define STEPS 2          /* of each chain in a round, the second with constants of its own */
+#define MAX_CHAINS 16     /* a loop's chains at most: each has an accumulator register */
+#define REGISTER_BYTES 64 /* the widest register */
+#define STEPS 2           /* of each chain in a round, the second with constants of its own */
 
 /* How a step makes the next x out of m and a, its constants. */
 enum form {
@@ -23,8 +23,8 @@ enum precision { QUARTER, HALF, SINGLE, DOUBLE, INTEGER };
 
 /* What a loop works on. Of each register only the kernel's width counts. */
 struct registers {
-    _Alignas(64) unsigned char chains[MAX_CHAINS][MAX_LANE_BYTES];
-    unsigned char constants[2 * STEPS][MAX_LANE_BYTES]; /* m and a of each step */
+    _Alignas(64) unsigned char chains[MAX_CHAINS][REGISTER_BYTES];
+    unsigned char constants[2 * STEPS][REGISTER_BYTES]; /* m and a of each step */
 };
 
 struct kernel {
@@ -33,7 +33,7 @@ struct kernel {
     enum form form;
     int chains, width; /* width: bytes of a register that are worked on */
     bool (*there)(void); /* on this CPU, and allowed by this kernel */
-    void (*run)(struct registers *registers, uint64_t rounds);
+    void (*run)(struct registers *registers, uint64_t rounds); /* rounds: not 0 */
 };
 
 /* Of this architecture, for each precision the widest first. */
