@@ -171,7 +171,7 @@ def test_warnings_and_theoretical_values_come_from_the_store(tmp_path: Path) -> 
         run = store.begin_run(RUN, planned(case()), METRICS)
         store.add_peaks(run, [PEAK])
         store.add(run, "stream", case().key, measured(1), LAUNCH)
-        beside = read_beside(store, [run])
+        beside = read_beside(store, [store.run(run)])
         series = default_series(store, [run])
         (table,) = (build(one, series, beside=beside) for one in default_spec(series).tables)
     assert list(beside.peaks[run]) == [PEAK]

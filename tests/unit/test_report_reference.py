@@ -177,6 +177,23 @@ def test_without_a_theoretical_value_the_ratio_is_missing_and_a_footnote_says_wh
     ]
 
 
+def test_the_footnote_says_why_none_is_known_and_how_to_tell_it() -> None:
+    spec = TableSpec.model_validate(
+        {
+            "name": "t",
+            "title": "T",
+            "rows": ["precision"],
+            "cells": [{"metric": "operation_rate", "relative_to": "cpu_{precision}"}],
+        }
+    )
+    beside = Beside(facts={1: {"node1": {"cpu": "Some CPU"}}})
+    (footnote,) = build(spec, [_rate([1.0], "half")], beside=beside).footnotes
+    assert footnote.text == (
+        "no theoretical value of CPU half is known of node1: no fact tells it:"
+        " declare it as 'peaks: {cpu_half: …}' in the hosts file"
+    )
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan")])
 def test_nothing_is_held_against_a_theoretical_value_that_is_none(value: float) -> None:
     cells = [{"metric": "operation_rate", "relative_to": "cpu_double"}]

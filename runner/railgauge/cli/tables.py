@@ -26,7 +26,7 @@ def default_text(store: Store, runs: Sequence[int], catalogue: Catalogue) -> str
     series = default_series(store, runs)
     if not series:
         return ""
-    beside = read_beside(store, runs)
+    beside = read_beside(store, map(store.run, runs))
     tables = [
         build(table, series, catalogue=catalogue, beside=beside)
         for table in default_spec(series).tables

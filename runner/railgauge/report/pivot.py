@@ -51,7 +51,7 @@ def build(
     ]
     chosen = _chosen(spec, series, wanted, axes)
     grid = _grid(spec, chosen, wanted)
-    theoretical = Theoretical(beside.peaks)
+    theoretical = Theoretical(beside.peaks, beside.facts)
     limits = _limits(spec, grid, wanted, theoretical)
     units = [_unit(spec, place, chosen, wanted, limits) for place in range(len(spec.cells))]
     row_keys = _ordered([row for row, _ in grid], [axes[name] for name in spec.rows])

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from railgauge.peaks import Peak
+from railgauge.cases import Case
+from railgauge.peaks import Peak, why_none
 from railgauge.report.axes import Placed, axis_value
 from railgauge.report.characters import visible
 from railgauge.report.notes import listed, words
@@ -41,10 +42,15 @@ class NoLimit:
 class Theoretical:
     """Finds theoretical values by run and host, and keeps account of those that were used."""
 
-    def __init__(self, peaks: Mapping[int, Iterable[Peak]]) -> None:
+    def __init__(
+        self,
+        peaks: Mapping[int, Iterable[Peak]],
+        facts: Mapping[int, Mapping[str, Mapping[str, str]]],
+    ) -> None:
         self._peaks = {
             (run, one.host, one.resource): one for run, those in peaks.items() for one in those
         }
+        self._facts = facts
         self._used: dict[Peak, None] = {}
 
     def of(self, template: str, one: Placed) -> Limit | NoLimit:
@@ -58,30 +64,32 @@ class Theoretical:
         if lacking:
             return NoLimit(f"no theoretical value: {', '.join(lacking)} isn't told")
         resource = BRACED.sub(lambda match: _plain(axis_value(one, match[1])), template)
-        case = one.case
-        own = self._peaks.get((one.run, case.link, resource))
         shared = resource.startswith(_SHARED)
-        if own is not None and case.server is not None and shared:
+        on_link = one.case.server is not None
+        own = self._peaks.get((one.run, one.case.link, resource))
+        if own is not None and on_link and shared:
             return self._limit([own], own.value)
-        ends = [case.client, case.server] if case.server is not None else [case.client]
-        hosts = list(case.members) if case.members and case.server is None else ends
-        if len(hosts) > 1 and not shared and (case.server or not _ADDED.fullmatch(resource)):
+        hosts = _hosts(one.case)
+        if len(hosts) > 1 and not shared and (on_link or _ADDED.fullmatch(resource) is None):
             return NoLimit(
                 f"no theoretical value: {words(resource)} is of one host, not of {len(hosts)}"
             )
-        found = [self._peaks.get((one.run, host or "", resource)) for host in hosts]
-        known = [peak for peak in found if peak is not None]
+        found = {host: self._peaks.get((one.run, host, resource)) for host in hosts}
+        known = [peak for peak in found.values() if peak is not None]
         if len(known) < len(found):
-            without = [
-                visible(host or "") for host, peak in zip(hosts, found, strict=True) if peak is None
-            ]
-            return NoLimit(
-                f"no theoretical value of {words(resource)} is known of {listed(without)}"
-            )
+            return self._unknown(one.run, resource, [host for host in hosts if not found[host]])
         values = [peak.value for peak in known]
         if not shared:
             return self._limit(known, math.fsum(values))
         return self._limit(known, max(values) if known[0].unit == "s" else min(values))
+
+    def _unknown(self, run: int, resource: str, hosts: Sequence[str]) -> NoLimit:
+        facts = self._facts.get(run, {}).get(hosts[0])
+        why = why_none(resource, facts) if facts else ""
+        return NoLimit(
+            f"no theoretical value of {words(resource)} is known of {listed(map(visible, hosts))}"
+            + (f": {visible(why)}" if why else "")
+        )
 
     def sentences(self) -> tuple[str, ...]:
         """Return where each of the values that were used comes from, those alike together."""
@@ -105,6 +113,12 @@ class Theoretical:
         self._used.update(dict.fromkeys(peaks))
         sources = dict.fromkeys(visible(peak.source) for peak in peaks)
         return Limit(value, peaks[0].unit, "; ".join(sources))
+
+
+def _hosts(case: Case) -> list[str]:
+    """Return the hosts that a case is measured on: both ends, or a group's members."""
+    ends = (case.client, case.server) if case.server is not None else case.members or (case.client,)
+    return list(dict.fromkeys(ends))
 
 
 def _plain(value: object) -> str:

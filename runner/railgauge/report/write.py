@@ -66,7 +66,7 @@ def write_report(
     if not run_ids:
         raise InputError("name the run to report: `railgauge list` shows them")
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
-    beside = read_beside(store, run_ids)
+    beside = read_beside(store, runs)
     imported = beside.imported
     if spec is None:
         series = default_series(store, run_ids)
