@@ -45,6 +45,6 @@ def read_beside(store: Store, runs: Iterable[StoredRun]) -> Beside:
     return Beside(
         imported={run.id for run in every if run.new.origin == "imported"},
         warnings=warnings,
-        peaks={run.id: run.peaks for run in every},
+        peaks={run.id: store.peaks(run.id) for run in every},
         facts={run.id: run.facts for run in every},
     )
