@@ -10,7 +10,7 @@ DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
 	bench-overhead bench-report bench-check bench-network bench-dispatch bench-scale \
-	bench-mpi bench-soak bench-watch bench-disk
+	bench-mpi bench-soak bench-watch bench-mem bench-disk
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -83,6 +83,9 @@ bench-soak: setup
 # Needs fio. Another disk: DISK_BENCH="--folder /some/where".
 bench-disk: setup
 	$(BIN)/python benchmarks/disk.py $(DISK_BENCH)
+# Needs likwid.
+bench-mem: setup
+	$(BIN)/python benchmarks/mem.py $(MEM_BENCH)
 # Needs NetPIPE and the Open MPI it was built with (Debian: netpipe-openmpi, libopenmpi-dev).
 bench-mpi: setup
 	$(BIN)/python benchmarks/mpi.py $(MPI_BENCH)

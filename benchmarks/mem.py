@@ -167,6 +167,11 @@ def main() -> None:
                 contenders = [(row.ours, ours), (row.theirs, theirs)]
                 for values, contender in contenders[:: 1 if number % 2 else -1]:
                     values.append(contender(row, folder))
+                print(
+                    f"{number + 1}/{arguments.rounds} {row.name}: {row.ours[-1]:.4g} against "
+                    f"{row.theirs[-1]:.4g}",
+                    file=sys.stderr,
+                )
     show(table, as_json=arguments.json)
 
 

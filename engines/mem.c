@@ -11,7 +11,11 @@
 #include "mem/findings.h"
 #include "mem/work.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#define UNDISTURBED 0.95 /* of the CPUs' time, or others used them */
 
 #define STORING "write|copy|scale|add|triad"
 #define MOVING "read|" STORING "|sequential|random"
@@ -24,7 +28,8 @@ static const struct parameter parameters[] = {
      "latency: follows pointers through one random cycle"},
     {"block", SIZE, "268435456", 64, 17592186044416.0, NULL, NULL, NULL,
      "bytes of each array of each thread. read, write, sequential, random and latency have one "
-     "array, copy and scale two, add and triad three: a run takes arrays times threads times this"},
+     "array, copy and scale two, add and triad three: a run takes arrays times threads times this. "
+     "What is left at its end, less than a word, an access or a stride, isn't touched"},
     {"threads", INT, "1", 1, 1024, NULL, NULL, NULL, "threads, each with arrays of its own"},
     {"duration", TIME, "1", 0.01, 3600, NULL, NULL, NULL, "length of one replication"},
     {"access", SIZE, "64", 8, 17592186044416.0, NULL, "random", NULL,
@@ -126,7 +131,14 @@ static struct usage together(struct job *job, struct worker *workers, void (*wor
     return usage;
 }
 
-static void measure(struct job *job, struct worker *workers, long number)
+/* The share of the CPUs' time that the threads had. Others that use a CPU in between make the
+ * memory look slow. */
+static double share_of(const struct job *job, const struct usage *usage)
+{
+    return (usage->user + usage->system) / (usage->elapsed * (double)job->cpus);
+}
+
+static double measure(struct job *job, struct worker *workers, long number)
 {
     struct result result;
     result_clear(&result, job->launch->engine);
@@ -141,6 +153,19 @@ static void measure(struct job *job, struct worker *workers, long number)
     set_metrics(&result, job, workers, &usage);
     report_replication(number, false, started_at, &result);
     report_current(-1);
+    return share_of(job, &usage);
+}
+
+static void warn_if_disturbed(double share)
+{
+    char sentence[MESSAGE_LIMIT];
+    if (share >= UNDISTURBED)
+        return;
+    snprintf(sentence, sizeof sentence,
+             "in one of the replications the threads had their CPUs for %.0f %% of the time: others "
+             "used them in between",
+             100 * share);
+    report_warning("busy-cpus", "client", sentence);
 }
 
 static int client(const struct launch *launch)
@@ -162,8 +187,10 @@ static int client(const struct launch *launch)
     together(&job, workers, work_prepare);
     add_findings(&job, workers, &settings);
     report_settings(&settings, NULL);
+    double least = 1;
     for (long i = 1; i <= launch->replications; i++)
-        measure(&job, workers, i);
+        least = fmin(least, measure(&job, workers, i));
+    warn_if_disturbed(least);
     free(workers);
     report_done(launch->replications);
     return 0;

@@ -121,18 +121,13 @@ static void add_pages(const struct job *job, const struct worker *workers, struc
     warn(settings, "few-huge-pages", sentence);
 }
 
-static void warn_shared_cpus(const struct job *job, const struct worker *workers,
-                             struct fields *settings)
+static void warn_shared_cpus(const struct job *job, struct fields *settings)
 {
-    cpu_set_t used;
-    CPU_ZERO(&used);
-    for (size_t k = 0; k < job->threads; k++)
-        CPU_SET((size_t)workers[k].cpu, &used);
     char sentence[160];
-    if ((size_t)CPU_COUNT(&used) == job->threads)
+    if (job->threads <= job->cpus)
         return;
-    snprintf(sentence, sizeof sentence, "%zu threads take turns on %d CPUs", job->threads,
-             CPU_COUNT(&used));
+    snprintf(sentence, sizeof sentence, "%zu threads take turns on %zu CPU%s", job->threads,
+             job->cpus, job->cpus == 1 ? "" : "s");
     warn(settings, "shared-cpus", sentence);
 }
 
@@ -144,5 +139,5 @@ void add_findings(const struct job *job, const struct worker *workers, struct fi
     add_level(job, workers, settings);
     add_cache(job, workers, settings);
     add_pages(job, workers, settings);
-    warn_shared_cpus(job, workers, settings);
+    warn_shared_cpus(job, settings);
 }

@@ -2,6 +2,7 @@
 
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
+#include "../lib/place.h"
 #include "arena.h"
 #include "chase.h"
 
@@ -57,14 +58,12 @@ static void set_bytes(struct job *job)
         job->traffic = 2 * LINE * lines_of(job->step);
 }
 
-static void must_divide(const char *name, size_t step, size_t block)
+static void check_step(const char *name, size_t step, size_t block)
 {
     if (step % WORD != 0)
         fail(BAD_PARAMETER, "%s must be a multiple of 8 bytes; it is %zu", name, step);
-    if (block % step != 0)
-        fail(BAD_PARAMETER,
-             "%s is %zu bytes, and a block of %zu is no multiple of it: choose another block or %s",
-             name, step, block, name);
+    if (step > block)
+        fail(BAD_PARAMETER, "%s is %zu bytes, more than the block of %zu", name, step, block);
 }
 
 static void set_kernel(struct job *job)
@@ -91,11 +90,14 @@ void job_init(struct job *job, const struct launch *launch)
     job->launch = launch;
     job->mode = mode_named(mode_of(launch));
     job->threads = (size_t)int_of(launch, "threads");
+    size_t cpus = place_width(launch);
+    job->cpus = cpus < job->threads ? cpus : job->threads;
     job->block = size_of(launch, "block");
     job->arrays = arrays[job->mode];
     const char *name = job->mode == RANDOM ? "access" : job->mode == LATENCY ? "stride" : NULL;
     job->step = name ? size_of(launch, name) : WORD;
-    must_divide(name ? name : "a word", job->step, job->block);
+    if (name)
+        check_step(name, job->step, job->block);
     job->units = job->block / job->step;
     if (job->mode == LATENCY && job->units < 2)
         fail(BAD_PARAMETER, "a pointer chase needs two slots: choose a block of two strides at least");
@@ -224,10 +226,15 @@ void work_measure(void *share)
     uint64_t mine = worker->begin + seconds_ns(number_of(job->launch, "duration"));
     if (atomic_compare_exchange_strong(&job->stop, &stop, mine))
         stop = mine;
+    uint64_t now;
     do {
-        worker->counted += do_batch(worker);
-        worker->end = now_ns();
-    } while (worker->end < stop);
+        size_t units = do_batch(worker);
+        now = now_ns();
+        if (now <= stop || worker->counted == 0) {
+            worker->counted += units;
+            worker->end = now;
+        }
+    } while (now < stop);
 }
 
 static _Noreturn void wrong(const struct worker *worker, size_t i, double found, double expected)
@@ -244,7 +251,7 @@ static void check_updates(const struct worker *worker)
     const struct job *job = worker->job;
     double passes = (double)(worker->done / job->units);
     size_t ahead = 0, expected = worker->done % job->units * (job->step / WORD);
-    for (size_t i = 0; i < job->block / WORD; i++) {
+    for (size_t i = 0; i < job->units * (job->step / WORD); i++) {
         double found = worker->arrays.to[i];
         ahead += found != passes;
         if (found != passes && found != passes + STEP)

@@ -20,6 +20,7 @@ struct job {
     kernel *run;
     bool nontemporal;
     size_t threads;
+    size_t cpus;       /* that the threads run on, at most as many */
     size_t block;      /* bytes of one array */
     size_t arrays;     /* of one thread */
     size_t step;       /* bytes of each array that a unit is: a word, an access or a stride */
@@ -37,8 +38,8 @@ struct worker {
     struct arrays arrays;
     size_t batch;        /* units between two looks at the clock */
     uint64_t done;       /* units since the arrays were filled */
-    uint64_t counted;    /* units of the last measure */
-    uint64_t begin, end; /* of the last measure */
+    uint64_t counted;    /* units of the last measure, at least a batch */
+    uint64_t begin, end; /* of the last measure: from its begin to its last batch within the time */
 };
 
 /* Reads the parameters; fails with BAD_PARAMETER where they don't fit together. */
@@ -51,7 +52,8 @@ size_t order_bytes(const struct job *job);
 /* Tasks of a team; share is a worker. */
 void work_prepare(void *worker); /* maps and fills the arrays */
 void work_warm(void *worker);    /* a first pass, the CPU's clock up, and how long a batch is */
-void work_measure(void *worker); /* until job->stop */
+void work_measure(void *worker); /* until job->stop; a batch that ends after it doesn't count, so
+                                  * that nobody is timed while others have finished */
 void work_check(void *worker);   /* fails with WRONG_DATA unless the arrays hold what they must */
 
 #endif
