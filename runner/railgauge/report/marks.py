@@ -66,7 +66,7 @@ def remarks(one: Series, warnings: Sequence[str]) -> Iterator[Remark]:
         # Where there is one side only, it needs no name.
         told = warning if one.case.server is not None else warning.removeprefix("client: ")
         yield Remark(f"warning: {visible(told)}", "a warning of another kind")
-    groups = _groups(one)
+    groups = groups_of(one)
     if groups:
         yield Remark(groups, "values fall into two groups")
 
@@ -84,7 +84,7 @@ def _counts(n: int, asked: int, failed: int, suspect: int) -> str:
     return "; ".join(reasons)
 
 
-def _groups(one: Series) -> str:
+def groups_of(one: Series) -> str:
     """Return which two groups the values fall into; "" if they don't, or are counts or shares."""
     if one.unit in ("", "1"):
         return ""
