@@ -124,7 +124,7 @@ class _Reader:
                     self._check_template(template, (key, index, *at), more)
         for key in ("env", "files"):
             for name, template in getattr(described, key).items():
-                self._check_template(template, (key, name), ())
+                self._check_template(template, (key, name), _ENDS if described.server else ())
         for name, each in self.parameters.items():
             if name not in self._used and len(each.choices) != 1 and not self._is_ranks(name):
                 message = f"{{{name}}} stands nowhere in {own!r}: add it, or leave this out"
