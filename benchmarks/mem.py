@@ -8,7 +8,7 @@ bytes as STREAM does: those that the loop names, without the lines that a plain 
     python benchmarks/mem.py [--rounds 7] [--rows WORD] [--bytes 2400000000] [--json]
 
 likwid-bench comes with Debian's likwid. STREAM and pmbw aren't in Debian: mem_stream.c has
-STREAM's loops for the compiler at -O3, whose copy becomes a call of the C library's memcpy;
+STREAM's loops for the compiler at -O3, whose copy may become a call of the C library's memcpy;
 mem_permread.c has the access pattern of pmbw's PermReadSimpleLoop. A ratio is the median of the
 rounds' own, above 1 where ours is better.
 """
