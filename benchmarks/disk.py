@@ -4,9 +4,8 @@ Each tool lays a file of its own out in the same folder (random data, all of it 
 both measure by turns. fio's percentiles are of its clat for psync and of its lat for io_uring: its
 clat leaves out the time in which an operation is handed to the kernel, ours doesn't. Past the page
 cache both measure for a while; through it, one pass over the file that begins with nothing of it in
-the cache, a write's up to the end of its fsync. CPU time is the whole process's: fio's own figure
-leaves out io_uring's helpers in the kernel, so it is taken from outside, less that of a fio that
-does one operation.
+the cache, a write's up to the end of its fsync. CPU time is what each tool counts: fio's leaves
+out io_uring's helpers in the kernel, which do the buffered writes, ours doesn't.
 
     python benchmarks/disk.py [--folder .] [--size 512MiB] [--rounds 5] [--seconds 1] [--only WORD]
 
@@ -18,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import statistics
 import subprocess
@@ -111,30 +109,21 @@ class Bench:
         try:
             # By reading, as fio lays out only what it reads; written over it is then all the same.
             self.run(*common, "--rw=read", "--create_only=1", "--create_fsync=1")
-            start = cpu_of_children()
-            self.run(*common, "--overwrite=1", "--number_ios=1")
-            begin = cpu_of_children()
             bound = ("--time_based", f"--runtime={self.seconds}s") if setting.direct else ()
             text = self.run(*common, "--overwrite=1", *bound)
-            end = cpu_of_children()
         finally:
             for made in self.folder.glob("bench.*"):
                 made.unlink()
         job = json.loads(text[text.index("{") :])["jobs"][0]
         side = job["write" if setting.writes else "read"]
         times = side["lat_ns" if setting.io == "io_uring" else "clat_ns"]["percentile"]
+        busy = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1e3
         return {
             "throughput": side["bw_bytes"],
             "p50": times["50.000000"] / 1e9,
             "p99": times["99.000000"] / 1e9,
-            "cpu": ((end - begin) - (begin - start)) / side["total_ios"],
+            "cpu": busy / side["total_ios"],
         }
-
-
-def cpu_of_children() -> float:
-    """Return the CPU time of all processes that were started and have ended, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def settings(only: str) -> Iterator[Setting]:

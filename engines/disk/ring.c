@@ -174,13 +174,13 @@ int ring_submit(struct ring *ring, bool wait)
 {
     for (;;) {
         long taken = enter(ring, ring->added, wait);
-        /* What it has no room for now is handed over once something is done. */
-        if (taken < 0 && (errno == EAGAIN || errno == EBUSY))
-            taken = enter(ring, 0, 1);
         if (taken >= 0) {
             ring->added -= (uint32_t)taken;
             return 0;
         }
+        /* What it has no room for now is handed over with the next. */
+        if (errno == EAGAIN || errno == EBUSY)
+            return 0;
         if (errno != EINTR)
             return errno;
     }

@@ -30,8 +30,8 @@ struct operation {
 /* Adds an operation, at most as many as the ring's depth are under way. */
 void ring_add(struct ring *ring, const struct operation *operation);
 
-/* Hands over what was added and, if asked to, waits until at least one operation is done; 0 or an
- * errno. */
+/* Hands over what was added, as far as there is room, and, if asked to, waits until at least one
+ * operation is done; 0 or an errno. Call it again as long as operations are under way. */
 int ring_submit(struct ring *ring, bool wait);
 
 /* Takes a finished operation: its tag, and the bytes that it moved or a negative errno. False if
