@@ -156,6 +156,18 @@ def test_a_mistake_in_a_cells_own_keys_is_told_where_it_stands(
     assert any(line.startswith(problem) for line in found), found
 
 
+def test_without_a_selection_the_values_and_units_of_every_engine_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    for mode, unit in (("stream", "Gbit/s"), ("triad", "GB/s"), ("random_read", "MB/s")):
+        text = _GOOD.replace("engine: udp, mode: stream", f"mode: {mode}").replace("Mbit/s", unit)
+        path.write_text(text.replace("[sockbuf]", "[]"), encoding="utf-8")
+        assert load_spec(path, load_catalogue()).tables[0].select == {"mode": mode}
+    assert any(
+        "'ms' can't show the mean of throughput" in problem
+        for problem in _problems(tmp_path, text.replace(unit, "ms"))
+    )
+
+
 def test_a_table_of_theoretical_values_only_is_refused(tmp_path: Path) -> None:
     lines = _REFERENCE.splitlines()
     text = "\n".join([*lines[:8], lines[10]])

@@ -74,12 +74,13 @@ class CellChecker(Checker):
                 f"the {cell.statistic} has no ratio to a theoretical value: drop 'relative_to'",
             )
         units = yield from self._resource("relative_to", cell.relative_to)
-        unit = self._metrics().get(cell.metric)
-        if units and unit is not None and unit not in units and self._complete:
+        of_metric = self._metrics().get(cell.metric, [])
+        if units and of_metric and self._complete and not units.intersection(of_metric):
             yield self._problem(
                 ("relative_to",),
                 f"{cell.relative_to} is in {' or '.join(sorted(units))} and {cell.metric} in"
-                f" {unit or '1'}, which have no ratio: name another resource",
+                f" {' or '.join(unit or '1' for unit in of_metric)}, which have no ratio:"
+                " name another resource",
             )
 
     def _resource(self, key: str, template: str) -> Generator[Problem, None, set[str]]:

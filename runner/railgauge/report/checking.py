@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from railgauge.cases import Value
-from railgauge.catalogue import SOAK, Catalogue, EngineInfo
+from railgauge.catalogue import SOAK, Catalogue, EngineInfo, ParameterInfo
 from railgauge.derived import derived_metrics
 from railgauge.errors import InputError, Problem
-from railgauge.report.axes import FIXED_AXES, Axis, parameter_info
+from railgauge.report.axes import FIXED_AXES, Axis, parameter_infos
 from railgauge.report.model import AxisSpec, Selection
 from railgauge.report.number import fitting_units, scale
 from railgauge.validation import suggest
@@ -97,9 +97,10 @@ class Checker:
             yield self._problem(place, str(error))
 
     def _axis(self, name: str) -> Axis:
-        return Axis(
-            name, parameter_info(name, [engine.name for engine in self._engines], self._catalogue)
-        )
+        return Axis(name, self._infos(name))
+
+    def _infos(self, name: str) -> list[ParameterInfo]:
+        return parameter_infos(name, [engine.name for engine in self._engines], self._catalogue)
 
     def _metric(self, place: Place, metric: str, statistic: str, unit: str) -> Iterator[Problem]:
         metrics = self._metrics()
@@ -108,20 +109,26 @@ class Checker:
                 hint = suggest(metric, metrics) or f": known here are {', '.join(metrics)}"
                 yield self._problem((*place, "metric"), f"unknown metric {metric!r}{hint}")
             return
-        base = {"cv": "1", "n": ""}.get(statistic, metrics[metric])
-        yield from self._unit((*place, "unit"), f"the {statistic} of {metric}", unit, base)
+        own = {"cv": ["1"], "n": [""]}.get(statistic, metrics[metric])
+        yield from self._unit((*place, "unit"), f"the {statistic} of {metric}", unit, *own)
 
-    def _unit(self, place: Place, what: str, unit: str, base: str) -> Iterator[Problem]:
-        if unit and scale(unit, base) is None:
-            fitting = ", ".join(fitting_units(base))
+    def _unit(self, place: Place, what: str, unit: str, *bases: str) -> Iterator[Problem]:
+        """Yield what is wrong with a unit that fits none of the base units `bases`."""
+        if unit and all(scale(unit, base) is None for base in bases):
+            fitting = ", ".join(name for base in bases for name in fitting_units(base))
             yield self._problem(place, f"{unit!r} can't show {what}: use one of {fitting}")
 
-    def _metrics(self) -> Mapping[str, str]:
+    def _metrics(self) -> Mapping[str, list[str]]:
+        """Return metric -> its unit, or those that it has for different engines."""
+        found: dict[str, list[str]] = {}
+        for engine in self._engines:
+            for name, metric in engine.metrics.items():
+                units = found.setdefault(name, [])
+                if metric.unit not in units:
+                    units.append(metric.unit)
         # What an engine doesn't say of itself, the hosts' system logs may say of it.
         logged = derived_metrics(two_sided=True, soak=True) if self._engines else {}
-        return {
-            name: metric.unit for engine in self._engines for name, metric in engine.metrics.items()
-        } | {name: unit for name, (unit, _) in logged.items()}
+        return found | {name: [unit] for name, (unit, _) in logged.items()}
 
 
 def listed(value: Value | Sequence[Value]) -> list[Value]:

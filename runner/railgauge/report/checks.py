@@ -7,7 +7,7 @@ from typing import Any
 
 from railgauge.catalogue import Catalogue
 from railgauge.errors import Problem
-from railgauge.report.axes import FIXED_AXES, parameter_info
+from railgauge.report.axes import FIXED_AXES
 from railgauge.report.cell_checks import CellChecker
 from railgauge.report.checking import Checker, Place, wanted_engines
 from railgauge.report.kinds import KINDS
@@ -150,9 +150,9 @@ class FigureChecker(Checker):
             )
         else:
             yield from self._axis_name(("x", "axis"), axis, key=False)
-            info = parameter_info(axis, [one.name for one in self._engines], self._catalogue)
-            if info is not None:
-                yield from self._unit(("x", "unit"), axis, self._figure.x.unit, info.unit)
+            units = dict.fromkeys(info.unit for info in self._infos(axis))
+            if units:
+                yield from self._unit(("x", "unit"), axis, self._figure.x.unit, *units)
 
     def _y(self, kind: Kind[Any]) -> Iterator[Problem]:
         y = self._figure.y
