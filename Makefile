@@ -10,7 +10,7 @@ DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
 	bench-overhead bench-report bench-check bench-network bench-dispatch bench-scale \
-	bench-mpi bench-soak bench-watch bench-mem bench-disk
+	bench-mpi bench-soak bench-watch bench-cpu bench-mem bench-disk
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -92,6 +92,9 @@ bench-mpi: setup
 # Needs root, for network namespaces.
 bench-watch: setup
 	$(BIN)/python benchmarks/watch.py $(WATCH_BENCH)
+# Needs likwid, and an idle machine.
+bench-cpu: setup
+	$(BIN)/python benchmarks/cpu.py $(CPU_BENCH)
 # Needs root, for network namespaces, and sshd.
 bench-dispatch: setup
 	PYTHONPATH=tests/integration $(BIN)/python benchmarks/dispatch.py
