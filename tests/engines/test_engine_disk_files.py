@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -206,6 +207,7 @@ def test_a_disk_that_fails_in_the_middle_gives_no_number_and_leaves_no_file(
 ) -> None:
     """A file system that believes to have 64 MiB, on a disk that has 16."""
     require(Path("/dev/loop-control").exists(), "loop devices")
+    require(shutil.which("mkfs.ext4"), "mkfs.ext4 (e2fsprogs)")
     with _mounted(require, tmp_path / "thin", "-t", "tmpfs", "-o", "size=16m", "none") as thin:
         image = thin / "image"
         with image.open("wb") as file:

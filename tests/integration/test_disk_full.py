@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -79,8 +80,12 @@ def test_a_size_without_room_fails_and_the_others_are_measured(tmp_path: Path, s
     assert os.statvfs(small).f_bavail == os.statvfs(small).f_blocks
 
 
-def test_a_disk_that_fails_while_it_is_written_gives_no_number(tmp_path: Path, small: Path) -> None:
+def test_a_disk_that_fails_while_it_is_written_gives_no_number(
+    tmp_path: Path, small: Path, require: Callable[[object, str], None]
+) -> None:
     """Its file system believes to have 64 MiB; what is below has 16."""
+    require(Path("/dev/loop-control").exists(), "loop devices")
+    require(shutil.which("mkfs.ext4"), "mkfs.ext4 (e2fsprogs)")
     image = small / "image"
     with image.open("wb") as file:
         file.truncate(64 * MIB)
