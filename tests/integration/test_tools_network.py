@@ -127,7 +127,7 @@ def test_iperf3_tells_what_arrived_of_udp(measured: Measured) -> None:
     (sent,) = measured("udp", "local_throughput")
     (lost,) = measured("udp", "loss_rate")
     assert sent == pytest.approx(50e6, rel=0.1)
-    assert throughput == pytest.approx(sent * (1 - lost), rel=0.02)
+    assert throughput == pytest.approx(sent * (1 - lost), rel=0.1)
     assert 0 <= measured("udp", "jitter")[0] < 0.05
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.cli import cli
 from railgauge.errors import FileProblems, InputError
 from railgauge.importing import ImportResult, import_tool
 from railgauge.store import Store
@@ -246,3 +248,14 @@ def test_a_file_that_is_not_there_or_no_text_is_named(
     for name, words in (("none", "can't be read: No such file"), ("binary", "no text in UTF-8")):
         with pytest.raises(InputError, match=words):
             import_tool(store, "fio", [tmp_path / name], catalogue=catalogue, link="disk1")
+
+
+def test_the_command_says_what_came_in(tmp_path: Path) -> None:
+    database = str(tmp_path / "railgauge.db")
+    files = [str(TOOLS / f"osu-{name}.txt") for name in ("7.2-latency", "5.6.3-bw")]
+    command = ["import", "osu", "--db", database, "--link", "ib0", "--plan", "fabric", *files]
+    done = CliRunner().invoke(cli, command)
+    assert done.output == "run 1: 7 replications of 7 cases from 2 files\n"
+    assert done.exit_code == 0
+    with Store.open(database) as store:
+        assert store.run(1).new.plan == "fabric"

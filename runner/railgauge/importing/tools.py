@@ -67,8 +67,9 @@ def import_tool(
         number = counts[key] = counts.get(key, 0) + 1
         started_at = each.found.started_at
         outcomes.append((*key, Outcome(number, started_at, each.found.metrics)))
-        if each.found.same and started_at is not None:
-            launches.setdefault(key, Launch(started_at, client=each.found.same))
+        told = {name: text for name, text in each.found.same.items() if text}
+        if told and started_at is not None:
+            launches.setdefault(key, Launch(started_at, client=told))
     run = store.import_run(
         _new_run(plan or (files[0].stem if len(files) == 1 else tool), files),
         [PlannedCase(test, case, counts[test, key]) for (test, key), case in cases.items()],
