@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 import time
@@ -134,6 +133,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "work"))
     yield tmp_path
     wait_for(lambda: not [*(tmp_path / "work").glob("railgauge-*")])
+
+
+def start(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, "run", "plan.yaml"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kill_when(process: subprocess.Popen[str], condition: Callable[[], object]) -> None:
+    """Kill the controller as soon as the condition holds, which has to be before it ends."""
+    assert process.stderr
+    try:
+        wait_for(lambda: process.poll() is not None or condition(), 120)
+        assert process.poll() is None, process.stderr.read()
+    finally:
+        process.kill()
+        process.wait(timeout=30)
+        process.stderr.close()
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
@@ -286,18 +307,7 @@ def test_a_controller_that_is_killed_leaves_no_server(box: Box, folder: Path) ->
     slow = PAIR.replace('c.sendall(b"x"', 'import time; time.sleep(60); c.sendall(b"x"')
     write_plan(box, folder, {"pair.yaml": slow}, {"name": "t", "engine": "pair", "links": [LINK]})
     before = running_in(box)
-    process = subprocess.Popen(
-        [*COMMAND, "run", "plan.yaml"],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(lambda: [*(folder / "work").glob("railgauge-work*/client.py")], 120)
-        assert running_in(box).count("rail-exec") >= 2
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait(timeout=30)
+    kill_when(start(folder), lambda: [*(folder / "work").glob("railgauge-work*/client.py")])
     wait_for(lambda: running_in(box) == before)
 
 
@@ -369,15 +379,5 @@ def test_an_mpi_program_ends_with_its_controller(box: Box, folder: Path, ranks: 
         },
     )
     before = running_in(box)
-    process = subprocess.Popen(
-        [*COMMAND, "run", "plan.yaml"],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(lambda: running_in(box).count("ranks") == 2, 120)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait(timeout=30)
+    kill_when(start(folder), lambda: running_in(box).count("ranks") == 2)
     wait_for(lambda: running_in(box) == before)
