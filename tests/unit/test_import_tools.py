@@ -79,7 +79,7 @@ def test_replications_that_differ_in_what_no_parameter_holds_are_refused(
     document["start"]["test_start"]["tos"] = 184
     (tmp_path / "tos.json").write_text(json.dumps(document))
     files = [TOOLS / "iperf3-3.12-tcp.json", tmp_path / "tos.json"]
-    with pytest.raises(InputError, match=r"type of service differs \(0, 184\)"):
+    with pytest.raises(InputError, match=r"not of the same type of service \(0, 184\)"):
         import_tool(store, "iperf3", files, catalogue=catalogue)
     assert store.runs() == []
 
@@ -259,3 +259,14 @@ def test_the_command_says_what_came_in(tmp_path: Path) -> None:
     assert done.exit_code == 0
     with Store.open(database) as store:
         assert store.run(1).new.plan == "fabric"
+
+
+def test_netperfs_outputs_with_other_socket_buffers_are_no_replications(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    text = (TOOLS / "netperf-2.7.0-tcp_stream.txt").read_text()
+    (tmp_path / "loop.txt").write_text(text + text.replace("131072  16384", "425984 212992"))
+    with pytest.raises(
+        InputError, match=r"not of the same socket buffers \(131072  16384, 425984 212992\)"
+    ):
+        import_tool(store, "netperf", [tmp_path / "loop.txt"], catalogue=catalogue, link="lan")

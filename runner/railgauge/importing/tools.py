@@ -127,8 +127,8 @@ def _check_alike(measured: Sequence[_Named]) -> None:
         for name, text in each.found.same.items():
             if known.same[name] != text:
                 raise InputError(
-                    f"{known.path} and {each.found.path} are of the same parameters, but "
-                    f"{name.replace('_', ' ')} differs ({known.same[name] or 'nothing'}, "
+                    f"{known.path} and {each.found.path} are of the same parameters, but not of "
+                    f"the same {name.replace('_', ' ')} ({known.same[name] or 'nothing'}, "
                     f"{text or 'nothing'}): import them apart, each with a --test of its own"
                 )
 
