@@ -7,7 +7,7 @@ cache both measure for a while; through it, one pass over the file that begins w
 the cache, a write's up to the end of its fsync. CPU time is what each tool counts: fio's leaves
 out io_uring's helpers in the kernel, which do the buffered writes, ours doesn't.
 
-    python benchmarks/disk.py [--folder .] [--size 512MiB] [--rounds 5] [--seconds 1] [--only WORD]
+    python benchmarks/disk.py [--folder .] [--size 512] [--rounds 5] [--seconds 1] [--only WORD]
 
 Needs fio (Debian: fio). The exit code is 0 unless something failed to run; a ratio off the goal
 (within 3 %, no more CPU time) is marked.
@@ -64,7 +64,7 @@ class Bench:
 
     engine: Path
     folder: Path
-    size: str
+    size: str  # in M: fio takes MiB for 10^6 bytes
     seconds: float
     cpu: int
 
@@ -156,7 +156,7 @@ def main() -> None:
     """Measure all settings and print a table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, default=Path())
-    parser.add_argument("--size", default="512MiB")
+    parser.add_argument("--size", type=int, default=512, help="of the file, in MiB")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--cpu", type=int, default=0)
@@ -170,7 +170,7 @@ def main() -> None:
     ):
         engine = Path(build) / "rail-disk"
         subprocess.run(["make", "-s", "-C", ENGINES, f"BUILD={build}", engine], check=True)
-        bench = Bench(engine, Path(folder), options.size, options.seconds, options.cpu)
+        bench = Bench(engine, Path(folder), f"{options.size}M", options.seconds, options.cpu)
         heads = "  ".join(f"{n:>9} {'fio':>9} {'ratio':>7}" for n in ("MB/s", "p50 us", "p99 us"))
         print(f"{'':46} {heads}  {'CPU us/IO':>9} {'fio':>9} {'ratio':>7}")
         for setting in settings(options.only):
