@@ -13,17 +13,22 @@
 #define BATCH_NS 1000000    /* of operations, then a look at the clock */
 #define TRIALS 8            /* batches timed to find how many rounds that is; the fastest counts */
 #define SETTLE_NS 20000000  /* of load before them */
-#define SLICE_CYCLES 40000  /* of the clock's measurement, about 1 % of a batch */
-#define SLICES 4096         /* of each thread in a replication, spread over it */
+#define SLICES 2048         /* of either length and thread in a replication, spread over it */
+
+/* Of the clock's measurement, 1 or 2 % of a batch. Two lengths, as the change from wide vectors to
+ * plain integers may take a core more than a microsecond, which only their difference leaves out. */
+enum { SHORT, LONG, LENGTHS };
+static const uint64_t slice_cycles[LENGTHS] = {10000, 90000};
 
 struct share {
     const struct work *work;
     uint64_t lead, duration; /* ns */
     _Atomic uint64_t *start; /* common to all; 0: nobody is there yet */
     uint64_t batches, took;  /* took: ns from the start to the end of the last batch */
-    uint64_t *slices;        /* ns that each slice took */
-    size_t slice_count;
-    double clock;            /* Hz */
+    uint64_t *slices[LENGTHS]; /* ns that each took */
+    size_t counts[LENGTHS];
+    int last;     /* length of the last slice */
+    double clock; /* Hz */
     bool wrong;
 };
 
@@ -32,22 +37,11 @@ struct work {
     const struct kernel *kernel;
     size_t threads;
     uint64_t rounds; /* in a batch */
-    uint64_t look;   /* ns that a look at the time costs */
     struct registers begin, end;
     uint64_t *slices;
     struct share *shares;
     struct task *tasks;
 };
-
-static uint64_t cost_of_look(void)
-{
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < 1000; i++) {
-        uint64_t before = now_ns(), cost = now_ns() - before;
-        least = cost < least ? cost : least;
-    }
-    return least;
-}
 
 static uint64_t time_rounds(const struct work *work, uint64_t rounds)
 {
@@ -87,8 +81,7 @@ struct work *work_prepare(const struct launch *launch, const struct kernel *kern
     work->threads = size_of(launch, "threads");
     work->shares = allocate(work->threads, sizeof *work->shares);
     work->tasks = allocate(work->threads, sizeof *work->tasks);
-    work->slices = allocate(work->threads * SLICES, sizeof *work->slices);
-    work->look = cost_of_look();
+    work->slices = allocate(work->threads * LENGTHS * SLICES, sizeof *work->slices);
     values_begin(kernel, &work->begin);
     work->rounds = rounds_in_a_batch(work);
     values_end(kernel, work->rounds, &work->end);
@@ -122,8 +115,10 @@ static uint64_t common_start(struct share *share)
 /* Straight after a batch, while the clock is what that load lets it be. */
 static void measure_clock(struct share *share, uint64_t now)
 {
-    run_cycles(SLICE_CYCLES);
-    share->slices[share->slice_count++] = now_ns() - now;
+    int length = share->counts[LONG] < share->counts[SHORT] ? LONG : SHORT;
+    run_cycles(slice_cycles[length]);
+    share->slices[length][share->counts[length]++] = now_ns() - now;
+    share->last = length;
 }
 
 static void compute(void *argument)
@@ -131,17 +126,18 @@ static void compute(void *argument)
     struct share *share = argument;
     const struct work *work = share->work;
     uint64_t start = common_start(share);
-    uint64_t end = start + share->duration, every = share->duration / SLICES, next = start;
-    share->batches = share->slice_count = 0;
+    uint64_t end = start + share->duration, next = start;
+    uint64_t every = share->duration / (LENGTHS * SLICES);
+    share->batches = share->counts[SHORT] = share->counts[LONG] = 0;
     share->wrong = false;
     while (now_ns() < start && !share->wrong)
         share->wrong = !run_batch(work);
-    for (uint64_t now = 0; now < end && !share->wrong;) {
+    for (uint64_t now = 0; (now < end || share->counts[LONG] == 0) && !share->wrong;) {
         share->wrong = !run_batch(work);
         share->batches++;
         now = now_ns();
         share->took = now - start;
-        if (now >= next && share->slice_count < SLICES) {
+        if (now >= next && share->counts[LONG] < SLICES) {
             measure_clock(share, now);
             next = now + every;
         }
@@ -156,14 +152,15 @@ static int by_size(const void *a, const void *b)
 
 /* The usual ns of a slice: the mean of those that nobody interrupted, which take about as long as
  * the fastest quarter did. */
-static double usual_slice(struct share *share)
+static double usual_slice(struct share *share, int length)
 {
     double sum = 0;
-    size_t count = 0;
-    qsort(share->slices, share->slice_count, sizeof *share->slices, by_size);
-    uint64_t longest = share->slices[share->slice_count / 4] * 5 / 4;
-    while (count < share->slice_count && share->slices[count] <= longest)
-        sum += (double)share->slices[count++];
+    size_t count = 0, all = share->counts[length];
+    uint64_t *slices = share->slices[length];
+    qsort(slices, all, sizeof *slices, by_size);
+    uint64_t longest = slices[all / 4] * 5 / 4;
+    while (count < all && slices[count] <= longest)
+        sum += (double)slices[count++];
     return sum / (double)count;
 }
 
@@ -172,10 +169,12 @@ static double usual_slice(struct share *share)
 static double judge(struct share *share)
 {
     const struct work *work = share->work;
-    double slice = usual_slice(share), look = (double)work->look;
-    share->clock = SLICE_CYCLES * 1e9 / (slice > look ? slice - look : 1);
+    double usual[LENGTHS] = {usual_slice(share, SHORT), usual_slice(share, LONG)};
+    double difference = usual[LONG] > usual[SHORT] ? usual[LONG] - usual[SHORT] : 1;
+    share->clock = (double)(slice_cycles[LONG] - slice_cycles[SHORT]) * 1e9 / difference;
     /* The last slice came after the time was taken. */
-    double slices = slice * (double)(share->slice_count - 1);
+    double slices = usual[SHORT] * (double)share->counts[SHORT] +
+                    usual[LONG] * (double)share->counts[LONG] - usual[share->last];
     double operations = round_operations(work->kernel) * (double)work->rounds;
     return operations * (double)share->batches / (((double)share->took - slices) / 1e9);
 }
@@ -208,7 +207,7 @@ void work_measure(struct work *work, double lead, struct result *result)
             .lead = seconds_ns(lead),
             .duration = seconds_ns(number_of(work->launch, "duration")),
             .start = &start,
-            .slices = work->slices + i * SLICES,
+            .slices = {work->slices + 2 * i * SLICES, work->slices + (2 * i + 1) * SLICES},
         };
         work->tasks[i] =
             (struct task){.work = compute, .share = &work->shares[i], .number = (int)i};
