@@ -221,8 +221,11 @@ class EngineInfo:
         return info is not None and info.applies(modes)
 
     def is_timed(self, parameters: Mapping[str, Value]) -> bool:
-        """Return whether a replication with `parameters` takes their duration, and no count."""
-        timed = self.has_effect("duration", parameters)
+        """Return whether a replication with `parameters` takes their duration, and no count.
+
+        A duration of 0 means as long as it takes.
+        """
+        timed = self.has_effect("duration", parameters) and bool(parameters.get("duration"))
         counted = self.has_effect("count", parameters) and bool(parameters.get("count"))
         return timed and self.parameters["duration"].type == "time" and not counted
 

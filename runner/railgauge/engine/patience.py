@@ -26,7 +26,7 @@ def patience_for(engine: EngineInfo, case: Case) -> float:
     warmup = float(parameters.get("warmup", 0))
     if engine.has_effect("pair_time", parameters):
         return _matrix_seconds(case) + warmup + _GRACE_SECONDS
-    if engine.is_timed(parameters) and parameters["duration"]:
+    if engine.is_timed(parameters):
         files = _layout_seconds(engine, case)
         return float(parameters["duration"]) + warmup + files + _GRACE_SECONDS
     limit = float(parameters.get("timeout", 0))
