@@ -6,12 +6,12 @@ A skipped case is no failure: a report marks it, and `railgauge resume` asks aga
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from railgauge.catalogue import EngineInfo
 from railgauge.engine.launch_terms import launch_terms
-from railgauge.engine.presence import absent, programs_of, version_of, why_skipped
+from railgauge.engine.presence import absent, programs_of, unmet, version_of, why_skipped
 from railgauge.errors import HostUnreachableError
 from railgauge.job import Job
 from railgauge.schedule import Dispatch
@@ -27,9 +27,11 @@ def find_programs(job: Job) -> Job:
             needed.setdefault(job.machines[name], set()).update(_programs(job, dispatch))
     missing = everywhere(lambda machine: _ask(job, machine, needed[machine]), needed)
     lacking = {name: missing.get(machine, frozenset()) for name, machine in job.machines.items()}
+    words = _unmet(job, foreign, lacking)
     skipped: dict[tuple[str, str], str] = {}
-    for dispatch, _ in foreign:
-        if why := why_skipped(_programs(job, dispatch), dispatch.hosts, lacking):
+    for dispatch, engine in foreign:
+        said = words.get(engine.name, {})
+        if why := why_skipped(_programs(job, dispatch), dispatch.hosts, lacking, said):
             skipped[dispatch.test, dispatch.case.key] = why
     for why, count in Counter(skipped.values()).items():
         job.request.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {why}")
@@ -90,6 +92,34 @@ def _ask(job: Job, machine: str, programs: set[str]) -> frozenset[str]:
         return absent(transport, programs)
     except TimeoutError as error:
         raise HostUnreachableError(f"{transport.host}: {error}: is it overloaded?") from error
+
+
+def _unmet(
+    job: Job,
+    foreign: Iterable[tuple[Dispatch, EngineInfo]],
+    lacking: Mapping[str, Collection[str]],
+) -> dict[str, dict[str, str]]:
+    """Return engine -> host -> why what the engine requires isn't there, where its programs are."""
+    asked: dict[str, dict[str, tuple[str, ...]]] = {}
+    for dispatch, engine in foreign:
+        needs = {*_programs(job, dispatch)}
+        for name in dispatch.hosts:
+            if engine.program and engine.program.requires and needs.isdisjoint(lacking[name]):
+                requires = asked.setdefault(job.machines[name], {})
+                requires[engine.name] = engine.program.requires
+    words = everywhere(
+        lambda machine: {
+            called: unmet(job.transports[machine], command)
+            for called, command in asked[machine].items()
+        },
+        asked,
+    )
+    found: dict[str, dict[str, str]] = {}
+    for name, machine in job.machines.items():
+        for called, said in words.get(machine, {}).items():
+            if said:
+                found.setdefault(called, {})[name] = f"what {called} requires fails ({said})"
+    return found
 
 
 def _versions(job: Job, skipped: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:

@@ -296,6 +296,23 @@ def test_what_lacks_its_program_is_skipped_until_it_is_there(box: Box, folder: P
     assert select(folder, "SELECT count(*) FROM measurement WHERE metric = 'arrived'") == [(4,)]
 
 
+def test_what_a_host_does_not_fulfil_is_skipped_until_it_does(box: Box, folder: Path) -> None:
+    flag = folder / "flag"
+    requires = f"requires: [sh, -c, 'echo begun; test -e {flag} || {{ echo no flag; false; }}']\n"
+    test = {"name": "t", "engine": "pair", "links": [LINK], "replications": 1}
+    write_plan(box, folder, {"pair.yaml": PAIR + requires}, test)
+    reason = "what pair requires fails (no flag) on n1, n2"
+    done = railgauge(folder, "run", "plan.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"1 case skipped: {reason}" in done.stdout
+    assert select(folder, "SELECT skipped FROM run_case") == [(reason,)]
+    flag.touch()
+    done = railgauge(folder, "resume", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert select(folder, "SELECT skipped FROM run_case") == [(None,)]
+    assert select(folder, "SELECT count(*) FROM measurement WHERE metric = 'arrived'") == [(1,)]
+
+
 def test_check_asks_no_host_for_programs(box: Box, folder: Path) -> None:
     write_plan(
         box, folder, {"pair.yaml": PAIR}, {"name": "t", "engine": "pair", "set": {"tool": "none"}}

@@ -32,7 +32,7 @@ tests:
     engine: iperf3
     links: [a→b]
     replications: 1
-    set: {{duration: 2s, mode: udp, rate: 50Mbit/s, message: 1400}}
+    set: {{duration: 2s, mode: udp, rate: 50Mbit/s, datagram: 1400}}
   - name: sockperf
     engine: sockperf
     links: [a→b]

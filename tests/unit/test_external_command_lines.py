@@ -99,6 +99,8 @@ def test_a_reason_names_each_program_and_the_hosts_without_it() -> None:
     lacking = {"a": {"x", "y"}, "b": {"x"}}
     assert why_skipped(("x", "y"), ("a", "b"), lacking) == "x isn't on a, b; y isn't on a"
     assert why_skipped(("z",), ("a", "b"), lacking) == ""
+    words = dict.fromkeys(("a", "b"), "what toy requires fails (no numpy)")
+    assert why_skipped(("z",), ("a", "b"), lacking, words) == f"{words['a']} on a, b"
 
 
 def test_a_listing_tells_how_a_program_is_run() -> None:

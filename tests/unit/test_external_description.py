@@ -59,6 +59,15 @@ def test_values_are_written_as_the_program_takes_them(tmp_path: Path) -> None:
     assert (told["threads"], told["pause"], told["precision"]) == ("all", "2.9", "double")
 
 
+def test_what_has_no_effect_in_a_mode_is_left_out_in_it(tmp_path: Path) -> None:
+    text = NET.replace("as: {0bit/s: ", "modes: [send], as: {0bit/s: ")
+    engine = read(tmp_path, text)
+    values: dict[str, str | float] = {"rate": 1e6, "duration": 5.0, "reverse": False, "more": "-q"}
+    for mode, told in (("send", ["send", "-t5", "-b", "1000"]), ("receive", ["recv", "-t5"])):
+        argv = engine.argv({**values, "mode": mode}, server="10.0.0.2")
+        assert argv == ["toynet", "-c", "10.0.0.2", *told, "-q"]
+
+
 def test_a_value_that_the_program_cannot_be_told_is_refused(tmp_path: Path) -> None:
     duration = read(tmp_path).parameters["duration"]
     assert duration.parse("2min") == 120
@@ -117,6 +126,10 @@ def test_programs_are_the_commands_first_words_if_nothing_else_is_said(tmp_path:
         ("unit: B/s", "unit: MB/s", "toy.yaml:18:16: values are kept in base units: write 'unit:"),
         ("MB: 1e6", "MB: 0", "toy.yaml:18:72: 0.0 is no factor"),
         ("name: toynet", "name: toynet\nfailed: {}", "toy.yaml:3:9: say where this stands, once"),
+        ("as: {0", "modes: [sent], as: {0", "toy.yaml:8:61: 'sent' is no mode of this eng"),
+        ("default: 5s", "default: 5s, modes: [send]", "toy.yaml:14:44: {duration} is left out in"),
+        ("type: int, def", "type: int, modes: [send], def", "toy.yaml:15:16: {threads} is left"),
+        ("default: -q", "modes: [send]", "toy.yaml:12:22: 'more' has no effect in some modes"),
         ("threads:", "port:", "toy.yaml:11:3: 'port' is railgauge's own word"),
         ("json: {send", "match: max, json: {send", "toy.yaml:17:70: 'match' is for several values"),
         ("env:", "import: {parameters: {x: {json: a}}}\nenv:", "toy.yaml:15:23: 'x' is no param"),

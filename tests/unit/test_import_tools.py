@@ -46,12 +46,12 @@ def test_iperf3_files_tell_their_link_and_parameters(store: Store, catalogue: Ca
     result = import_tool(store, "iperf3", [*files, files[0]], catalogue=catalogue)
     assert (result.files, result.cases, result.replications) == (3, 3, 3)
     assert values(store, result, "throughput") == {
-        "iperf3 10.0.0.1→10.0.0.2 congestion=bbr duration=1.0 message=131072 mode=tcp rate=0.0 "
-        "reverse=False sockbuf=0 threads=1": [50565286252.3484],
-        "iperf3 10.0.0.1→10.0.0.2 congestion= duration=1.0 message=60000 mode=udp rate=0.0 "
-        "reverse=False sockbuf=40960 threads=3": [65794586856.42194],
-        "iperf3 10.0.0.1→10.0.0.2 congestion=bbr duration=1.0 message=131072 mode=tcp rate=0.0 "
-        "reverse=True sockbuf=0 threads=2": [49946770355.0522],
+        "iperf3 10.0.0.1→10.0.0.2 congestion=bbr datagram=0 duration=1.0 message=131072 mode=tcp "
+        "rate=0.0 reverse=False sockbuf=0 threads=1": [50565286252.3484],
+        "iperf3 10.0.0.1→10.0.0.2 congestion= datagram=60000 duration=1.0 message=0 mode=udp "
+        "rate=0.0 reverse=False sockbuf=40960 threads=3": [65794586856.42194],
+        "iperf3 10.0.0.1→10.0.0.2 congestion=bbr datagram=0 duration=1.0 message=131072 mode=tcp "
+        "rate=0.0 reverse=True sockbuf=0 threads=2": [49946770355.0522],
     }
     assert store.run(result.run).new.origin == "imported"
 

@@ -108,6 +108,7 @@ class _Reader:
         reader = ParameterReader(self.report, _SHARED)
         for name, written in self.described.parameters.items():
             self.parameters[name] = reader.read(name, written)
+        reader.check_modes(self.parameters)
 
     def check_commands(self) -> None:
         described = self.described
@@ -180,6 +181,9 @@ class _Reader:
             elif self._is_several(name) and (len(parts) > 1 or loc[0] not in _COMMANDS):
                 message = f"{{{name}}} becomes several arguments: let it be an item of its own"
                 self.report(message, *loc)
+            elif name in self.parameters and self.parameters[name].modes and len(loc) < 3:
+                message = f"{{{name}}} is left out in some modes: put it into a list of its own"
+                self.report(message, *loc)
 
     def _is_several(self, name: str) -> bool:
         return name in self.parameters and self.parameters[name].type == "argv"
@@ -220,6 +224,7 @@ class _Reader:
             ready=described.ready or "",
             port=described.port or 0,
             needs=self._needs(command or []),
+            requires=tuple(described.requires or ()),
             version=tuple(described.version or ()),
             mpi=described.mpi or "",
             launcher=tuple(described.launcher or ()),

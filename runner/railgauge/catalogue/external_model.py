@@ -67,7 +67,7 @@ class ExternalParameter(StrictModel):
     """A setting that the command line takes; without a default each test has to set it.
 
     `unit` is in which the program takes it (the base unit), `whole` that it takes no decimals, and
-    `as` how certain values are written.
+    `as` how certain values are written. In other `modes` than those named it is left out.
     """
 
     type: Literal["size", "time", "rate", "int", "choice", "bool", "text", "argv"]
@@ -78,6 +78,7 @@ class ExternalParameter(StrictModel):
     unit: str = ""
     whole: bool = False
     written: dict[str, str] = Field(default={}, alias="as")
+    modes: list[str] = Field(default=[])
     help: str = ""
 
 
@@ -136,6 +137,7 @@ class ExternalEngine(StrictModel):
     name: Name
     summary: str
     program: Texts | None = None
+    requires: list[str] | None = Field(default=None, min_length=1)
     version: list[str] | None = Field(default=None, min_length=1)
     parameters: dict[Name, ExternalParameter] = Field(default={})
     command: list[Item] | None = Field(default=None, min_length=1)

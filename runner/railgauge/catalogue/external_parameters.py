@@ -52,6 +52,7 @@ class ParameterReader:
             _UNITS.get(kind, ""),
             choices=tuple(written.choices),
             help=written.help,
+            modes=tuple(written.modes),
         )
         for limit in ("min", "max"):
             if getattr(written, limit) is not None and kind not in _NUMERIC:
@@ -69,6 +70,19 @@ class ParameterReader:
         only = written.choices[0] if len(written.choices) == 1 else None
         default = self._parse(info, "default", only if written.default is None else written.default)
         return replace(info, default=default)
+
+    def check_modes(self, parameters: Mapping[str, ParameterInfo]) -> None:
+        """See that the modes of `parameters` are there, and what the others do without them."""
+        mode = parameters.get("mode")
+        known = mode.choices if mode else ()
+        for name, info in parameters.items():
+            for index, each in enumerate(info.modes):
+                if name == "mode" or each not in known:
+                    message = f"{each!r} is no mode of this engine{suggest(each, known)}"
+                    self._report(message, "parameters", name, "modes", index)
+            if info.modes and info.default is None:
+                message = f"{name!r} has no effect in some modes, so give it a default"
+                self._report(message, "parameters", name, "modes", key=True)
 
     def _written(self, info: ParameterInfo, written: ExternalParameter) -> Written:
         for key, wrong in (

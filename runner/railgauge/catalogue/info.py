@@ -230,9 +230,12 @@ class EngineInfo:
         return timed and self.parameters["duration"].type == "time" and not counted
 
     def written(self, parameters: Mapping[str, Value], **more: str) -> dict[str, str]:
-        """Return the `parameters` as somebody else's program is told of them, and `more` texts."""
+        """Return the `parameters` as somebody else's program is told of them, and `more` texts.
+
+        One that has no effect in the mode is written as nothing.
+        """
         told = {
-            name: info.written.text(parameters[name])
+            name: info.written.text(parameters[name]) if self.has_effect(name, parameters) else ""
             for name, info in self.parameters.items()
             if name in parameters
         }

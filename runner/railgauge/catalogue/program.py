@@ -21,8 +21,9 @@ class Program:
 
     `command` is run to measure; with a `server` it is the client. The server is ready when it has
     written `ready` or, where that is empty, when the port listens: a free one, or `port` if that
-    isn't 0. `needs` are the programs that a host must have. `mpi` says what an MPI program
-    measures (`hosts`, `links` or `groups`); a `launcher` of its own takes the place of mpirun.
+    isn't 0. `needs` are the programs that a host must have; what else it must have is there if the
+    command `requires` succeeds. `mpi` says what an MPI program measures (`hosts`, `links` or
+    `groups`); a `launcher` of its own takes the place of mpirun.
     `files` are written into a working folder, from which the file `output` is read in place of
     standard output. `found` maps each metric to its source by mode ("": in all); text is the name
     of what rail-exec measures. `failed` is where the program says that it failed.
@@ -33,6 +34,7 @@ class Program:
     ready: str = ""
     port: int = 0
     needs: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     mpi: str = ""
     launcher: tuple[str, ...] = ()

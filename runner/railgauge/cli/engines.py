@@ -80,6 +80,8 @@ def _about_program(engine: EngineInfo) -> Iterator[str]:
     yield f"  measures {engine.measures(None)}{', as an MPI job' if program.mpi else ''}"
     if program.needs:
         yield f"  needs {', '.join(program.needs)}: without, its cases are skipped"
+    if program.requires:
+        yield f"  requires that this succeeds: {shlex.join(program.requires)}"
     for word, items in (("server", program.server), ("command", program.command)):
         if items:
             shown = (item if isinstance(item, str) else f"[{shlex.join(item)}]" for item in items)

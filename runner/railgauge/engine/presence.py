@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
@@ -38,6 +39,20 @@ def absent(transport: Transport, programs: Collection[str]) -> frozenset[str]:
     return frozenset(done.stdout.splitlines()) & frozenset(programs)
 
 
+def unmet(transport: Transport, command: Sequence[str]) -> str:
+    """Return why `command` fails on the host, where it has to succeed; "" if it does succeed."""
+    try:
+        done = run(transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS)
+    except TimeoutError:
+        return f"no end after {_SECONDS:.0f} s"
+    except EngineError as error:
+        return str(error)
+    if done.status == 0:
+        return ""
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    return _printable(lines[-1]) if lines else f"status {done.status}"
+
+
 def version_of(transport: Transport, command: Sequence[str]) -> str | None:
     """Return the first line with a digit of what `command` says, None if it says none."""
     try:
@@ -46,19 +61,29 @@ def version_of(transport: Transport, command: Sequence[str]) -> str | None:
         return None
     lines = (line.strip() for line in done.stdout.splitlines())
     found = next((line for line in lines if any(each.isdigit() for each in line)), "")
-    return "".join(each for each in found if each.isprintable())[:_LONGEST] or None
+    return _printable(found) or None
+
+
+def _printable(line: str) -> str:
+    return "".join(each for each in line if each.isprintable())[:_LONGEST]
 
 
 def why_skipped(
-    programs: Iterable[str], hosts: Iterable[str], lacking: Mapping[str, Collection[str]]
+    programs: Iterable[str],
+    hosts: Iterable[str],
+    lacking: Mapping[str, Collection[str]],
+    words: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return why what needs `programs` on `hosts` is skipped: `iperf3 isn't on gw1`; "": it isn't.
 
-    `lacking` maps a host to what it lacks.
+    `lacking` maps a host to what it lacks, `words` one to what more is to be said of it.
     """
     hosts = tuple(dict.fromkeys(hosts))
     reasons = []
     for program in dict.fromkeys(programs):
         if without := [host for host in hosts if program in lacking.get(host, ())]:
             reasons.append(f"{program} isn't on {', '.join(without)}")
+    for said in dict.fromkeys(words[host] for host in hosts if host in words):
+        where = ", ".join(host for host in hosts if words.get(host) == said)
+        reasons.append(f"{said} on {where}")
     return "; ".join(reasons)

@@ -134,11 +134,7 @@ class _Reader:
         for name, source in self.imported.refused.items():
             if (text := self._at(part, source)) is not None:
                 raise ValueError(f"{name} is {text}, which no case of {self.engine.name} can hold")
-        parameters = {
-            name: value
-            for name, told in self.imported.parameters.items()
-            if (value := self._parameter(part, self.engine.parameters[name], told)) is not None
-        }
+        parameters = self._parameters(part)
         optional = frozenset(each.name for each in self.engine.metrics.values() if each.optional)
         same = {name: self._at(part, each) or "" for name, each in self.imported.same.items()}
         return Found(
@@ -152,9 +148,22 @@ class _Reader:
             same=same,
         )
 
-    def _parameter(
-        self, part: Output, info: ParameterInfo, told: ImportedParameter
-    ) -> Value | None:
+    def _parameters(self, part: Output) -> dict[str, Value]:
+        """Return the parameters; one that has no effect in the file's mode has its default."""
+        told = self.imported.parameters
+        modes = []
+        if "mode" in told:
+            modes = [self._parameter(part, self.engine.parameters["mode"], told["mode"])]
+        found = {}
+        for name, each in told.items():
+            info = self.engine.parameters[name]
+            if info.applies(modes):
+                found[name] = self._parameter(part, info, each)
+            elif info.default is not None:
+                found[name] = info.default
+        return found
+
+    def _parameter(self, part: Output, info: ParameterInfo, told: ImportedParameter) -> Value:
         for source in told.sources:
             if (text := self._at(part, source)) is not None:
                 try:
