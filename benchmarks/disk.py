@@ -5,7 +5,8 @@ both measure by turns. fio's percentiles are of its clat for psync and of its la
 clat leaves out the time in which an operation is handed to the kernel, ours doesn't. Past the page
 cache both measure for a while; through it, one pass over the file that begins with nothing of it in
 the cache, a write's up to the end of its fsync. CPU time is what each tool counts: fio's leaves
-out io_uring's helpers in the kernel, which do the buffered writes, ours doesn't.
+out io_uring's helpers in the kernel, which do the buffered writes, ours doesn't. Small blocks are
+written with new random data each time by both, which fio does only when asked.
 
     python benchmarks/disk.py [--folder .] [--size 512] [--rounds 5] [--seconds 1] [--only WORD]
 
@@ -30,6 +31,7 @@ from typing import Any
 ENGINES = Path(__file__).resolve().parent.parent / "engines"
 NAMES = ("throughput", "p50", "p99", "cpu")
 GOAL = 0.03
+SMALL = "4k"
 FIO_MODES = {
     "read": "read",
     "write": "write",
@@ -105,6 +107,7 @@ class Bench:
             *("--percentile_list=50:99", "--output-format=json", "--unlink=0"),
             *(["--lat_percentiles=1", "--clat_percentiles=0"] if setting.io == "io_uring" else []),
             *(["--end_fsync=1"] if setting.writes and not setting.direct else []),
+            *(["--refill_buffers=1"] if setting.writes and setting.block == SMALL else []),
         )
         try:
             # By reading, as fio lays out only what it reads; written over it is then all the same.
@@ -130,7 +133,7 @@ def settings(only: str) -> Iterator[Setting]:
     """Yield those whose description has the word."""
     for direct in (True, False):
         for io, depth in (("psync", 1), ("io_uring", 1), ("io_uring", 32)):
-            for block, modes in (("1M", ("read", "write")), ("4k", tuple(FIO_MODES))):
+            for block, modes in (("1M", ("read", "write")), (SMALL, tuple(FIO_MODES))):
                 for mode in modes:
                     setting = Setting(mode, block, io, depth, direct)
                     if only in str(setting):
