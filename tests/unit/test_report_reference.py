@@ -235,6 +235,17 @@ def test_a_rate_known_of_the_link_itself_is_what_it_is_held_against() -> None:
     assert _link([*ends, _peak("network", 5e9, "bit/s", "gw→hh")]) == "100"
 
 
+def test_what_a_host_sends_to_itself_is_not_held_against_the_interface_that_was_found() -> None:
+    point = series([5e9], {"precision": "x"}, engine="tcp", client="gw1", server="gw1")
+    cells = [{"metric": "throughput", "relative_to": "network", "digits": 0}]
+    found = Peak("gw1", "network", 1e9, "bit/s", "found: 1000 Mbit/s of eth0 (sysfs)")
+    table = _table([point], cells, [found])
+    assert _texts(table) == [["x", "---a"]]
+    assert "doesn't leave by the interface" in table.footnotes[0].text
+    # Its owner may well have something in mind.
+    assert _texts(_table([point], cells, [_peak("network", 1e10, "bit/s", "gw1")])) == [["x", "50"]]
+
+
 def test_a_resource_of_one_host_says_nothing_of_a_link() -> None:
     point = series([5e9], {"precision": "x"}, engine="mpi", metric="operation_rate", unit="op/s")
     cells = [{"metric": "operation_rate", "relative_to": "cpu_double"}]

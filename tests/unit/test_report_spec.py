@@ -156,6 +156,15 @@ def test_a_mistake_in_a_cells_own_keys_is_told_where_it_stands(
     assert any(line.startswith(problem) for line in found), found
 
 
+def test_a_round_trip_has_no_ratio_to_a_time_of_one_way(tmp_path: Path) -> None:
+    text = _REFERENCE.replace("throughput, relative_to: network", "rtt_p50, relative_to: {}")
+    (problem,) = _problems(tmp_path, text.replace("{}", "network_latency"))
+    assert problem.startswith("10:40: rtt_p50 is a time there and back, and network_latency is one")
+    path = tmp_path / "r.yaml"
+    path.write_text(text.replace("{}", "network_round_trip"), encoding="utf-8")
+    assert load_spec(path, load_catalogue()).tables
+
+
 def test_without_a_selection_the_values_and_units_of_every_engine_will_do(tmp_path: Path) -> None:
     path = tmp_path / "r.yaml"
     for mode, unit in (("stream", "Gbit/s"), ("triad", "GB/s"), ("random_read", "MB/s")):

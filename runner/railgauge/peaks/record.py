@@ -18,6 +18,11 @@ class Peak:
     unit: str
     source: str
 
+    @property
+    def found(self) -> bool:
+        """Whether it comes from the host's facts, and nobody declared it."""
+        return self.source.startswith("found: ")
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

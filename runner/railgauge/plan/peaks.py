@@ -92,7 +92,8 @@ class Peaks(StrictModel):
     """What a host could do at most, each of the whole host; None where nobody said.
 
     Operations per second of all its cores together by precision, memory, the disk that tests use,
-    and the network towards the other hosts.
+    and the network towards the other hosts. The time of a small message is one thing one way, and
+    another one there and back.
     """
 
     cpu_quarter: OperationRate | None = None
@@ -110,6 +111,7 @@ class Peaks(StrictModel):
     disk_latency: Time | None = None
     network: BitRate | None = None
     network_latency: Time | None = None
+    network_round_trip: Time | None = None
 
     def declared(self) -> dict[str, DeclaredPeak]:
         """Return those that are said, by the resource's name."""

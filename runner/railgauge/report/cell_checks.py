@@ -16,6 +16,8 @@ from railgauge.yamlfile import Document
 
 # What a ratio to a theoretical value makes no sense of.
 _NO_RATIO = ("cv", "n")
+# Metrics of both ways, which a time of one way would make look twice as long.
+_BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
 
 
 class CellChecker(Checker):
@@ -72,6 +74,12 @@ class CellChecker(Checker):
             yield self._problem(
                 ("statistic",),
                 f"the {cell.statistic} has no ratio to a theoretical value: drop 'relative_to'",
+            )
+        if cell.relative_to == "network_latency" and _BOTH_WAYS.fullmatch(cell.metric):
+            yield self._problem(
+                ("relative_to",),
+                f"{cell.metric} is a time there and back, and network_latency is one way:"
+                " name network_round_trip",
             )
         units = yield from self._resource("relative_to", cell.relative_to)
         of_metric = self._metrics().get(cell.metric, [])

@@ -78,6 +78,11 @@ class Theoretical:
         known = [peak for peak in found.values() if peak is not None]
         if len(known) < len(found):
             return self._unknown(one.run, resource, [host for host in hosts if not found[host]])
+        if on_link and shared and len(hosts) == 1 and known[0].found:
+            return NoLimit(
+                "no theoretical value: what a host sends to itself doesn't leave by the interface"
+                " whose speed was found; declare one in the hosts file"
+            )
         values = [peak.value for peak in known]
         if not shared:
             return self._limit(known, math.fsum(values))
