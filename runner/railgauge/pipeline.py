@@ -383,8 +383,9 @@ def perform(job: Job) -> Finished:
             if job.scene is not None and not (totals.stopped or totals.out_of_time):
                 _log_idle(job, job.scene, "after")
         store.finish_run(job.run, "interrupted" if totals.missing else "complete")
-    elif _stored(job).state != "complete":
-        store.finish_run(job.run, "complete")  # it was killed after its last replication
+    elif store.run(job.run).state != "complete":
+        # All that is left was skipped, or it was killed after its last replication.
+        store.finish_run(job.run, "complete")
     if totals.stopped and totals.missing and not totals.out_of_time:
         raise InterruptedRunError(
             f"stopped: {totals.measured + totals.failed} replications measured and stored, "
