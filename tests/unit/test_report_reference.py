@@ -20,6 +20,7 @@ from railgauge.report.table import Table
 from railgauge.report.tooltip import tooltip
 from railgauge.store.records import Series
 
+_LETTERS = "abcdefghijkl"
 _OURS = {"metric": "operation_rate", "unit": "Gop/s", "label": "Ours", "select": {"engine": "cpu"}}
 _THEIRS = {**_OURS, "label": "LINPACK", "select": {"engine": "linpack"}}
 
@@ -292,7 +293,7 @@ def test_warnings_of_the_launches_are_footnotes_that_equal_ones_share() -> None:
 def test_of_many_warnings_the_first_are_told_and_the_rest_counted_on_the_csv_file() -> None:
     points = [_rate([1.0], f"p{number:02}") for number in range(12)]
     warnings = {
-        (1, "stream", one.case.key): [f"client: {number} bytes"]
+        (1, "stream", one.case.key): [f"client: of {_LETTERS[number]}"]
         for number, one in enumerate(points)
     }
     spec = TableSpec.model_validate(
@@ -303,7 +304,25 @@ def test_of_many_warnings_the_first_are_told_and_the_rest_counted_on_the_csv_fil
     assert table.footnotes[-1].text == (
         "a warning of another kind: the CSV file has it in the column note"
     )
-    assert table.rows[11].cells[0].note == "warning: 11 bytes"
+    assert table.rows[11].cells[0].note == "warning: of l"
+
+
+def test_warnings_that_differ_in_figures_only_share_a_footnote() -> None:
+    points = [_rate([1.0], f"p{number:02}") for number in range(12)]
+    warnings = {
+        (1, "stream", one.case.key): [f"client: {2**i}KiB of 480MiB", "client: 4 on 2 CPUs"]
+        for i, one in enumerate(points)
+    }
+    spec = TableSpec.model_validate(
+        {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
+    )
+    table = build(spec, points, beside=Beside(warnings=warnings))
+    assert {row.cells[0].mark for row in table.rows} == {"a,b"}
+    assert [one.text for one in table.footnotes] == [
+        "warning: … of 480MiB",
+        "warning: 4 on 2 CPUs",
+    ]
+    assert table.rows[3].cells[0].note == "warning: 8KiB of 480MiB; warning: 4 on 2 CPUs"
 
 
 def test_two_groups_of_values_are_told_where_their_mean_stands() -> None:

@@ -14,6 +14,7 @@ from railgauge.report.beside import Beside
 from railgauge.report.characters import visible
 from railgauge.report.marks import Marks, Remark, remarks
 from railgauge.report.model import CellSpec, TableSpec
+from railgauge.report.notes import heading
 from railgauge.report.number import fitting_units, scale, shown
 from railgauge.report.table import THEORETICAL, Cell, Column
 from railgauge.report.theoretical import Limit, NoLimit, Theoretical
@@ -42,7 +43,10 @@ def make_column(
             f" use one of {', '.join(fitting_units(base))}"
         )
     name = cell.peak or cell.metric
-    return Column(key, name, statistic, unit, base, stored or "", digits, place, cell.relative_to)
+    label = heading(cell, unit).text
+    return Column(
+        key, name, statistic, unit, base, stored or "", digits, place, cell.relative_to, label
+    )
 
 
 def _own_unit(cell: CellSpec, base: str, stored: str | None) -> str:

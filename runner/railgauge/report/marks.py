@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from railgauge.analysis import two_groups
 from railgauge.report.characters import visible
@@ -13,6 +14,9 @@ from railgauge.store.records import Series
 # Of each kind so many footnotes say what they have to say, the rest where to find it.
 _MOST = 8
 _ELSEWHERE = "the CSV file has it in the column note"
+_WARNING = "a warning of another kind"
+# What may differ between warnings that share a footnote: 1KiB, 4, 97.
+_FIGURE = re.compile(r"(?<!\S)\d\S*")
 
 
 class Remark:
@@ -26,30 +30,46 @@ class Remark:
 
 
 class Marks:
-    """Hands out the marks a, b, … z, aa, … to cells; equal remarks share one."""
+    """Hands out the marks a, b, … z, aa, … to cells.
+
+    Equal remarks share one, and so do warnings that differ in their figures only.
+    """
 
     def __init__(self) -> None:
         self._marks: dict[str, str] = {}
         self._kinds: dict[str, dict[str, None]] = {}
+        self._texts: dict[str, dict[str, None]] = {}
 
     def of(self, remarks: Sequence[Remark]) -> str:
         """Return the marks for a cell with these remarks, such as `a,b`; "" if there is none."""
-        texts = dict.fromkeys(self._told(one) for one in remarks)
-        return ",".join(self._marks.setdefault(text, _letters(len(self._marks))) for text in texts)
+        keys = dict.fromkeys(self._told(one) for one in remarks)
+        return ",".join(self._marks.setdefault(key, _letters(len(self._marks))) for key in keys)
 
     def footnotes(self) -> tuple[Footnote, ...]:
         """Return what the marks handed out so far mean, in the order they were handed out."""
-        return tuple(Footnote(mark, text) for text, mark in self._marks.items())
+        return tuple(Footnote(mark, _merged(self._texts[key])) for key, mark in self._marks.items())
 
     def _told(self, remark: Remark) -> str:
-        """Return the remark's text or, where there are too many of its kind, a shared one."""
-        if not remark.kind:
-            return remark.text
-        known = self._kinds.setdefault(remark.kind, {})
-        if remark.text in known or len(known) < _MOST:
-            known[remark.text] = None
-            return remark.text
-        return f"{remark.kind}: {_ELSEWHERE}"
+        """Note the remark and return what it shares its mark by.
+
+        Where there are too many of its kind, that is a sentence for all the others.
+        """
+        key = _FIGURE.sub("…", remark.text) if remark.kind == _WARNING else remark.text
+        text = remark.text
+        if remark.kind:
+            known = self._kinds.setdefault(remark.kind, {})
+            if key not in known and len(known) == _MOST:
+                key = text = f"{remark.kind}: {_ELSEWHERE}"
+            else:
+                known[key] = None
+        self._texts.setdefault(key, {})[text] = None
+        return key
+
+
+def _merged(texts: Iterable[str]) -> str:
+    """Return what the texts, of as many words each, have in common, with … for the rest."""
+    words = zip(*(text.split(" ") for text in texts), strict=True)
+    return " ".join(each[0] if len(set(each)) == 1 else "…" for each in words)
 
 
 def remarks(one: Series, warnings: Sequence[str]) -> Iterator[Remark]:
@@ -65,7 +85,7 @@ def remarks(one: Series, warnings: Sequence[str]) -> Iterator[Remark]:
     for warning in warnings:
         # Where there is one side only, it needs no name.
         told = warning if one.case.server is not None else warning.removeprefix("client: ")
-        yield Remark(f"warning: {visible(told)}", "a warning of another kind")
+        yield Remark(f"warning: {visible(told)}", _WARNING)
     groups = groups_of(one)
     if groups:
         yield Remark(groups, "values fall into two groups")

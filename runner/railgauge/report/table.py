@@ -80,7 +80,8 @@ class Column:
     `unit` is the one shown; `base_unit` the one it is a multiple of: the statistic's, which for
     `cv` and `n` differs from `metric_unit`, the one that the metric is stored in. `place` is the
     cell's in the definition, `relative_to` the theoretical value that it is a ratio to. Where it
-    shows such a value, `metric` names it and the statistic is `theoretical`.
+    shows such a value, `metric` names it and the statistic is `theoretical`. `label` is the text
+    that heads it.
     """
 
     key: tuple[Value | None, ...]
@@ -92,6 +93,7 @@ class Column:
     digits: int
     place: int = 0
     relative_to: str = ""
+    label: str = ""
 
     @property
     def theoretical(self) -> bool:
