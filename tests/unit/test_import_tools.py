@@ -164,6 +164,8 @@ def test_two_tests_of_osu_in_a_file_are_not_taken_for_one(
     [
         ("iperf3", "iperf3-3.12-refused.json", "failed .*Connection refused"),
         ("iperf3", "osu-7.2-latency.txt", "it is no JSON"),
+        ("iperf3", "iperf3-3.12-bidir.json", "throughput_the_other_way is"),
+        ("iperf3", "iperf3-3.12-server.json", "client_of_this_server is 10.0.0.1"),
         ("fio", "fio-3.33-two-jobs.json", "--group_reporting"),
         ("fio", "fio-3.33-fsync.json", "fsync is 1, which no case of fio can hold"),
         ("fio", "iperf3-3.12-tcp.json", "jobs"),
@@ -196,6 +198,9 @@ def test_a_file_of_several_json_documents_is_refused(
     [
         ('"bs": "16k"', '"bs": "16k,4k"', "block: '16k,4k' is no number with a suffix"),
         ('"bs": "16k"', '"bssplit": "4k/50:8k/50"', "bssplit_of_all is"),
+        ('"bs": "16k"', '"bs": "16k", "rate": "1m"', "rate_of_all is 1m"),
+        ('"bs": "16k"', '"bs": "16k", "buffered": "0"', "buffered_of_all is 0"),
+        ('"bs": "16k"', '"bs": "16k", "kb_base": "1000"', "kb_base_of_all is 1000"),
         ('"rw": "write"', '"rw": "randrw"', "mode: 'randrw' is not known here"),
         ('"size": "4M"', '"size": "50%"', "size: '50%' is no number"),
         ('"ioengine": "psync"', '"ioengine": "spdk"', "io: 'spdk' is not one of"),

@@ -80,7 +80,7 @@ def read(engine: str, file: str, mode: str | None = None) -> dict[str, float]:
             "qperf",
             "qperf-0.4.11-tcp_lat.txt",
             "tcp_lat",
-            {"latency": 6.356e-6, "rtt_mean": 12.712e-6},
+            {"latency": 4.377e-6, "rtt_mean": 1 / 114221, "round_trips": 114221},
         ),
         # 65536 bytes in 13.40 us: Mbps are 2^20 bits
         ("netpipe", "netpipe-3.7.txt", None, {"throughput": 65536 * 8 / 13.4e-6}),
@@ -147,6 +147,8 @@ def test_a_kept_output_comes_to_these_figures(
         ("iperf3", "iperf3-3.12-refused.json", "tcp", "Connection refused"),
         ("sockperf", "sockperf-3.7-no-server.txt", "ping_pong", "Is the server down"),
         ("qperf", "qperf-0.4.11-udp_bw.txt", "tcp_bw", "throughput is not where it should stand"),
+        # a second of waiting for the only answer is no latency
+        ("qperf", "qperf-0.4.11-udp_lat-no-answer.txt", "udp_lat", "round_trips is not where"),
         # megabytes where megabits are expected
         ("netperf", "netperf-2.7.0-tcp_stream-megabytes.txt", "tcp_stream", "throughput is not"),
     ],
