@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from railgauge.catalogue import Catalogue, EngineInfo, MetricDescription
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Namer, Observer
+from railgauge.report.characters import visible
 from railgauge.report.number import best_unit, scale
 from railgauge.schedule import Dispatch
 
@@ -221,7 +222,7 @@ def failure(name: str, outcome: Outcome) -> str:
     """Return the sentence for a failed replication of the case called `name`."""
     return (
         f"failed: {name} replication {outcome.replication}: "
-        f"{outcome.error_message} [{outcome.error_code}]"
+        f"{visible(outcome.error_message.strip())} [{outcome.error_code}]"
     )
 
 

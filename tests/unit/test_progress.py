@@ -50,9 +50,9 @@ def test_failures_are_told_in_a_plain_log() -> None:
     progress = PlainProgress(out)
     case = Case("k", "tcp", "gw→hh", "gw", "hh", {})
     progress.begin(7, 1, lambda _: "t gw→hh", load_catalogue())
-    failed = Outcome(1, 0.0, {}, "failed", error_code="output", error_message="no figure")
+    failed = Outcome(1, 0.0, {}, "failed", error_code="output", error_message="no\x1b[2J\nfigure\n")
     progress.measured(Dispatch("t", case, (1,)), failed, Launch(0.0))
     assert out.getvalue().splitlines() == [
         "run 7: 1 replications to measure",
-        "failed: t gw→hh replication 1: no figure [output]",
+        "failed: t gw→hh replication 1: no\\x1b[2J\\nfigure [output]",
     ]
