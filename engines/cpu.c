@@ -3,12 +3,14 @@
 #include "cpu/work.h"
 
 #include "lib/clock.h"
+#include "lib/disturbance.h"
 #include "lib/engine.h"
 #include "lib/mark.h"
 #include "lib/parameters.h"
 #include "lib/place.h"
 #include "lib/report.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define FIRST_LEAD 0.1  /* s of load before the first replication, for the clock to settle */
@@ -72,10 +74,9 @@ static void tell_settings(const struct launch *launch, const struct kernel *kern
     report_settings(&settings, NULL);
 }
 
-static void warn_if_crowded(const struct launch *launch)
+static void warn_if_crowded(size_t threads, size_t cpus)
 {
     char message[MESSAGE_LIMIT];
-    size_t threads = size_of(launch, "threads"), cpus = place_width(launch);
     if (threads <= cpus)
         return;
     snprintf(message, sizeof message, "%zu threads take turns on %zu CPU%s", threads, cpus,
@@ -88,7 +89,9 @@ static int client(const struct launch *launch)
     const struct kernel *kernel = choose_kernel(launch);
     place_thread(launch, false, 0);
     tell_settings(launch, kernel);
-    warn_if_crowded(launch);
+    size_t cpus = place_width(launch);
+    double least = 1;
+    warn_if_crowded(size_of(launch, "threads"), cpus);
     struct work *work = work_prepare(launch, kernel);
     for (long i = 1; i <= launch->replications; i++) {
         struct result result;
@@ -96,11 +99,13 @@ static int client(const struct launch *launch)
         report_current(i);
         mark_replication(launch, MARK_BEGIN, i);
         double started_at = utc_now();
-        work_measure(work, i == 1 ? FIRST_LEAD : LATER_LEAD, &result);
+        struct usage usage = work_measure(work, i == 1 ? FIRST_LEAD : LATER_LEAD, &result);
         mark_replication(launch, MARK_END, i);
         report_replication(i, false, started_at, &result);
+        least = fmin(least, share_of_cpus(&usage, cpus));
         report_current(-1);
     }
+    warn_if_disturbed(least);
     work_free(work);
     report_done(launch->replications);
     return 0;

@@ -1,5 +1,6 @@
 /* rail-mem: how fast this host's memory and caches are, by access pattern, size and threads. */
 #include "lib/clock.h"
+#include "lib/disturbance.h"
 #include "lib/engine.h"
 #include "lib/failure.h"
 #include "lib/mark.h"
@@ -14,8 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define UNDISTURBED 0.95 /* of the CPUs' time, or others used them */
 
 #define STORING "write|copy|scale|add|triad"
 #define MOVING "read|" STORING "|sequential|random"
@@ -131,13 +130,6 @@ static struct usage together(struct job *job, struct worker *workers, void (*wor
     return usage;
 }
 
-/* The share of the CPUs' time that the threads had. Others that use a CPU in between make the
- * memory look slow. */
-static double share_of(const struct job *job, const struct usage *usage)
-{
-    return (usage->user + usage->system) / (usage->elapsed * (double)job->cpus);
-}
-
 static double measure(struct job *job, struct worker *workers, long number)
 {
     struct result result;
@@ -153,19 +145,7 @@ static double measure(struct job *job, struct worker *workers, long number)
     set_metrics(&result, job, workers, &usage);
     report_replication(number, false, started_at, &result);
     report_current(-1);
-    return share_of(job, &usage);
-}
-
-static void warn_if_disturbed(double share)
-{
-    char sentence[MESSAGE_LIMIT];
-    if (share >= UNDISTURBED)
-        return;
-    snprintf(sentence, sizeof sentence,
-             "in one of the replications the threads had their CPUs for %.0f %% of the time: others "
-             "used them in between",
-             100 * share);
-    report_warning("busy-cpus", "client", sentence);
+    return share_of_cpus(&usage, job->cpus);
 }
 
 static int client(const struct launch *launch)

@@ -9,11 +9,14 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BATCH_NS 1000000    /* of operations, then a look at the clock */
 #define TRIALS 8            /* batches timed to find how many rounds that is; the fastest counts */
 #define SETTLE_NS 20000000  /* of load before them */
 #define SLICES 2048         /* of either length and thread in a replication, spread over it */
+#define LEAST_SLICES 3      /* of a thread that hardly had its CPU: one of them is undisturbed */
+#define SLICE_ROOM 100000   /* ns before the end in which no slice begins: it would last beyond */
 
 /* Of the clock's measurement, 1 or 2 % of a batch. Two lengths, as the change from wide vectors to
  * plain integers may take a core more than a microsecond, which only their difference leaves out. */
@@ -24,10 +27,10 @@ struct share {
     const struct work *work;
     uint64_t lead, duration; /* ns */
     _Atomic uint64_t *start; /* common to all; 0: nobody is there yet */
-    uint64_t batches, took;  /* took: ns from the start to the end of the last batch */
+    double batches; /* between start and end; of one across either, the part in between */
     uint64_t *slices[LENGTHS]; /* ns that each took */
     size_t counts[LENGTHS];
-    int last;     /* length of the last slice */
+    size_t within[LENGTHS]; /* of them those before the end */
     double clock; /* Hz */
     bool wrong;
 };
@@ -112,15 +115,25 @@ static uint64_t common_start(struct share *share)
     return start;
 }
 
-/* Straight after a batch, while the clock is what that load lets it be. */
-static void measure_clock(struct share *share, uint64_t now)
+/* The part of the time from begin to end that lies between these limits. */
+static double part_within(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+{
+    uint64_t first = begin > from ? begin : from, last = end < to ? end : to;
+    return last > first ? (double)(last - first) / (double)(end - begin) : 0;
+}
+
+/* Straight after a batch, while the clock is what that load lets it be. Returns the time after. */
+static uint64_t measure_clock(struct share *share, uint64_t now)
 {
     int length = share->counts[LONG] < share->counts[SHORT] ? LONG : SHORT;
     run_cycles(slice_cycles[length]);
-    share->slices[length][share->counts[length]++] = now_ns() - now;
-    share->last = length;
+    uint64_t then = now_ns();
+    share->slices[length][share->counts[length]++] = then - now;
+    return then;
 }
 
+/* From the common start to the common end, whoever has the CPU in between: else threads that take
+ * turns on one would each be timed while they had it, and add up to more than there is. */
 static void compute(void *argument)
 {
     struct share *share = argument;
@@ -128,19 +141,20 @@ static void compute(void *argument)
     uint64_t start = common_start(share);
     uint64_t end = start + share->duration, next = start;
     uint64_t every = share->duration / (LENGTHS * SLICES);
-    share->batches = share->counts[SHORT] = share->counts[LONG] = 0;
-    share->wrong = false;
-    while (now_ns() < start && !share->wrong)
+    for (uint64_t now = now_ns(); now < end && !share->wrong;) {
+        uint64_t before = now;
         share->wrong = !run_batch(work);
-    for (uint64_t now = 0; (now < end || share->counts[LONG] == 0) && !share->wrong;) {
-        share->wrong = !run_batch(work);
-        share->batches++;
         now = now_ns();
-        share->took = now - start;
-        if (now >= next && share->counts[LONG] < SLICES) {
-            measure_clock(share, now);
+        share->batches += part_within(before, now, start, end);
+        if (now >= next && now + SLICE_ROOM < end && share->counts[LONG] < SLICES) {
             next = now + every;
+            now = measure_clock(share, now);
         }
+    }
+    memcpy(share->within, share->counts, sizeof share->within);
+    while (share->counts[LONG] < LEAST_SLICES && !share->wrong) {
+        share->wrong = !run_batch(work);
+        measure_clock(share, now_ns());
     }
 }
 
@@ -164,19 +178,26 @@ static double usual_slice(struct share *share, int length)
     return sum / (double)count;
 }
 
+static _Noreturn void starved(void)
+{
+    fail(TOO_SHORT, "others took the CPUs all the time, so that there is nothing to tell: choose a "
+         "longer duration, fewer threads or a quieter host");
+}
+
 /* The rate of one thread, in operations a second. Time that somebody else took from it counts,
  * also before its first batch; slices don't, each taken to be as long as they usually are. */
 static double judge(struct share *share)
 {
     const struct work *work = share->work;
     double usual[LENGTHS] = {usual_slice(share, SHORT), usual_slice(share, LONG)};
-    double difference = usual[LONG] > usual[SHORT] ? usual[LONG] - usual[SHORT] : 1;
-    share->clock = (double)(slice_cycles[LONG] - slice_cycles[SHORT]) * 1e9 / difference;
-    /* The last slice came after the time was taken. */
-    double slices = usual[SHORT] * (double)share->counts[SHORT] +
-                    usual[LONG] * (double)share->counts[LONG] - usual[share->last];
+    if (usual[LONG] <= usual[SHORT])
+        starved();
+    share->clock =
+        (double)(slice_cycles[LONG] - slice_cycles[SHORT]) * 1e9 / (usual[LONG] - usual[SHORT]);
+    double slices = usual[SHORT] * (double)share->within[SHORT] +
+                    usual[LONG] * (double)share->within[LONG];
     double operations = round_operations(work->kernel) * (double)work->rounds;
-    return operations * (double)share->batches / (((double)share->took - slices) / 1e9);
+    return operations * share->batches / (((double)share->duration - slices) / 1e9);
 }
 
 static void report_rates(struct work *work, struct result *result)
@@ -188,6 +209,8 @@ static void report_rates(struct work *work, struct result *result)
         clocks += work->shares[i].clock;
         slowest = i == 0 || rate < slowest ? rate : slowest;
     }
+    if (total <= 0)
+        starved();
     double in_a_cycle = total / clocks, capacity = pipeline_capacity(work->kernel);
     result_set(result, "operation_rate", total);
     result_set(result, "operation_rate_per_thread", total / threads);
@@ -198,7 +221,7 @@ static void report_rates(struct work *work, struct result *result)
         result_set(result, "clock_efficiency", in_a_cycle / capacity);
 }
 
-void work_measure(struct work *work, double lead, struct result *result)
+struct usage work_measure(struct work *work, double lead, struct result *result)
 {
     _Atomic uint64_t start = 0;
     for (size_t i = 0; i < work->threads; i++) {
@@ -221,4 +244,5 @@ void work_measure(struct work *work, double lead, struct result *result)
                  i + 1);
     report_rates(work, result);
     result_set_usage(result, "client", &usage);
+    return usage;
 }

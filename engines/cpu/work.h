@@ -2,6 +2,7 @@
 #ifndef RAIL_CPU_WORK_H
 #define RAIL_CPU_WORK_H
 
+#include "../lib/clock.h"
 #include "../lib/engine.h"
 #include "../lib/result.h"
 #include "kernels.h"
@@ -12,8 +13,9 @@ struct work;
  * to come to. The calling thread has been placed. */
 struct work *work_prepare(const struct launch *launch, const struct kernel *kernel);
 
-/* One replication after lead seconds of the same load, which don't count. */
-void work_measure(struct work *work, double lead, struct result *result);
+/* One replication after lead seconds of the same load, which don't count. Returns the time that the
+ * threads took, with that lead. */
+struct usage work_measure(struct work *work, double lead, struct result *result);
 
 void work_free(struct work *work);
 

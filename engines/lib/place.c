@@ -138,9 +138,9 @@ size_t place_width(const struct launch *launch)
 {
     int cpus[CPU_LIMIT];
     cpu_set_t set;
-    size_t count = wanted_cpus(launch, false, cpus);
+    size_t count = wanted_cpus(launch, false, cpus), threads = size_of(launch, "threads");
     CPU_ZERO(&set);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && i < threads; i++)
         CPU_SET((size_t)cpus[i], &set);
     return (size_t)CPU_COUNT(&set);
 }

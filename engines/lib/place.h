@@ -40,7 +40,8 @@ void place_above(const struct launch *launch);
  * confined to. */
 void add_cpus(const struct launch *launch, bool server, struct fields *settings);
 
-/* How many CPUs there are for the threads of an engine that measures its own host. */
+/* On how many CPUs the threads of an engine that measures its own host are: a list may name one
+ * twice. */
 size_t place_width(const struct launch *launch);
 
 /* The CPUs of a list such as 0,2-3, in its order; returns how many. Fails with BAD_PARAMETER; name:

@@ -17,6 +17,10 @@ def _run(engines, *options: str, count: int = 1):
     return engines.run("cpu", "client", *given, *options)
 
 
+def _warnings(outcome) -> dict[str, str]:
+    return {warning["code"]: warning["message"] for warning in outcome.of("warning")}
+
+
 def _flags() -> set[str]:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith(("flags", "Features")):
@@ -106,15 +110,36 @@ def test_threads_run_where_the_settings_say(engines) -> None:
     raise AssertionError(placed)
 
 
-def test_threads_that_share_a_cpu_are_told_and_do_not_add_up_to_more(engines) -> None:
+@pytest.mark.parametrize(("threads", "duration"), [(4, "300ms"), (200, "10ms")])
+def test_threads_that_share_a_cpu_are_told_and_do_not_add_up_to_more(
+    engines, threads: int, duration: str
+) -> None:
     outcome = _run(
-        engines, f"--cpus={CPUS[0]}", "--threads=4", "--vector=scalar", "--duration=300ms"
+        engines,
+        f"--cpus={CPUS[0]}",
+        f"--threads={threads}",
+        "--vector=scalar",
+        f"--duration={duration}",
     )
-    (warning,) = outcome.of("warning")
-    assert warning["code"] == "shared-cpus"
-    assert warning["message"] == "4 threads take turns on 1 CPU"
+    assert _warnings(outcome)["shared-cpus"] == f"{threads} threads take turns on 1 CPU"
     (m,) = outcome.metrics
-    assert m["operations_per_cycle"] * 4 < 6  # a core does less than six scalar ones in a cycle
+    assert 1e8 < m["clock"] < 1e10
+    assert m["operations_per_cycle"] * threads < 6  # a core does less than six scalar ones a cycle
+
+
+def test_a_cpu_that_is_named_twice_is_one(engines) -> None:
+    outcome = _run(engines, f"--cpus={CPUS[0]},{CPUS[0]},{CPUS[-1]}", "--threads=2")
+    assert _warnings(outcome)["shared-cpus"] == "2 threads take turns on 1 CPU"
+
+
+def test_others_that_use_its_cpu_are_told(engines) -> None:
+    other = engines.start(
+        "cpu", "client", "--json", "--duration=60s", "--replications=1", f"--cpus={CPUS[-1]}"
+    )
+    assert other.event()["event"] == "settings"
+    outcome = _run(engines, f"--cpus={CPUS[-1]}", "--duration=500ms")
+    assert len(outcome.metrics) == 1
+    assert "others used them" in _warnings(outcome)["busy-cpus"]
 
 
 @pytest.mark.parametrize("cpus", ["a", "4000", "1000", "0,"])
