@@ -108,10 +108,16 @@ static void open_rings(struct work *work, struct worker *workers, struct fields 
     fields_add(settings, "io", work->ring ? "io_uring" : "psync");
 }
 
+/* From one operation's buffer to the next. */
+static size_t stride_of(const struct work *work)
+{
+    return (work->block + PAGE - 1) / PAGE * PAGE;
+}
+
 static void make_buffers(struct worker *worker)
 {
     const struct work *work = worker->work;
-    worker->stride = (work->block + PAGE - 1) / PAGE * PAGE;
+    worker->stride = stride_of(work);
     worker->buffers = test_buffer(worker->stride * work->depth);
     fill_random(worker->buffers, worker->stride * work->depth, &worker->data_state);
 }
@@ -126,8 +132,7 @@ static void warn_of_cache(const struct work *work, struct fields *settings)
     fields_add_number(settings, "memory_bytes", memory);
     if (work->direct)
         return;
-    const char *then = !work->write      ? "which reads ahead; cached_share says how much it "
-                                           "had already"
+    const char *then = !work->write      ? "and cached_share says how much that had already"
                        : work->sync_each ? "but each write counts only once it is on the device"
                        : work->sync_end  ? "but the time until all is on the device counts too"
                                          : "and without fsync the figure is mostly the memory's";
@@ -154,7 +159,7 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
     read_work(work, work->launch);
     int folder = folder_open(work->folder);
     uint64_t unused = folder_check_space(folder, work->folder, work->threads, work->size);
-    must_fit(work->threads * work->depth, work->block);
+    must_fit(work->threads * work->depth, stride_of(work));
     struct worker *workers = calloc(work->threads, sizeof *workers);
     if (workers == NULL)
         fail(OUT_OF_MEMORY, "no memory for %zu threads", work->threads);

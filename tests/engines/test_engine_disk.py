@@ -56,7 +56,7 @@ def test_without_a_duration_every_block_is_touched_once(disk, mode: str, depth: 
 def test_operations_under_way_wait_for_one_another(disk) -> None:
     """Little's law: as many as the depth says are under way at any time."""
     (m,) = disk("--mode=random_read", "--block=4KiB", "--depth=16", "--duration=0.3s").metrics
-    assert m["iops"] * m["latency_mean"] == pytest.approx(16, rel=0.1)
+    assert 11 < m["iops"] * m["latency_mean"] < 16.2  # less where the CPU was taken in between
 
 
 def test_operations_may_be_handed_over_several_at_a_time(disk) -> None:
@@ -195,6 +195,13 @@ def test_settings_that_make_no_sense_are_refused(disk, options: tuple[str, ...],
     outcome = disk(*options)
     assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
     assert said in outcome.error["message"]
+
+
+def test_buffers_of_whole_pages_are_what_has_to_fit_into_memory(disk) -> None:
+    block = 2**20 + 512
+    outcome = disk(f"--block={block}", f"--size={block}", "--depth=4096", "--threads=1024")
+    assert outcome.error["code"] == "out-of-memory"
+    assert f"{1024 * 4096} times {2**20 + 4096} bytes" in outcome.error["message"]
 
 
 def test_a_block_that_the_device_cannot_take_is_refused(disk, tmp_path: Path, require) -> None:
