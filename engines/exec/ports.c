@@ -3,8 +3,12 @@
 #include "../lib/failure.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -55,7 +59,40 @@ int port_choose(void)
     fail(NO_PORTS, "no port is free for both TCP and UDP");
 }
 
-static bool in_table(const char *path, int port, bool listening)
+/* Whether a process has the socket. One that we may not look into has it: nobody can tell. */
+static bool process_has(const char *process, unsigned long socket)
+{
+    char path[64], wanted[64], found[64];
+    snprintf(path, sizeof path, "/proc/%.20s/fd", process);
+    snprintf(wanted, sizeof wanted, "socket:[%lu]", socket);
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return errno == EACCES;
+    bool has = false;
+    for (struct dirent *entry; !has && (entry = readdir(folder));) {
+        ssize_t length = readlinkat(dirfd(folder), entry->d_name, found, sizeof found - 1);
+        found[length > 0 ? length : 0] = '\0';
+        has = strcmp(found, wanted) == 0;
+    }
+    closedir(folder);
+    return has;
+}
+
+static bool group_has(pid_t group, unsigned long socket)
+{
+    DIR *processes = opendir("/proc");
+    bool has = false;
+    for (struct dirent *entry; processes && !has && (entry = readdir(processes));)
+        has = isdigit((unsigned char)*entry->d_name) &&
+              getpgid((pid_t)strtol(entry->d_name, NULL, 10)) == group &&
+              process_has(entry->d_name, socket);
+    if (processes)
+        closedir(processes);
+    return has;
+}
+
+/* group 0: whoever has it. */
+static bool in_table(const char *path, int port, bool listening, pid_t group)
 {
     char line[512];
     bool found = false;
@@ -64,15 +101,21 @@ static bool in_table(const char *path, int port, bool listening)
         return false;
     while (!found && fgets(line, sizeof line, table)) {
         unsigned local, state;
-        if (sscanf(line, "%*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x", &local, &state) == 2)
-            found = local == (unsigned)port && (!listening || state == LISTENING);
+        unsigned long socket;
+        if (sscanf(line,
+                   "%*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %*u %*d %lu",
+                   &local, &state, &socket) == 3)
+            found = local == (unsigned)port && (!listening || state == LISTENING) &&
+                    (group == 0 || group_has(group, socket));
     }
     fclose(table);
     return found;
 }
 
-bool port_taken(int port)
+bool port_taken(int port, pid_t group)
 {
-    return in_table("/proc/net/tcp", port, true) || in_table("/proc/net/tcp6", port, true) ||
-           in_table("/proc/net/udp", port, false) || in_table("/proc/net/udp6", port, false);
+    return in_table("/proc/net/tcp", port, true, group) ||
+           in_table("/proc/net/tcp6", port, true, group) ||
+           in_table("/proc/net/udp", port, false, group) ||
+           in_table("/proc/net/udp6", port, false, group);
 }

@@ -75,7 +75,7 @@ static void await_ready(const struct command *command, struct capture *capture, 
     for (;;) {
         siginfo_t end = {.si_pid = 0};
         capture_collect(capture, -1, now_ns() + GLANCE_NS);
-        if (*ready ? has_written(capture, ready) : port_taken(port))
+        if (*ready ? has_written(capture, ready) : port_taken(port, command->child))
             return;
         if (waitid(P_PID, (id_t)command->child, &end, WEXITED | WNOHANG | WNOWAIT) == 0 &&
             end.si_pid != 0) {
@@ -84,12 +84,15 @@ static void await_ready(const struct command *command, struct capture *capture, 
             int status = command_reap(command, &used, &now);
             capture_finish(capture, command->process);
             command_check(status, capture, "server");
-            fail(COMMAND_FAILED, "the server ended before it was ready");
+            int length;
+            const char *words = capture_words(capture, &length);
+            fail(COMMAND_FAILED, "the server ended before it was ready%s%.*s", length ? ": " : "",
+                 length, words);
         }
         if (now_ns() >= limit) {
             command_kill();
             fail(NO_ANSWER, "the server was not ready within %d s: %s", START_SECONDS,
-                 *ready ? "it didn't write what it should" : "nothing has its port");
+                 *ready ? "it didn't write what it should" : "it has not taken its port");
         }
         if (capture->out < 0 && capture->err < 0) /* then nothing was waited for */
             nanosleep(&(struct timespec){.tv_nsec = GLANCE_NS}, NULL);
@@ -107,7 +110,7 @@ int serve(const struct launch *launch)
     capture_prepare(&capture);
     command_guard();
     guard_cleanup(end_server);
-    if (port_taken(port))
+    if (port_taken(port, 0))
         fail(PORT_IN_USE, "port %d is in use: end what has it, or choose another", port);
     snprintf(text, sizeof text, "%d", port);
     for (char **argument = launch->command; *argument; argument++)

@@ -52,6 +52,20 @@ def test_a_port_that_somebody_has_is_refused(engines) -> None:
     assert done.error["code"] == "port-in-use"
 
 
+def test_somebody_elses_listener_is_not_taken_for_the_server(engines, tmp_path) -> None:
+    told = tmp_path / "port"
+    script = f"echo {{port}} >{told}; while [ -e {told} ]; do sleep 0.01; done; exit 3"
+    server = engines.start("exec", "server", "--json", "--", "sh", "-c", script)
+    while not (told.exists() and told.read_text().endswith("\n")):
+        time.sleep(0.01)
+    with socket.create_server(("127.0.0.1", int(told.read_text()))):
+        time.sleep(0.3)
+        told.unlink()
+        done = server.finish()
+    assert done.of("listening") == []
+    assert done.error["code"] == "command-failed"
+
+
 def test_what_it_writes_may_tell_that_it_is_ready(engines) -> None:
     script = "echo starting; sleep 0.2; echo now ready >&2; exec sleep 600"
     began = time.monotonic()
@@ -63,7 +77,7 @@ def test_what_it_writes_may_tell_that_it_is_ready(engines) -> None:
     ("script", "says"),
     [
         ("echo no such device >&2; exit 3", "the server ended with status 3: no such device"),
-        ("echo it was; exit 0", "the server ended before it was ready"),
+        ("echo it was; exit 0", "the server ended before it was ready: it was"),
         ("kill -9 $$", "was ended by signal 9"),
     ],
 )
