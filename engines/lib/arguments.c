@@ -173,7 +173,9 @@ static int take_role(struct launch *launch, int argc, char **argv)
         return launch->watch_input ? 2 : 1;
     if (argc < 2)
         fail(BAD_PARAMETER, "say what to do: rail-%s %s; --help tells more", engine->name,
-             engine->port ? "server, or client HOST" : "client -- COMMAND");
+             engine->port            ? "server, or client HOST"
+             : engine->takes_command ? "client -- COMMAND"
+                                     : "client");
     launch->server = strcmp(argv[1], "server") == 0;
     if (launch->server ? !engine->server : strcmp(argv[1], "client") != 0)
         fail(BAD_PARAMETER, "'%.64s' is no role of rail-%s: it has %s", argv[1], engine->name,

@@ -32,6 +32,14 @@ def test_the_schema_describes_no_other_engine(engines) -> None:
     assert sorted(kept) == sorted([*PLAIN, "mpi"])
 
 
+@pytest.mark.parametrize("engine", ["exec", "cpu", "mem", "disk"])
+def test_without_a_role_it_says_how_it_is_called(engines, engine: str) -> None:
+    done = engines.run(engine)
+    assert done.status == 2
+    assert f"rail-{engine} client" in done.errors
+    assert ("COMMAND" in done.errors) == (engine == "exec")
+
+
 @pytest.mark.parametrize("engine", PLAIN)
 def test_help_tells_every_parameter_and_every_metric(engines, engine: str) -> None:
     described = json.loads(engines.run(engine, "--describe").output)
