@@ -8,21 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool read_cache_file(int cpu, int index, const char *name, char text[TEXT_LIMIT])
+#define LIST_LIMIT 8192 /* a list of CPUs, none beside another */
+
+static bool read_cache_file(int cpu, int index, const char *name, char *text, size_t size)
 {
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", cpu, index, name);
-    return read_line(path, text, TEXT_LIMIT);
+    return read_line(path, text, size);
 }
 
 /* Some kernels don't tell which CPUs share a cache: then only this one is sure to use it. */
 static void read_shared(int cpu, int index, cpu_set_t *shared)
 {
-    char text[TEXT_LIMIT];
+    char text[LIST_LIMIT];
     int cpus[CPU_LIMIT];
     CPU_ZERO(shared);
     CPU_SET((size_t)cpu, shared);
-    if (!read_cache_file(cpu, index, "shared_cpu_list", text))
+    if (!read_cache_file(cpu, index, "shared_cpu_list", text, sizeof text))
         return;
     size_t count = read_cpus("shared_cpu_list", text, cpus);
     for (size_t i = 0; i < count; i++)
@@ -32,8 +34,10 @@ static void read_shared(int cpu, int index, cpu_set_t *shared)
 static bool read_cache(int cpu, int index, struct cache *cache)
 {
     char type[TEXT_LIMIT], level[TEXT_LIMIT], size[TEXT_LIMIT];
-    if (!read_cache_file(cpu, index, "type", type) || strcmp(type, "Instruction") == 0 ||
-        !read_cache_file(cpu, index, "level", level) || !read_cache_file(cpu, index, "size", size))
+    if (!read_cache_file(cpu, index, "type", type, sizeof type) ||
+        strcmp(type, "Instruction") == 0 ||
+        !read_cache_file(cpu, index, "level", level, sizeof level) ||
+        !read_cache_file(cpu, index, "size", size, sizeof size))
         return false;
     cache->level = atoi(level);
     cache->size = strtoull(size, NULL, 10) * (strchr(size, 'M') ? 1 << 20 : 1 << 10);

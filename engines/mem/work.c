@@ -11,7 +11,8 @@
 
 #define WARM_NS 20000000u   /* 20 ms */
 #define BATCH_NS 100000u    /* a look at the clock takes under a thousandth of this */
-#define FIRST_BATCH 4096u   /* units; a power of two, as no kernel likes remainders */
+#define FIRST_BATCH 32768u  /* bytes, of all but latency; a power of two, as no kernel likes
+                             * remainders */
 #define PAGE 4096u
 #define APART 128u /* see place_arrays */
 #define SEED 20180330u
@@ -90,8 +91,7 @@ void job_init(struct job *job, const struct launch *launch)
     job->launch = launch;
     job->mode = mode_named(mode_of(launch));
     job->threads = (size_t)int_of(launch, "threads");
-    size_t cpus = place_width(launch);
-    job->cpus = cpus < job->threads ? cpus : job->threads;
+    job->cpus = place_width(launch);
     job->block = size_of(launch, "block");
     job->arrays = arrays[job->mode];
     const char *name = job->mode == RANDOM ? "access" : job->mode == LATENCY ? "stride" : NULL;
@@ -162,13 +162,22 @@ static void fill(const struct worker *worker)
     }
 }
 
+/* Units that take less than a look at the clock should come apart: large ones one by one. */
+static size_t first_batch(const struct job *job)
+{
+    size_t step = job->mode == LATENCY ? WORD : job->step, units = 1;
+    while (units < job->units && 2 * units * step <= FIRST_BATCH)
+        units *= 2;
+    return units < job->units ? units : job->units;
+}
+
 void work_prepare(void *share)
 {
     struct worker *worker = share;
     const struct job *job = worker->job;
     uint64_t seed = SEED + (uint64_t)worker->number;
     worker->cpu = sched_getcpu();
-    worker->batch = job->units < FIRST_BATCH ? job->units : FIRST_BATCH;
+    worker->batch = first_batch(job);
     place_arrays(worker);
     if (job->mode == LATENCY) {
         worker->arrays.at = chase_link((unsigned char *)worker->arrays.to, job->units, job->step, seed);
