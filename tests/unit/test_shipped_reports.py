@@ -107,6 +107,21 @@ def test_each_table_of_a_machine_tells_what_it_could_do_at_most(name: str) -> No
         assert not table.footnotes, table.footnotes
 
 
+@pytest.mark.parametrize("name", sorted(_MACHINE))
+def test_a_plan_on_several_hosts_has_them_all_in_its_report(name: str, tmp_path: Path) -> None:
+    several = tmp_path / "several.yaml"
+    several.write_text(
+        "hosts:\n"
+        "  a: {address: 10.0.0.1, ssh: a, peaks: {memory: 1GB/s, cpu_double: 1GFLOP/s}}\n"
+        "  b: {address: 10.0.0.2, ssh: b, peaks: {memory: 2GB/s, cpu_double: 2GFLOP/s}}\n"
+        "links:\n  a→b: {from: a, to: b}\n  b→a: {from: b, to: a, rate: 1Gbit/s}\n",
+        encoding="utf-8",
+    )
+    for table in _tables(name, several):
+        names = {row.labels[-1].text for row in table.rows}
+        assert names in ({"a", "b"}, {"a→b", "b→a"}), table.name
+
+
 def _theoretical(name: str, table: str, row: str) -> str:
     """Return the theoretical value in the row that begins with this label."""
     (found,) = (one for one in _tables(name, _HYPERION) if one.name == table)
