@@ -1,5 +1,7 @@
 #include "command.h"
 
+#include "left_behind.h"
+
 #include "../lib/clock.h"
 #include "../lib/failure.h"
 #include "../lib/guard.h"
@@ -28,8 +30,10 @@ static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 void command_kill(void)
 {
     int group = atomic_load(&running);
-    if (group > 0)
-        kill(-group, SIGKILL);
+    if (group <= 0)
+        return;
+    kill(-group, SIGKILL);
+    left_behind_kill(group);
 }
 
 void command_end_for_good(void)
@@ -58,6 +62,7 @@ static void end_on_signal(int number)
 
 void command_guard(void)
 {
+    left_behind_adopt();
     guard_cleanup(command_end_for_good);
     signal(SIGTERM, end_on_signal);
     signal(SIGINT, end_on_signal);

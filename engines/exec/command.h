@@ -1,4 +1,5 @@
-/* Somebody else's command, in a process group of its own that ends whenever this process does. */
+/* Somebody else's command, in a process group of its own. It ends with all that it started whenever
+ * this process does; unless that is killed with SIGKILL, when only the command itself ends. */
 #ifndef RAIL_EXEC_COMMAND_H
 #define RAIL_EXEC_COMMAND_H
 
@@ -22,10 +23,10 @@ void command_end_for_good(void);
 /* Starts it, in folder if there is one; fails if there is no such program. */
 struct command command_start(char **argv, const char *folder, struct capture *capture);
 
-/* Kills it and all that it started in its group. */
+/* Kills it and all that it started. */
 void command_kill(void);
 
-/* Waits for its end, ends what it left behind in its group, and gives its status and usage. */
+/* Waits for its end, ends what it left behind, and gives its status and usage. */
 int command_reap(const struct command *command, struct rusage *used, uint64_t *end);
 
 /* Fails unless it ended with status 0, in the words of what it wrote. */

@@ -88,11 +88,12 @@ def test_a_server_that_ends_before_it_is_ready_is_told(engines, script: str, say
     assert says in done.error["message"]
 
 
+@pytest.mark.parametrize("child", ["", "setsid"])
 def test_closing_standard_input_ends_the_server_and_its_children(
-    engines, tmp_path, process_ends
+    engines, tmp_path, process_ends, child: str
 ) -> None:
     pids = tmp_path / "pids"
-    script = f"sleep 600 & echo $! $$ >{pids}; echo ready; wait"
+    script = f"{child} sleep 600 & echo $! $$ >{pids}; echo ready; wait"
     server = engines.server("exec", "--ready=ready", "--", "sh", "-c", script)
     server.close_input()
     assert server.process.wait(timeout=30) == 0
