@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 from report_data import series
 
+from railgauge.catalogue import load_catalogue
 from railgauge.errors import InputError
 from railgauge.peaks import Peak
 from railgauge.report.beside import Beside
@@ -75,6 +76,39 @@ def test_the_reference_stands_in_the_row_of_what_it_is_held_against() -> None:
         "Mean of 10 (Ours) and 3 (LINPACK) replications per cell; coefficient of variation at most"
         " 0.0 % (Ours), 0.0 % (LINPACK)."
     )
+
+
+def _disk(engine: str, **parameters: object) -> Series:
+    return series(
+        [1e8], {"mode": "read", **parameters}, engine=engine, unit="B/s", server=None, link="here"
+    )
+
+
+def _differences(*points: Series) -> list[str]:
+    given = {"name": "t", "title": "T", "rows": ["mode"]}
+    cells = [
+        {"metric": "throughput", "label": name, "select": {"engine": name}}
+        for name in ("disk", "fio")
+    ]
+    spec = TableSpec.model_validate({**given, "cells": cells})
+    notes = build(spec, list(points), catalogue=load_catalogue()).notes
+    return [note for note in notes if "differ" in note]
+
+
+def test_settings_that_differ_from_the_references_are_told() -> None:
+    ours = _disk("disk", direct=True, size=2**30, duration=1.0, io="psync")
+    theirs = _disk("fio", direct=False, size=2**30, duration=5.0, io="psync", unlike="ours")
+    assert _differences(ours, theirs) == [
+        "Engines beside one another differ in direct (disk true, fio false) and duration (disk 1s,"
+        " fio 5s)."
+    ]
+    assert _differences(ours, _disk("fio", direct=True, size=2**30, duration=1.0)) == []
+
+
+def test_settings_that_the_other_engine_has_no_word_for_are_not_compared() -> None:
+    # Only fio knows libaio, only rail-disk chooses by itself.
+    assert _differences(_disk("disk", io="auto"), _disk("fio", io="libaio")) == []
+    assert len(_differences(_disk("disk", io="io_uring"), _disk("fio", io="psync"))) == 1
 
 
 def test_a_row_with_only_the_reference_has_ours_missing() -> None:

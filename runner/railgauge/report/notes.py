@@ -39,11 +39,11 @@ def sentences(
     rows: Sequence[Row],
     chosen: Sequence[Placed],
     imported: Collection[int],
-    theoretical: Sequence[str] = (),
+    beside: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the sentences below the table: its numbers, replications, spread, runs, its notes.
 
-    `theoretical` say where such values come from.
+    `beside` is what else is to be known of what stands beside one another.
     """
     kinds = _kinds(spec, columns, rows)
     measured = [cell for kind in kinds for cell in kind.cells]
@@ -53,7 +53,7 @@ def sentences(
     if spread:
         lines[0] += f"; {spread}"
     lines[0] += "."
-    lines += theoretical
+    lines += beside
     lines.append(sources(chosen, imported))
     lines += [visible(line) for line in spec.notes.splitlines() if line.strip()]
     return tuple(lines)

@@ -12,6 +12,7 @@ from railgauge.report.axes import FIXED_AXES, Axis, AxisValue, axis_value
 from railgauge.report.beside import Beside
 from railgauge.report.cells import CellMaker, make_column, one_limit, one_unit
 from railgauge.report.characters import visible
+from railgauge.report.differing import differing
 from railgauge.report.marks import Marks
 from railgauge.report.model import CellSpec, Selection, TableSpec
 from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching, some
@@ -86,7 +87,12 @@ def build(
         rows=table_rows,
         footnotes=marks.footnotes(),
         notes=notes.sentences(
-            spec, columns, table_rows, chosen, beside.imported, theoretical.sentences()
+            spec,
+            columns,
+            table_rows,
+            chosen,
+            beside.imported,
+            (*differing(spec, grid.values(), catalogue), *theoretical.sentences()),
         ),
     )
 
