@@ -80,13 +80,14 @@ static double seconds_of(const struct worker *worker)
     return ns_seconds(worker->end - worker->begin);
 }
 
-/* All threads' bytes over the time from the first one's start to the last one's end. */
+/* All threads' bytes over the time from the first one's start to the last one's end; the slowest's
+ * too, as of threads that take turns on a CPU each would be timed while it has it. */
 static void set_throughput(struct result *result, const struct job *job,
                            const struct worker *workers, double units, double seconds)
 {
     double slowest = 0;
     for (size_t i = 0; i < job->threads; i++) {
-        double rate = (double)workers[i].counted * job->per_unit / seconds_of(&workers[i]);
+        double rate = (double)workers[i].counted * job->per_unit / seconds;
         slowest = i == 0 || rate < slowest ? rate : slowest;
     }
     result_set(result, "throughput", units * job->per_unit / seconds);

@@ -185,6 +185,13 @@ def test_more_threads_than_cpus_are_told(engines) -> None:
     assert "shared-cpus" in _codes(done)
 
 
+def test_no_thread_is_slower_than_the_slowest(engines) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    done = _run(engines, "--threads=50", f"--cpus={cpu}", "--duration=10ms", count=3)
+    for m in done.metrics:
+        assert m["slowest_thread"] * 50 <= m["throughput"] * (1 + 1e-9)
+
+
 def test_huge_pages_are_as_asked(engines) -> None:
     none = _run(engines, "--block=32MiB", "--huge-pages=none").settings["client"]
     assert none["huge_share"] == 0
