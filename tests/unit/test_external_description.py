@@ -130,6 +130,7 @@ def test_programs_are_the_commands_first_words_if_nothing_else_is_said(tmp_path:
         ("default: 5s", "default: 5s, modes: [send]", "toy.yaml:14:44: {duration} is left out in"),
         ("type: int, def", "type: int, modes: [send], def", "toy.yaml:15:16: {threads} is left"),
         ("default: -q", "modes: [send]", "toy.yaml:12:22: 'more' has no effect in some modes"),
+        ("env:", "confirmed: {rat: {json: a}}\nenv:", "toy.yaml:15:13: 'rat' is no parameter of"),
         ("threads:", "port:", "toy.yaml:11:3: 'port' is railgauge's own word"),
         ("json: {send", "match: max, json: {send", "toy.yaml:17:70: 'match' is for several values"),
         ("env:", "import: {parameters: {x: {json: a}}}\nenv:", "toy.yaml:15:23: 'x' is no param"),

@@ -160,6 +160,26 @@ def test_an_output_without_figures_is_a_failure_with_its_cause(
         read(engine, file, mode)
 
 
+@pytest.mark.parametrize(
+    ("engine", "file", "took", "told"),
+    [
+        ("hpcc", "hpcc-1.5.0f-summary.txt", {"n": 500, "nb": 80, "p": 1, "q": 2}, {"q": 3}),
+        ("hpl", "hpl-2.3.txt", {"n": 2000, "nb": 192, "p": 1, "q": 2}, {"n": 200}),
+        ("netpipe", "netpipe-3.7.txt", {"message": 65536}, {"message": 65535}),
+    ],
+)
+def test_figures_of_other_settings_than_asked_for_are_refused(
+    engine: str, file: str, took: dict[str, int], told: dict[str, int]
+) -> None:
+    text = (TOOLS / file).read_text()
+    CATALOGUE.engines[engine].check_confirmed(took, text)
+    ((name, value),) = told.items()
+    with pytest.raises(EngineError, match=f"took {took[name]} for {name}, not {value} as it was"):
+        CATALOGUE.engines[engine].check_confirmed({**took, **told}, text)
+    with pytest.raises(EngineError, match=r"what it took for \w+ is not where it should stand"):
+        CATALOGUE.engines[engine].check_confirmed(took, "")
+
+
 def test_hpl_fails_where_its_residual_does() -> None:
     engine = CATALOGUE.engines["hpl"]
     text = (TOOLS / "hpl-2.3.txt").read_text()

@@ -234,6 +234,7 @@ class _Reader:
             output=described.output.file,
             found={name: sources.metric(name, each) for name, each in described.metrics.items()},
             failed=sources.source(described.failed, "failed"),
+            confirmed=self._confirmed(sources),
             imported=self._imported(sources),
         )
 
@@ -250,6 +251,17 @@ class _Reader:
                 if isinstance(item, str) and not any(map(self._is_several, _names([item])))
             )
         )
+
+    def _confirmed(self, sources: SourceReader) -> dict[str, Source]:
+        found: dict[str, Source] = {}
+        for name, written in self.described.confirmed.items():
+            if name not in self.parameters:
+                message = f"{name!r} is no parameter of this engine"
+                hint = suggest(name, self.parameters)
+                self.report(f"{message}{hint}", "confirmed", name, key=True)
+            elif (source := sources.source(written, "confirmed", name)) is not None:
+                found[name] = source
+        return found
 
     def _imported(self, sources: SourceReader) -> Imported | None:
         written = self.described.imported

@@ -153,4 +153,5 @@ class ExternalEngine(StrictModel):
     output: Annotated[ExternalOutput, BeforeValidator(_file)] = ExternalOutput(file="")
     metrics: dict[Name, ExternalMetric] = Field(min_length=1)
     failed: ExternalSource | None = None
+    confirmed: dict[Name, ExternalSource] = Field(default={})
     imported: ExternalImport | None = Field(default=None, alias="import")

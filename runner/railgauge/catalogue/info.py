@@ -262,6 +262,11 @@ class EngineInfo:
             if name != SOAK or name in self.parameters
         ]
 
+    def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
+        """EngineError `output` if somebody else's program says that it took other `parameters`."""
+        if self.program is not None and self.program.confirmed:
+            self.program.check_confirmed(Output(output), self.written(parameters))
+
     def read_metrics(
         self, reported: Mapping[str, float], output: str, mode: Value | None = None
     ) -> dict[str, float]:

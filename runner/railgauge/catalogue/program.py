@@ -26,7 +26,8 @@ class Program:
     `groups`); a `launcher` of its own takes the place of mpirun.
     `files` are written into a working folder, from which the file `output` is read in place of
     standard output. `found` maps each metric to its source by mode ("": in all); text is the name
-    of what rail-exec measures. `failed` is where the program says that it failed.
+    of what rail-exec measures. `failed` is where the program says that it failed, `confirmed` where
+    it says which values of parameters it took.
     """
 
     command: tuple[Item, ...]
@@ -44,6 +45,7 @@ class Program:
     output: str = ""
     found: Mapping[str, Mapping[str, Source | str]] = field(default_factory=dict)
     failed: Source | None = None
+    confirmed: Mapping[str, Source] = field(default_factory=dict)
     imported: Imported | None = None
 
     def read(
@@ -75,6 +77,19 @@ class Program:
             elif name not in optional and isinstance(source, Source):
                 raise output.missing(name, source)
         return metrics
+
+    def check_confirmed(self, output: Output, written: Mapping[str, str]) -> None:
+        """EngineError `output` if the program took another value of a parameter than `written`."""
+        for name, source in self.confirmed.items():
+            took = output.text(source)
+            if took is None:
+                raise output.missing(f"what it took for {name}", source)
+            if took != written[name]:
+                raise EngineError(
+                    "output",
+                    f"the program took {took[:100]} for {name}, not {written[name]} as it was told, "
+                    "so that its figures are of another case",
+                )
 
 
 def expand(

@@ -244,6 +244,7 @@ def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Pr
     metrics: Mapping[str, float] = {}
     if pairs is None:
         metrics = engine.read_metrics(event.metrics, event.output, case.parameters.get("mode"))
+        engine.check_confirmed(case.parameters, event.output)
     trace = progress.trace.take(event.number)
     if event.warmup:
         return Outcome(0, event.started_at, metrics, warmup=True, pairs=pairs or {})
