@@ -52,3 +52,15 @@ def test_a_slow_disk_may_take_its_time_to_be_laid_out() -> None:
 
 def test_one_pass_over_a_file_takes_as_long_as_it_takes() -> None:
     assert _disk_patience(duration=0.0) == 86_400
+
+
+def test_somebody_elses_program_may_take_as_long_as_its_timeout_says() -> None:
+    engine = load_catalogue().engines["dgemm"]
+    usual = {n: info.default for n, info in engine.parameters.items() if info.default is not None}
+
+    def patience(timeout: float) -> float:
+        case = Case("key", "dgemm", "here", "here", None, {**usual, "timeout": timeout})
+        return patience_for(engine, case)
+
+    assert 120 < patience(0.0) < 130
+    assert patience(7200.0) > 7200

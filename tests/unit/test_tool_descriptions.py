@@ -188,6 +188,18 @@ def test_hpl_fails_where_its_residual_does() -> None:
         engine.read_metrics(REPORTED, text.replace("PASSED", "FAILED"))
 
 
+def test_what_hpcc_could_not_do_is_no_measurement() -> None:
+    text = (TOOLS / "hpcc-1.5.0f-summary.txt").read_text()
+    for name in ("PTRANS_GBs=4.14656", "MPIFFT_Gflops="):
+        begin = text.index(name)
+        line = text[begin : text.index("\n", begin)]
+        for none in ("-1", "0"):
+            with pytest.raises(EngineError, match="is not where it should stand"):
+                CATALOGUE.engines["hpcc"].read_metrics(
+                    REPORTED, text.replace(line, f"{line.partition('=')[0]}={none}")
+                )
+
+
 def test_every_metric_and_parameter_of_every_tool_says_what_it_is() -> None:
     for engine in CATALOGUE.engines.values():
         if engine.program is not None:

@@ -87,8 +87,8 @@ class Program:
             if took != written[name]:
                 raise EngineError(
                     "output",
-                    f"the program took {took[:100]} for {name}, not {written[name]} as it was told, "
-                    "so that its figures are of another case",
+                    f"the program took {took[:100]} for {name}, not {written[name]} as it was "
+                    "told, so that its figures are of another case",
                 )
 
 

@@ -26,11 +26,14 @@ def patience_for(engine: EngineInfo, case: Case) -> float:
     warmup = float(parameters.get("warmup", 0))
     if engine.has_effect("pair_time", parameters):
         return _matrix_seconds(case) + warmup + _GRACE_SECONDS
+    # What somebody else's program does beside its duration is unknown: the user may say how long.
+    limit = float(parameters.get("timeout", 0))
+    if limit:
+        return limit + _GRACE_SECONDS
     if engine.is_timed(parameters):
         files = _layout_seconds(engine, case)
         return float(parameters["duration"]) + warmup + files + _GRACE_SECONDS
-    limit = float(parameters.get("timeout", 0))
-    return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
+    return _COUNTED_SECONDS
 
 
 def _layout_seconds(engine: EngineInfo, case: Case) -> float:
