@@ -212,6 +212,15 @@ def test_without_a_theoretical_value_the_ratio_is_missing_and_a_footnote_says_wh
     ]
 
 
+def test_what_nobody_could_declare_is_not_asked_for() -> None:
+    point = series([1e8], {"mode": "reread"}, engine="iozone", unit="B/s", server=None)
+    cells = [{"metric": "throughput", "relative_to": "disk_{mode}"}]
+    table = _table([point], cells, rows=["mode"])
+    assert [one.text for one in table.footnotes] == [
+        "no theoretical value: there is no resource disk_reread"
+    ]
+
+
 def test_the_footnote_says_why_none_is_known_and_how_to_tell_it() -> None:
     spec = TableSpec.model_validate(
         {

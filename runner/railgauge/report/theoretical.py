@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from railgauge.cases import Case
 from railgauge.peaks import Peak, why_none
+from railgauge.plan.peaks import RESOURCES
 from railgauge.report.axes import Placed, axis_value
 from railgauge.report.characters import visible
 from railgauge.report.notes import listed, words
@@ -64,6 +65,8 @@ class Theoretical:
         if lacking:
             return NoLimit(f"no theoretical value: {', '.join(lacking)} isn't told")
         resource = BRACED.sub(lambda match: _plain(axis_value(one, match[1])), template)
+        if resource not in RESOURCES:
+            return NoLimit(f"no theoretical value: there is no resource {visible(resource)}")
         shared = resource.startswith(_SHARED)
         on_link = one.case.server is not None
         own = self._peaks.get((one.run, one.case.link, resource))
