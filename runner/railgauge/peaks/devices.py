@@ -36,7 +36,9 @@ def network(facts: Facts) -> Found | str:
     """Return the bits per second of the interface towards the other hosts, or why not."""
     if facts.get("virtual_machine", "none") != "none":
         return "a virtual machine may be told any speed"
-    names = [name for name in facts.get("peer_interfaces", "").split() if name != "lo"]
+    if "peer_interfaces" not in facts:
+        return "no fact tells which interface leads to another host"
+    names = [name for name in facts["peer_interfaces"].split() if name != "lo"]
     if not names:
         return "no interface leads to another host"
     speeds = {name: _speed(facts, name) for name in names}
