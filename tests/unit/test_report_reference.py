@@ -78,6 +78,23 @@ def test_the_reference_stands_in_the_row_of_what_it_is_held_against() -> None:
     )
 
 
+def test_columns_with_as_many_replications_are_counted_together() -> None:
+    points = [_rate([10.0] * 10, "double"), _rate([12.0] * 3, "double", "linpack")]
+    clock = series(
+        [3e9] * 10,
+        {"precision": "double"},
+        metric="clock",
+        unit="Hz",
+        engine="cpu",
+        link="machines",
+        client="node1",
+        server=None,
+    )
+    cells = [_OURS, _THEIRS, {"metric": "clock", "label": "Clock", "select": {"engine": "cpu"}}]
+    note = _table([*points, clock], cells).notes[0]
+    assert note.startswith("Mean of 10 (Ours, Clock) and 3 (LINPACK) replications per cell;")
+
+
 def _disk(engine: str, **parameters: object) -> Series:
     return series(
         [1e8], {"mode": "read", **parameters}, engine=engine, unit="B/s", server=None, link="here"

@@ -137,12 +137,15 @@ def _numbers(kinds: Sequence[_Kind], *, apart: bool) -> tuple[str, int]:
         label: str(min(those)) if len(those) == 1 else f"{min(those)} to {max(those)}"
         for label, those in counts.items()
     }
-    distinct = dict.fromkeys(texts.values())
-    if len(distinct) == 1:
-        return next(iter(distinct)), max(every)
+    labels: dict[str, list[str]] = {}
+    for label, text in texts.items():
+        labels.setdefault(text, []).append(label)
+    if len(labels) == 1:
+        return next(iter(labels)), max(every)
     if not apart or len(counts) > _MOST_COUNTS:
         return f"{min(every)} to {max(every)}", max(every)
-    return listed(f"{number} ({label})" for label, number in texts.items()), max(every)
+    told = (f"{number} ({', '.join(those)})" for number, those in labels.items())
+    return listed(told), max(every)
 
 
 def _spread(kinds: Sequence[_Kind]) -> str:
