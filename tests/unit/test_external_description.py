@@ -115,6 +115,11 @@ def test_programs_are_the_commands_first_words_if_nothing_else_is_said(tmp_path:
         ("env:", "launcher: [a]\nenv:", "toy.yaml:15:1: 'launcher' belongs to 'mpi'"),
         ("env:", "files: {a/b: x}\nenv:", "toy.yaml:15:9: 'a/b' is no file's name"),
         ("env:", "output: {file: ..}\nenv:", "toy.yaml:15:16: '..' is no file's name"),
+        (
+            "env:",
+            f"files: {{{', '.join(f'f{i}: x' for i in range(101))}}}\nenv:",
+            "toy.yaml:15:1: more than 100 files or 262144 bytes: let the host have them",
+        ),
         ("THREADS:", "A-B:", "toy.yaml:15:7: 'A-B' is no variable's name"),
         ('"{server}"', '"{sever}"', "toy.yaml:14:22: {sever} is no parameter of this engine: did"),
         ('[-b, "{rate}"]', "[-b, 5]", "toy.yaml:14:60: the number 5 stands where an argument is"),

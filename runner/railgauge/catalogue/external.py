@@ -26,8 +26,10 @@ from railgauge.yamlfile import Document, load
 _SHARED = ("timeout",)
 # How many ranks an MPI program has on each host, if it has a parameter of this name.
 RANKS = "ranks_per_host"
-# The file's text becomes an argument, for which Linux has 128 KiB.
+# The file's text becomes an argument, for which Linux has 128 KiB; rail-exec takes a hundred files.
 _LONGEST_FILE = 65_536
+_LONGEST_FILES = 262_144
+_MOST_FILES = 100
 _COMMANDS = ("command", "client", "server")
 _ENDS = ("server", "client", "port")
 
@@ -201,6 +203,14 @@ class _Reader:
         for name, text in described.files.items():
             if len(text.encode()) > _LONGEST_FILE or "\0" in text:
                 self.report(f"this text is longer than {_LONGEST_FILE} bytes", "files", name)
+        if (
+            len(described.files) > _MOST_FILES
+            or sum(len(text.encode()) for text in described.files.values()) > _LONGEST_FILES
+        ):
+            message = (
+                f"more than {_MOST_FILES} files or {_LONGEST_FILES} bytes: let the host have them"
+            )
+            self.report(message, "files", key=True)
         for name in described.env:
             if not name.isidentifier() or not name.isascii():
                 self.report(f"{name!r} is no variable's name", "env", name, key=True)
