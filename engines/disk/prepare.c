@@ -134,6 +134,9 @@ static void warn_of_cache(const struct work *work, struct fields *settings)
         return;
     const char *then = !work->write      ? "and cached_share says how much that had already"
                        : work->sync_each ? "but each write counts only once it is on the device"
+                       : work->sync_end && work->duration > 0
+                           ? "the time until it is on the device counts too, but what is written "
+                             "again before never gets there: with duration 0 all does"
                        : work->sync_end  ? "but the time until all is on the device counts too"
                                          : "and without fsync the figure is mostly the memory's";
     snprintf(text, sizeof text,

@@ -134,6 +134,10 @@ def test_buffered_runs_say_how_much_the_files_are_against_the_memory(disk) -> No
     assert outcome.settings["client"]["memory_bytes"] == memory
     (warning,) = disk("--mode=write", "--direct=false", "--fsync=end").of("warning")
     assert "without fsync" not in warning["message"]
+    assert "what is written again before never gets there" in warning["message"]
+    options = ("--mode=write", "--direct=false", "--fsync=end", "--duration=0")
+    (warning,) = disk(*options).of("warning")
+    assert "the time until all is on the device counts too" in warning["message"]
 
 
 @pytest.mark.parametrize("io", ["--io=psync", "--depth=2"])
