@@ -254,7 +254,14 @@ def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Pr
             f"{engine.name} reported replication {event.number} after {progress.measured}",
         )
     number = progress.numbers[progress.measured]
-    outcome = Outcome(number, event.started_at, metrics, trace=trace, pairs=pairs or {})
+    outcome = Outcome(
+        number,
+        event.started_at,
+        metrics,
+        trace=trace,
+        pairs=pairs or {},
+        user_time=None if engine.program is None else event.metrics.get("user_time"),
+    )
     progress.measured += 1
     return outcome
 

@@ -78,7 +78,7 @@ def _user_time(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome) ->
     ):
         return None
     if len(measuring) == 1:
-        return outcome.metrics.get("client_user_time", outcome.metrics.get("user_time"))
+        return outcome.metrics.get("client_user_time", outcome.user_time)
     times = [
         outcome.metrics.get(f"{side}_user_time")
         for side, name in zip(("client", "server"), measuring, strict=True)
