@@ -122,6 +122,23 @@ static void make_buffers(struct worker *worker)
     fill_random(worker->buffers, worker->stride * work->depth, &worker->data_state);
 }
 
+/* How the page cache makes the figure something else than the device's. */
+static const char *what_counts(const struct work *work)
+{
+    if (!work->write && work->block % (size_t)sysconf(_SC_PAGESIZE) != 0)
+        return "whose pages hold several blocks: those that another one brought in come from there, "
+               "also where cached_share says nothing of it";
+    if (!work->write)
+        return "and cached_share says how much that had already";
+    if (work->sync_each)
+        return "but each write counts only once it is on the device";
+    if (work->sync_end && work->duration > 0)
+        return "the time until it is on the device counts too, but what is written again before "
+               "never gets there: with duration 0 all does";
+    return work->sync_end ? "but the time until all is on the device counts too"
+                          : "and without fsync the figure is mostly the memory's";
+}
+
 static void warn_of_cache(const struct work *work, struct fields *settings)
 {
     char text[512];
@@ -132,17 +149,11 @@ static void warn_of_cache(const struct work *work, struct fields *settings)
     fields_add_number(settings, "memory_bytes", memory);
     if (work->direct)
         return;
-    const char *then = !work->write      ? "and cached_share says how much that had already"
-                       : work->sync_each ? "but each write counts only once it is on the device"
-                       : work->sync_end && work->duration > 0
-                           ? "the time until it is on the device counts too, but what is written "
-                             "again before never gets there: with duration 0 all does"
-                       : work->sync_end  ? "but the time until all is on the device counts too"
-                                         : "and without fsync the figure is mostly the memory's";
     snprintf(text, sizeof text,
              "page-cache buffered, %.3g GiB of files against %.3g GiB of memory: %s goes through "
              "the page cache, %s",
-             files / GIB, memory / GIB, work->write ? "what is written" : "what is read", then);
+             files / GIB, memory / GIB, work->write ? "what is written" : "what is read",
+             what_counts(work));
     fields_add(settings, "warning", text);
 }
 

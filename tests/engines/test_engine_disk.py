@@ -140,6 +140,14 @@ def test_buffered_runs_say_how_much_the_files_are_against_the_memory(disk) -> No
     assert "the time until all is on the device counts too" in warning["message"]
 
 
+@pytest.mark.parametrize(
+    ("block", "told"), [(512, True), (4096 * 16, False), (4096 * 3 + 512, True)]
+)
+def test_blocks_that_share_a_page_are_told(disk, block: int, told: bool) -> None:
+    (warning,) = disk("--mode=random_read", "--direct=false", f"--block={block}").of("warning")
+    assert ("pages hold several blocks" in warning["message"]) == told
+
+
 @pytest.mark.parametrize("io", ["--io=psync", "--depth=2"])
 def test_buffered_reads_never_find_what_they_read_before(
     disk, tmp_path: Path, require, io: str
