@@ -120,6 +120,8 @@ def test_settings_that_differ_from_the_references_are_told() -> None:
         " fio 5s)."
     ]
     assert _differences(ours, _disk("fio", direct=True, size=2**30, duration=1.0)) == []
+    note = _differences(_disk("disk", folder="/scratch"), _disk("fio", folder=""))
+    assert note == ["Engines beside one another differ in folder (disk /scratch, fio (empty))."]
 
 
 def test_settings_that_the_other_engine_has_no_word_for_are_not_compared() -> None:

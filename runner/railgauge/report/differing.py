@@ -76,7 +76,7 @@ def _info(case: Case, name: str, catalogue: Catalogue | None) -> ParameterInfo |
 
 def _text(case: Case, name: str, catalogue: Catalogue | None) -> str:
     info, value = _info(case, name, catalogue), case.parameters[name]
-    return visible(str(value) if info is None else info.format(value)) or "none"
+    return visible(str(value) if info is None else info.format(value)) or "(empty)"
 
 
 def _told(by_engine: Mapping[str, Mapping[str, None]]) -> str:
