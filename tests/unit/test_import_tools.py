@@ -41,9 +41,14 @@ def values(store: Store, result: ImportResult, metric: str) -> dict[str, list[fl
     return found
 
 
-def test_iperf3_files_tell_their_link_and_parameters(store: Store, catalogue: Catalogue) -> None:
+def test_iperf3_files_tell_their_link_and_parameters(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
     files = [TOOLS / f"iperf3-3.12-{name}.json" for name in ("tcp", "udp", "reverse")]
-    result = import_tool(store, "iperf3", [*files, files[0]], catalogue=catalogue)
+    again = files[0].parent.parent / "tools" / "." / files[0].name
+    link = tmp_path / "link.json"
+    link.symlink_to(files[1])
+    result = import_tool(store, "iperf3", [*files, again, link], catalogue=catalogue)
     assert (result.files, result.cases, result.replications) == (3, 3, 3)
     assert values(store, result, "throughput") == {
         "iperf3 10.0.0.1→10.0.0.2 congestion=bbr datagram=0 duration=1.0 message=131072 mode=tcp "

@@ -54,7 +54,8 @@ def import_tool(
     where nothing tells who measured, or replications of a case differ in what no parameter holds.
     """
     engines = _engines(catalogue, tool)
-    files = list(dict.fromkeys(paths))
+    # Named twice, by whatever way, it is still one measurement.
+    files = list({path.resolve(): path for path in paths}.values())
     measured = [_named(found, link, test) for found in _read_all(files, engines)]
     _check_alike(measured)
     cases: dict[tuple[str, str], Case] = {}

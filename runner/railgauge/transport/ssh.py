@@ -37,11 +37,11 @@ _KILL_TIMEOUT = 5.0
 _LAST_WORDS = 1.0
 _LONGEST_INLINE = 100_000
 
-# $1 is a mark, $2 the program and its arguments, quoted for sh and then encoded; empty: they are the
-# first line of standard input, as a command line of sshd's has 128 KiB at most. The shell stays,
-# so that a program's death by a signal comes back as a status, which not every login shell would
-# see to; all of them share a process group. No quote, backslash or exclamation mark may stand here:
-# login shells disagree on them.
+# $1 is a mark, $2 the program and its arguments, quoted for sh and then encoded; empty: they are
+# the first line of standard input, as a command line of sshd's has 128 KiB at most. The shell
+# stays, so that a program's death by a signal comes back as a status, which not every login shell
+# would see to; all of them share a process group. No quote, backslash or exclamation mark may stand
+# here: login shells disagree on them.
 _START = (
     'mark=$1 coded=$2; test -n "$coded" || read -r coded; '
     'eval "set -- $(printf %b "$coded")"; '
