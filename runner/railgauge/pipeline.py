@@ -296,8 +296,8 @@ def _add_peaks(job: Job, run: int) -> None:
     # What both a link and a host are called is the host's.
     used -= plan.hosts.keys()
     rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
-    links = [link_peak(name, rate, file=file) for name, rate in rates.items()]
-    job.request.store.add_peaks(run, [*chain.from_iterable(found), *links])
+    links = (link_peak(name, rate, file=file) for name, rate in rates.items())
+    job.request.store.add_peaks(run, chain(chain.from_iterable(found), links))
 
 
 def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, MetricInfo]:

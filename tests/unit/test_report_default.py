@@ -11,6 +11,7 @@ from store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case, measured, pl
 from railgauge.errors import InputError
 from railgauge.report.beside import read_beside
 from railgauge.report.default import default_series, default_spec
+from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.pivot import build
 from railgauge.report.render import render_text
 from railgauge.store import Store
@@ -172,9 +173,12 @@ def test_warnings_and_theoretical_values_come_from_the_store(tmp_path: Path) -> 
         store.add_peaks(run, [PEAK])
         store.add(run, "stream", case().key, measured(1), LAUNCH)
         beside = read_beside(store, [store.run(run)])
+        assert not beside.peaks
+        cells = [CellSpec(metric="throughput", relative_to="network")]
+        wanted = TableSpec(name="t", title="T", rows=["link"], cells=cells)
+        assert list(read_beside(store, [store.run(run)], [wanted]).peaks[run]) == [PEAK]
         series = default_series(store, [run])
         (table,) = (build(one, series, beside=beside) for one in default_spec(series).tables)
-    assert list(beside.peaks[run]) == [PEAK]
     assert [one.text for one in table.footnotes] == [
         "1 of 3 replications; 2 not measured",
         "warning: receive buffer clamped",

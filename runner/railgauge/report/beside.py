@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from railgauge.peaks import Peak
 
 if TYPE_CHECKING:
+    from railgauge.report.model import TableSpec
     from railgauge.store import Store
     from railgauge.store.records import Series, StoredRun
 
@@ -32,9 +33,16 @@ class Beside:
         return self.warnings.get((one.run, one.test, one.case.key), ())
 
 
-def read_beside(store: Store, runs: Iterable[StoredRun]) -> Beside:
-    """Return what is known of these runs beside their values."""
+def read_beside(
+    store: Store, runs: Iterable[StoredRun], tables: Iterable[TableSpec] = ()
+) -> Beside:
+    """Return what is known of these runs beside their values.
+
+    Theoretical values are read only if one of `tables` shows some: a run over all pairs of 1,000
+    hosts may have a million.
+    """
     every = list(runs)
+    wanted = any(cell.peak or cell.relative_to for table in tables for cell in table.cells)
     warnings: dict[tuple[int, str, str], tuple[str, ...]] = {}
     for run in every:
         for one in store.warnings(run.id):
@@ -45,6 +53,6 @@ def read_beside(store: Store, runs: Iterable[StoredRun]) -> Beside:
     return Beside(
         imported={run.id for run in every if run.new.origin == "imported"},
         warnings=warnings,
-        peaks={run.id: store.peaks(run.id) for run in every},
+        peaks={run.id: store.peaks(run.id) for run in every} if wanted else {},
         facts={run.id: run.facts for run in every},
     )

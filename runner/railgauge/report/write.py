@@ -66,8 +66,6 @@ def write_report(
     if not run_ids:
         raise InputError("name the run to report: `railgauge list` shows them")
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
-    beside = read_beside(store, runs)
-    imported = beside.imported
     if spec is None:
         series = default_series(store, run_ids)
         spec = default_spec(series)
@@ -75,6 +73,8 @@ def write_report(
         metrics = {cell.metric for one in spec.tables for cell in one.cells if cell.metric}
         metrics |= {one.metric for one in spec.slow_nodes}
         series = store.series(run_ids, metrics) if metrics else []
+    beside = read_beside(store, runs, spec.tables)
+    imported = beside.imported
     tables = [build(one, series, catalogue=catalogue, beside=beside) for one in spec.tables]
     listings: list[Listing] = []
     for listed in spec.slow_nodes:

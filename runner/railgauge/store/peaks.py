@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from sqlalchemy import Connection, insert, select
 
 from railgauge.errors import StoreError
 from railgauge.store.models import HostFact, PeakRow
 from railgauge.store.records import Peak
-from railgauge.store.write import now, plain_text
+from railgauge.store.write import chunks, now, plain_text
 
 _COLUMNS = (PeakRow.host, PeakRow.resource, PeakRow.value, PeakRow.unit, PeakRow.source)
 
@@ -39,12 +39,29 @@ def insert_peaks(connection: Connection, run_id: int, peaks: Iterable[Peak]) -> 
     """Store those peaks that differ from what the run has; StoreError for one that is no value."""
     known = set(stored_peaks(connection, run_id))
     moment = now()
-    rows = []
+    for some in chunks(_storable(peaks)):
+        rows = [
+            {**_columns(one), "run_id": run_id, "recorded_at": moment}
+            for one in some
+            if one not in known
+        ]
+        if rows:
+            connection.execute(insert(PeakRow), rows)
+
+
+def _storable(peaks: Iterable[Peak]) -> Iterator[Peak]:
     for peak in peaks:
         if not math.isfinite(peak.value) or peak.value <= 0:
             raise StoreError(f"{peak.value} can't be the peak {peak.resource} of {peak.host}")
-        kept = replace(peak, host=plain_text(peak.host), source=plain_text(peak.source))
-        if kept not in known:
-            rows.append(asdict(kept) | {"run_id": run_id, "recorded_at": moment})
-    if rows:
-        connection.execute(insert(PeakRow), rows)
+        yield replace(peak, host=plain_text(peak.host), source=plain_text(peak.source))
+
+
+def _columns(peak: Peak) -> dict[str, object]:
+    # Ten times as quick as dataclasses.asdict: links may be a million.
+    return {
+        "host": peak.host,
+        "resource": peak.resource,
+        "value": peak.value,
+        "unit": peak.unit,
+        "source": peak.source,
+    }
