@@ -41,10 +41,14 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
         raise ValueError("there is nothing to summarise: no values")
     # A mean can't lie outside the values; rounding the division could put it there by one ulp.
     mean = min(max(math.fsum(ordered) / n, ordered[0]), ordered[-1])
-    deviations = np.abs(array - mean)
+    around = array - mean
+    deviations = np.abs(around)
     stdev = None
     if n > 1:
-        stdev = math.sqrt(math.fsum((deviations * deviations).tolist()) / (n - 1))
+        # Less what the mean's own rounding adds, which shows where values are huge and close.
+        off = math.fsum(around.tolist())
+        squares = math.fsum((around * around).tolist()) - off * off / n
+        stdev = math.sqrt(max(squares, 0.0) / (n - 1))
     middle = n // 2
     median = ordered[middle] if n % 2 else math.fsum(ordered[middle - 1 : middle + 1]) / 2
     return Summary(
