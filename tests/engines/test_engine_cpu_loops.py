@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+ENGINES = Path(__file__).resolve().parents[2] / "engines"
 LOOP = re.compile(
     r"^[0-9a-f]+ <((?:avx512|avx2|avx|sse2|neon|scalar)_(?:double|single|half|quarter|integer))>:\n"
     r"((?:.+\n)+)",
@@ -43,10 +44,15 @@ def _body(text: str) -> list[Instruction]:
 
 
 @pytest.fixture(scope="module")
-def loops(folder: Path) -> dict[str, list[Instruction]]:
-    """Each loop's instructions, as they stand in the program."""
+def loops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Instruction]]:
+    """Each loop's instructions, as they stand in the program that measures: without sanitizers."""
+    program = tmp_path_factory.mktemp("plain") / "rail-cpu"
+    subprocess.run(
+        ["make", "-s", "-j4", "-C", ENGINES, f"BUILD={program.parent}", program],
+        check=True,
+    )
     listing = subprocess.run(
-        ["objdump", "-d", "--no-show-raw-insn", folder / "rail-cpu"],
+        ["objdump", "-d", "--no-show-raw-insn", program],
         capture_output=True,
         text=True,
         check=True,
