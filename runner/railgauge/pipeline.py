@@ -293,8 +293,6 @@ def _add_peaks(job: Job, run: int) -> None:
     declared = {name: plan.hosts[name].peaks for name in job.facts}
     found = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
     used = {case.link for each in job.tests for case in each.cases if case.server is not None}
-    # What both a link and a host are called is the host's.
-    used -= plan.hosts.keys()
     rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
     links = (link_peak(name, rate, file=file) for name, rate in rates.items())
     job.request.store.add_peaks(run, chain(chain.from_iterable(found), links))

@@ -212,5 +212,5 @@ def test_the_virtual_machine_of_the_fixtures_has_no_peak_and_every_resource_says
 
 
 def test_a_links_peak_is_its_declared_rate() -> None:
-    peak = Peak("gw→hh", "network", 1e9, "bit/s", "declared: rate in the hosts file")
+    peak = Peak("gw→hh", "rate", 1e9, "bit/s", "declared: rate in the hosts file")
     assert link_peak("gw→hh", 1e9) == peak

@@ -11,7 +11,7 @@ from report_data import series
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import InputError
-from railgauge.peaks import Peak
+from railgauge.peaks import Peak, link_peak
 from railgauge.report.beside import Beside
 from railgauge.report.csvfile import render_csv
 from railgauge.report.model import TableSpec
@@ -295,7 +295,16 @@ def test_a_link_is_held_against_its_slower_end() -> None:
 
 def test_a_rate_known_of_the_link_itself_is_what_it_is_held_against() -> None:
     ends = [_peak("network", 1e10, "bit/s", host) for host in ("gw1", "hh1")]
-    assert _link([*ends, _peak("network", 5e9, "bit/s", "gw→hh")]) == "100"
+    assert _link([*ends, link_peak("gw→hh", 5e9)]) == "100"
+
+
+def test_a_host_named_as_the_link_is_still_one_of_its_ends() -> None:
+    # Its own peak is not the link's.
+    peaks = [_peak("network", 1e10, "bit/s", "gw1"), _peak("network", 2.5e10, "bit/s", "hh1")]
+    point = series([5e9], {"precision": "x"}, engine="tcp", link="hh1")
+    cells = [{"metric": "throughput", "relative_to": "network", "digits": 0}]
+    assert _texts(_table([point], cells, peaks)) == [["x", "50"]]
+    assert _texts(_table([point], cells, [*peaks, link_peak("hh1", 5e9)])) == [["x", "100"]]
 
 
 def test_what_a_host_sends_to_itself_is_not_held_against_the_interface_that_was_found() -> None:

@@ -10,10 +10,10 @@ from functools import partial
 
 from railgauge.peaks.devices import memory, network
 from railgauge.peaks.processor import floating_point
-from railgauge.peaks.record import Found, Peak
+from railgauge.peaks.record import LINK_RATE, Found, Peak
 from railgauge.plan.peaks import RESOURCES, Peaks
 
-__all__ = ["Peak", "host_peaks", "link_peak", "why_none"]
+__all__ = ["LINK_RATE", "Peak", "host_peaks", "link_peak", "why_none"]
 
 _FINDERS: Mapping[str, Callable[[Mapping[str, str]], Found | str]] = {
     "cpu_single": partial(floating_point, bits=32),
@@ -42,8 +42,8 @@ def host_peaks(
 
 
 def link_peak(link: str, rate: float, *, file: str = "hosts file") -> Peak:
-    """Return what the link is declared to carry (bit/s), as the peak of a host named like it."""
-    return Peak(link, "network", rate, RESOURCES["network"], f"declared: rate in the {file}")
+    """Return what the link is declared to carry (bit/s): no host has that resource."""
+    return Peak(link, LINK_RATE, rate, RESOURCES["network"], f"declared: rate in the {file}")
 
 
 def why_none(resource: str, facts: Mapping[str, str]) -> str:

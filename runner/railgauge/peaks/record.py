@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The one resource of links: a link may have the name of a host.
+LINK_RATE = "rate"
+
 
 @dataclass(frozen=True, slots=True)
 class Peak:
     """A theoretical value of a host's `resource`, in a base unit, and where it comes from.
 
-    It is the whole device's, however many threads use it. A link's `host` is the link's name.
+    It is the whole device's, however many threads use it. A link's is its `rate`, and
+    its `host` the link's name.
     """
 
     host: str

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.cases import Case
-from railgauge.peaks import Peak, why_none
+from railgauge.peaks import LINK_RATE, Peak, why_none
 from railgauge.plan.peaks import RESOURCES
 from railgauge.report.axes import Placed, axis_value
 from railgauge.report.characters import visible
@@ -69,8 +69,8 @@ class Theoretical:
             return NoLimit(f"no theoretical value: there is no resource {visible(resource)}")
         shared = resource.startswith(_SHARED)
         on_link = one.case.server is not None
-        own = self._peaks.get((one.run, one.case.link, resource))
-        if own is not None and on_link and shared:
+        own = self._peaks.get((one.run, one.case.link, LINK_RATE))
+        if own is not None and on_link and resource == "network":
             return self._limit([own], own.value)
         hosts = _hosts(one.case)
         if len(hosts) > 1 and not shared and (on_link or _ADDED.fullmatch(resource) is None):

@@ -9,7 +9,8 @@ from dataclasses import replace
 from sqlalchemy import Connection, insert, select
 
 from railgauge.errors import StoreError
-from railgauge.store.models import HostFact, PeakRow
+from railgauge.peaks import LINK_RATE
+from railgauge.store.models import PeakRow
 from railgauge.store.records import Peak
 from railgauge.store.write import chunks, now, plain_text
 
@@ -21,7 +22,7 @@ def stored_peaks(
 ) -> tuple[Peak, ...]:
     """Return the run's peaks by host, then resource; of those that changed the last ones.
 
-    With `hosts_only` those of hosts that have facts, so not of links, of which there may be many.
+    With `hosts_only` not those of links, of which there may be many.
     """
     query = (
         select(*_COLUMNS)
@@ -29,8 +30,7 @@ def stored_peaks(
         .order_by(PeakRow.host, PeakRow.resource, PeakRow.recorded_at)
     )
     if hosts_only:
-        known = select(HostFact.host).where(HostFact.run_id == run_id)
-        query = query.where(PeakRow.host.in_(known))
+        query = query.where(PeakRow.resource != LINK_RATE)
     rows = connection.execute(query)
     return tuple({(row.host, row.resource): Peak(*row) for row in rows}.values())
 
