@@ -100,6 +100,8 @@ def _about(parameter: ParameterInfo) -> str:
         words.append(f"default {parameter.format(parameter.default) or '(empty)'}")
     if parameter.choices:
         words.append(f"one of {', '.join(parameter.choices)}")
+    if parameter.modes:
+        words.append(f"in mode {', '.join(parameter.modes)}")
     if parameter.required_in:
         words.append(f"required in mode {', '.join(parameter.required_in)}")
     return ", ".join(words)
