@@ -19,12 +19,12 @@ hosts:
     transport: local
     peaks: {memory: {value: 68.256GB/s, source: data sheet}, memory_latency: 14ns}
 links:
-  loop: {from: here, to: here, rate: 10Gbit/s}
+  here: {from: here, to: here, rate: 10Gbit/s}
   idle: {from: here, to: here, rate: 1Gbit/s}
 tests:
   - name: stream
     engine: udp
-    links: [loop]
+    links: [here]
     set: {mode: stream, duration: 0.1s}
     replications: 1
 """
@@ -41,15 +41,17 @@ def test_declared_peaks_and_rates_are_stored_with_the_run(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     memory = Peak("here", "memory", 68.256e9, "B/s", "declared: data sheet")
     latency = Peak("here", "memory_latency", 14e-9, "s", "declared: plan")
-    rate = Peak("loop", "network", 10e9, "bit/s", "declared: rate in the plan")
+    # The link has the host's name, and yet they have nothing to do with one another.
+    rate = Peak("here", "rate", 10e9, "bit/s", "declared: rate in the plan")
     with Store.open(str(tmp_path / "railgauge.db"), create=False) as store:
         stored = {(peak.host, peak.resource): peak for peak in store.peaks(1)}
         of_hosts = store.run(1).peaks
     assert stored["here", "memory"] == memory
     assert stored["here", "memory_latency"] == latency
-    assert stored["loop", "network"] == rate
+    assert stored["here", "rate"] == rate
     assert not any(host == "idle" for host, _ in stored)
     assert {peak.host for peak in of_hosts} == {"here"}
+    assert rate not in of_hosts
     shown = json.loads(railgauge(tmp_path, "show", "1", "--json").stdout)
     assert shown["peaks"][: len(of_hosts)] == [
         {
