@@ -189,6 +189,26 @@ def test_what_is_not_understood_is_refused_with_its_file(
     assert store.runs() == []
 
 
+@pytest.mark.parametrize("name", ["netperf-2.7.0-tcp_rr.txt", "netperf-2.7.0-k-tcp_rr.txt"])
+def test_a_text_that_was_cut_off_gives_no_other_figures(
+    tmp_path: Path, store: Store, catalogue: Catalogue, name: str
+) -> None:
+    text = (TOOLS / name).read_text()
+    whole = import_tool(store, "netperf", [TOOLS / name], catalogue=catalogue, link="lan")
+    ((_, expected),) = values(store, whole, "transaction_rate").items()
+    cut = tmp_path / "cut.txt"
+    refused = 0
+    for length in range(1, len(text)):
+        cut.write_text(text[:length])
+        try:
+            result = import_tool(store, "netperf", [cut], catalogue=catalogue, link="lan")
+        except FileProblems:
+            refused += 1
+        else:
+            assert [*values(store, result, "transaction_rate").values()] == [expected]
+    assert refused > len(text) / 2
+
+
 def test_a_file_of_several_json_documents_is_refused(
     tmp_path: Path, store: Store, catalogue: Catalogue
 ) -> None:

@@ -104,6 +104,12 @@ class _Reader:
     def read(self) -> Iterator[Found]:
         if self._is_json():
             _check_alone(self.text)
+        elif self.text and not self.text.endswith("\n"):
+            # Of a number that was cut off in the middle, the rest would pass for it.
+            raise ValueError(
+                "its last line doesn't end, so it may have been cut off: write it again, or put a "
+                "line break there if it is whole"
+            )
         parts = [self.whole]
         if self.imported.each is not None:
             parts = self.whole.parts(self.imported.each)
