@@ -94,6 +94,7 @@ class _Reader:
         self.whole = Output(text)
         self.engine = engine
         self.imported = imported
+        self._everywhere: dict[str, set[str | None]] = {}
         # What rail-exec measures stands in no file.
         files = {
             name: {mode: each for mode, each in by_mode.items() if isinstance(each, Source)}
@@ -184,13 +185,16 @@ class _Reader:
         """Return what stands in the part or, where it has nothing, in all the file alike."""
         if (text := part.text(source)) is not None or part is self.whole or source.path:
             return text
-        texts = {each.text(source) for each in self.whole.parts(source)}
+        texts = self._everywhere.get(source.regex)
+        if texts is None:  # Looked up once: a file may have thousands of parts.
+            texts = {each.text(source) for each in self.whole.parts(source)}
+            self._everywhere[source.regex] = texts
         if len(texts) > 1:
             raise ValueError(
                 f"it has {' and '.join(sorted(map(repr, texts)))}, so that nothing tells which of "
                 "its measurements are of which: give each a file of its own"
             )
-        return texts.pop() if texts else None
+        return next(iter(texts), None)
 
     def _started_at(self, part: Output) -> float | None:
         if self.imported.started_at is None:
