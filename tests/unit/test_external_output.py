@@ -133,6 +133,12 @@ def test_a_program_that_says_it_failed_has_failed() -> None:
     assert caught.value.code == "command-failed"
 
 
+@pytest.mark.parametrize("word", ["false", "null", '""'])
+def test_a_program_that_says_it_did_not_fail_has_not(word: str) -> None:
+    text = JOBS.replace('"error": ""', f'"error": {word}')
+    assert program().read({"wall_time": 2.0}, Output(text), None, frozenset({"extra"}))
+
+
 def test_figures_of_an_output_that_was_cut_are_not_trusted() -> None:
     whole = JOBS + "x" * ((1 << 20) - len(JOBS) - 1)
     program().read({"wall_time": 2.0}, Output(whole), None, frozenset({"extra"}))

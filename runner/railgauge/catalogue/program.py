@@ -62,7 +62,7 @@ class Program:
         """
         if any(isinstance(each, Source) for by in self.found.values() for each in by.values()):
             output.check_whole()
-        if self.failed is not None and (words := output.text(self.failed)):
+        if words := self.failure(output):
             raise EngineError("command-failed", f"the program says that it failed: {words[:900]}")
         metrics: dict[str, float] = {}
         for name, by_mode in self.found.items():
@@ -77,6 +77,11 @@ class Program:
             elif name not in optional and isinstance(source, Source):
                 raise output.missing(name, source)
         return metrics
+
+    def failure(self, output: Output) -> str:
+        """Return what the program says of its failure, "" if of none (`false` is none)."""
+        words = None if self.failed is None else output.text(self.failed)
+        return "" if words is None or words == "false" else words
 
     def check_confirmed(self, output: Output, written: Mapping[str, str]) -> None:
         """EngineError `output` if the program took another value of a parameter than `written`."""

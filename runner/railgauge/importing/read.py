@@ -136,7 +136,7 @@ class _Reader:
             )
 
     def _found(self, part: Output) -> Found:
-        if self.program.failed is not None and (words := part.text(self.program.failed)):
+        if words := self.program.failure(part):
             raise ValueError(f"the program says that it failed ({words}): leave this file out")
         for name, source in self.imported.refused.items():
             if (text := self._at(part, source)) is not None:
