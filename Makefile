@@ -10,7 +10,7 @@ DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
 	bench-overhead bench-report bench-check bench-network bench-dispatch bench-scale \
-	bench-mpi bench-soak bench-watch
+	bench-mpi bench-soak bench-watch bench-cpu bench-mem bench-disk
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -80,12 +80,21 @@ bench-check: setup
 # Wants an idle machine, and waits for it.
 bench-soak: setup
 	$(BIN)/python benchmarks/soak.py $(SOAK_BENCH)
+# Needs fio. Another disk: DISK_BENCH="--folder /some/where".
+bench-disk: setup
+	$(BIN)/python benchmarks/disk.py $(DISK_BENCH)
+# Needs likwid.
+bench-mem: setup
+	$(BIN)/python benchmarks/mem.py $(MEM_BENCH)
 # Needs NetPIPE and the Open MPI it was built with (Debian: netpipe-openmpi, libopenmpi-dev).
 bench-mpi: setup
 	$(BIN)/python benchmarks/mpi.py $(MPI_BENCH)
 # Needs root, for network namespaces.
 bench-watch: setup
 	$(BIN)/python benchmarks/watch.py $(WATCH_BENCH)
+# Needs likwid, and an idle machine.
+bench-cpu: setup
+	$(BIN)/python benchmarks/cpu.py $(CPU_BENCH)
 # Needs root, for network namespaces, and sshd.
 bench-dispatch: setup
 	PYTHONPATH=tests/integration $(BIN)/python benchmarks/dispatch.py

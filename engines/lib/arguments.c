@@ -126,7 +126,7 @@ static int take_option(struct launch *launch, char **arguments)
     int general = parameter_find(&option_table, name);
     if (own < 0 && general < 0)
         unknown_option(launch->engine, name);
-    if (own >= 0 && launch->server)
+    if (own >= 0 && launch->server && launch->engine->port)
         fail(BAD_PARAMETER, "--%s is given to the client, which tells the server", name);
     const struct parameter *p = own >= 0 ? &launch->engine->parameters[own] : &options[general];
     const char *text = equals ? equals + 1 : arguments[1];
@@ -173,7 +173,9 @@ static int take_role(struct launch *launch, int argc, char **argv)
         return launch->watch_input ? 2 : 1;
     if (argc < 2)
         fail(BAD_PARAMETER, "say what to do: rail-%s %s; --help tells more", engine->name,
-             engine->port ? "server, or client HOST" : "client -- COMMAND");
+             engine->port            ? "server, or client HOST"
+             : engine->takes_command ? "client -- COMMAND"
+                                     : "client");
     launch->server = strcmp(argv[1], "server") == 0;
     if (launch->server ? !engine->server : strcmp(argv[1], "client") != 0)
         fail(BAD_PARAMETER, "'%.64s' is no role of rail-%s: it has %s", argv[1], engine->name,

@@ -21,9 +21,17 @@ static struct rusage used_so_far(void)
     return used;
 }
 
+static double ran_so_far(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 void usage_begin(struct usage *usage)
 {
     struct rusage used = used_so_far();
+    usage->ran = ran_so_far();
     usage->user = timeval_seconds(used.ru_utime);
     usage->system = timeval_seconds(used.ru_stime);
     usage->began = now_ns();
@@ -32,6 +40,7 @@ void usage_begin(struct usage *usage)
 void usage_end(struct usage *usage)
 {
     usage->elapsed = ns_seconds(now_ns() - usage->began);
+    usage->ran = ran_so_far() - usage->ran;
     struct rusage used = used_so_far();
     usage->user = timeval_seconds(used.ru_utime) - usage->user;
     usage->system = timeval_seconds(used.ru_stime) - usage->system;

@@ -40,6 +40,7 @@ double utc_now(void);
 struct usage {
     uint64_t began;
     double elapsed, user, system;
+    double ran; /* user and system together, exact: those two may be a timer tick behind */
 };
 void usage_begin(struct usage *usage);
 void usage_end(struct usage *usage);

@@ -26,7 +26,9 @@
     X(NO_ANSWER,          "no-answer")          /* the other end went silent */            \
     X(NO_BUFFERS,         "no-buffers")         /* the kernel kept refusing to send */     \
     X(NO_DATA,            "no-data")            /* not one packet arrived */               \
+    X(NO_IO_URING,        "no-io-uring")        /* rail-disk: the kernel has none for us */\
     X(NO_PORTS,           "no-ports")           /* all local ports are taken */            \
+    X(NO_SPACE,           "no-space")           /* the file system or a quota is full */   \
     X(NOT_IDLE,           "not-idle")           /* rail-soak: others use the CPUs */       \
     X(NOT_PERMITTED,      "not-permitted")      /* the kernel forbids it to this user */   \
     X(OUT_OF_MEMORY,      "out-of-memory")                                                 \
@@ -45,7 +47,8 @@
     X(WRONG_COUNT,        "wrong-count")        /* rail-mpi: ranks that the mode cannot use */\
     X(WRONG_DATA,         "wrong-data")         /* other bytes arrived than were sent */   \
     X(WRONG_ENGINE,       "wrong-engine")       /* rail-udp talking to rail-tcp, ... */    \
-    X(WRONG_RANK,         "wrong-rank")         /* rail-mpi: started on another host */
+    X(WRONG_RANK,         "wrong-rank")         /* rail-mpi: started on another host */    \
+    X(WRONG_RESULT,       "wrong-result")       /* rail-cpu: miscomputed */
 /* clang-format on */
 
 enum failure {

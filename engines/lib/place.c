@@ -62,16 +62,27 @@ void cpu_list(const cpu_set_t *set, char *out, size_t size)
         fclose(text);
 }
 
-static const char *cpus_of(const struct launch *launch, bool server)
+/* The parameter that says where threads run: one for each end, or a host's own. */
+static const char *cpus_name(const struct launch *launch, bool server)
 {
-    return text_of(launch, server ? "server_cpu" : "client_cpu");
+    if (parameter_find(launch->engine, "cpus") >= 0)
+        return "cpus";
+    return server ? "server_cpu" : "client_cpu";
+}
+
+static size_t wanted_cpus(const struct launch *launch, bool server, int cpus[CPU_LIMIT])
+{
+    const char *name = cpus_name(launch, server);
+    const char *list = text_of(launch, name);
+    if (*list == '\0' && strcmp(name, "cpus") == 0)
+        return usable_cpus(cpus);
+    return read_cpus(name, list, cpus);
 }
 
 static void pin(const struct launch *launch, bool server, int number)
 {
     int cpus[CPU_LIMIT];
-    const char *name = server ? "server_cpu" : "client_cpu";
-    size_t count = read_cpus(name, cpus_of(launch, server), cpus);
+    size_t count = wanted_cpus(launch, server, cpus);
     if (count == 0)
         return;
     int wanted = cpus[(size_t)number % count];
@@ -81,7 +92,8 @@ static void pin(const struct launch *launch, bool server, int number)
     if (sched_setaffinity(0, sizeof set, &set) == 0)
         return;
     fail(BAD_PARAMETER, "%s: there is no CPU %d that may be used: this host has %ld of them, 0 to %ld%s",
-         name, wanted, sysconf(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_CONF) - 1,
+         cpus_name(launch, server), wanted, sysconf(_SC_NPROCESSORS_ONLN),
+         sysconf(_SC_NPROCESSORS_CONF) - 1,
          errno == EPERM ? ", and this user may not choose" : "");
 }
 
@@ -122,11 +134,51 @@ void place_above(const struct launch *launch)
         sched_setscheduler(0, class_of(launch), &priority);
 }
 
+size_t place_width(const struct launch *launch)
+{
+    int cpus[CPU_LIMIT];
+    cpu_set_t set;
+    size_t count = wanted_cpus(launch, false, cpus), threads = size_of(launch, "threads");
+    CPU_ZERO(&set);
+    for (size_t i = 0; i < count && i < threads; i++)
+        CPU_SET((size_t)cpus[i], &set);
+    return (size_t)CPU_COUNT(&set);
+}
+
+/* Writes a list in its own order: 0,2,4-7. */
+static void ordered_list(const int *cpus, size_t count, char *out, size_t size)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count && at < size; i++) {
+        size_t first = i;
+        while (i + 1 < count && cpus[i + 1] == cpus[i] + 1)
+            i++;
+        at += (size_t)snprintf(out + at, size - at, "%s%d", first ? "," : "", cpus[first]);
+        if (i > first && at < size)
+            at += (size_t)snprintf(out + at, size - at, "-%d", cpus[i]);
+    }
+}
+
+/* Of an engine that measures its own host: those that its threads are pinned to. */
+static void add_host_cpus(const struct launch *launch, struct fields *settings)
+{
+    int cpus[CPU_LIMIT];
+    char text[VALUE_LIMIT] = "";
+    size_t count = wanted_cpus(launch, false, cpus);
+    size_t threads = size_of(launch, "threads");
+    ordered_list(cpus, threads < count ? threads : count, text, sizeof text);
+    fields_add(settings, "cpu", text);
+}
+
 void add_cpus(const struct launch *launch, bool server, struct fields *settings)
 {
     char text[512] = "";
     cpu_set_t allowed;
-    const char *pinned = cpus_of(launch, server);
+    if (parameter_find(launch->engine, "cpus") >= 0) {
+        add_host_cpus(launch, settings);
+        return;
+    }
+    const char *pinned = text_of(launch, cpus_name(launch, server));
     if (*pinned == '\0' && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
         CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN))
         cpu_list(&allowed, text, sizeof text);

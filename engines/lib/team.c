@@ -68,6 +68,7 @@ struct usage team_join(struct team *team)
         pthread_join(team->members[i].thread, NULL);
         total.user += usage->user;
         total.system += usage->system;
+        total.ran += usage->ran;
         if (usage->elapsed > total.elapsed)
             total.elapsed = usage->elapsed;
     }

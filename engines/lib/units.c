@@ -42,8 +42,11 @@ static const struct unit *units_of(enum parameter_type type)
 
 bool parse_quantity(enum parameter_type type, const char *text, double *value)
 {
-    /* strtod also takes "inf", "nan", hexadecimal and leading spaces: only digits begin here. */
-    if (!isdigit((unsigned char)*text) || (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')))
+    /* strtod also takes "inf", "nan", hexadecimal and leading spaces: only digits begin here, and
+     * the sign of what may be negative, a whole number. */
+    const char *digits = text + (type == INT && *text == '-');
+    if (!isdigit((unsigned char)*digits) ||
+        (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')))
         return false;
     char *end;
     double number = strtod(text, &end);

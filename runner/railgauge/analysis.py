@@ -41,10 +41,14 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
         raise ValueError("there is nothing to summarise: no values")
     # A mean can't lie outside the values; rounding the division could put it there by one ulp.
     mean = min(max(math.fsum(ordered) / n, ordered[0]), ordered[-1])
-    deviations = np.abs(array - mean)
+    around = array - mean
+    deviations = np.abs(around)
     stdev = None
     if n > 1:
-        stdev = math.sqrt(math.fsum((deviations * deviations).tolist()) / (n - 1))
+        # Less what the mean's own rounding adds, which shows where values are huge and close.
+        off = math.fsum(around.tolist())
+        squares = math.fsum((around * around).tolist()) - off * off / n
+        stdev = math.sqrt(max(squares, 0.0) / (n - 1))
     middle = n // 2
     median = ordered[middle] if n % 2 else math.fsum(ordered[middle - 1 : middle + 1]) / 2
     return Summary(
@@ -57,6 +61,54 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
         mean_absolute_deviation=math.fsum(deviations.tolist()) / n,
         cv=stdev / abs(mean) if stdev is not None and mean else None,
     )
+
+
+# Fewer values than this make no two groups; a group has at least so many, and that share of all.
+_LEAST_VALUES, _LEAST_MEMBERS, _LEAST_SHARE = 6, 2, 0.15
+# Groups nearer to each other than this share of the greater one's median don't matter to a mean.
+_LEAST_APART = 0.05
+
+
+class TwoGroups(NamedTuple):
+    """Values that fall into two groups: how many and the median of each, the lower ones first.
+
+    `mean_apart`: the mean of all lies between the groups, so that no value is near it.
+    """
+
+    lower: int
+    low: float
+    upper: int
+    high: float
+    mean_apart: bool
+
+
+def two_groups(values: NDArray[np.float64] | Sequence[float]) -> TwoGroups | None:
+    """Return the two groups that `values` (n,) in any order fall into; None where they don't.
+
+    They are split at the widest gap that leaves two values or more and 15 % of all on either side.
+    It has to be 4 + 42 / n standard deviations (pooled, within the groups) wide, and the medians
+    5 % of the greater apart. By simulation (test_two_groups.py) that finds two groups in fewer than
+    1 of 100 series of 6 to 100 values that are normal, log-normal (sigma 0.3), exponential or
+    uniform.
+    """
+    x = np.sort(np.asarray(values, dtype=np.float64))
+    n = len(x)
+    if n < _LEAST_VALUES:
+        return None
+    least = max(_LEAST_MEMBERS, math.ceil(_LEAST_SHARE * n))
+    gaps = np.diff(x[least - 1 : n - least + 1])
+    k = least + int(np.argmax(gaps))
+    gap, deviations = float(gaps[k - least]), 4 + 42 / n
+    # Values that span so much on its sides can't spread little enough: spares most the rest.
+    if gap * (1 + 2 * math.sqrt(n - 2) / deviations) < x[-1] - x[0]:
+        return None
+    below, above = x[:k], x[k:]
+    squares = k * float(np.var(below)) + (n - k) * float(np.var(above))
+    low, high = float(np.median(below)), float(np.median(above))
+    apart = gap > 0 and high - low >= _LEAST_APART * max(abs(low), abs(high))
+    if not apart or gap < deviations * math.sqrt(squares / (n - 2)):
+        return None
+    return TwoGroups(k, low, n - k, high, float(below[-1]) < float(x.mean()) < float(above[0]))
 
 
 # A host falls short when its links do by more than so many standard deviations and at least 5 %.

@@ -10,12 +10,20 @@ from railgauge.systemlog import SystemLog
 CPU_KINDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _SIDES = ("client", "server")
 _LOGGED = {"cpu_load": ("", "lower")}
-_SOAKED = {"cpu_load_soak": ("", "lower"), "cpu_per_gigabyte": ("s", "lower")}
+_SOAKED = {"cpu_load_soak": ("", "lower")}
+_RECEIVED = {"cpu_per_gigabyte": ("s", "lower")}
+RECEIVED_BYTES = ("received_bytes", "reverse_received_bytes")
 
 
-def derived_metrics(*, two_sided: bool, soak: bool) -> dict[str, tuple[str, str]]:
-    """Return name -> (unit, what is better) of all that `derive` may give."""
-    kinds = _LOGGED | (_SOAKED if soak else {})
+def derived_metrics(
+    *, two_sided: bool, soak: bool, receives: bool = True
+) -> dict[str, tuple[str, str]]:
+    """Return name -> (unit, what is better) of all that `derive` may give.
+
+    Nothing costs CPU time for each gigabyte received where the engine `receives` none, or doesn't
+    say how much.
+    """
+    kinds = _LOGGED | (_SOAKED if soak else {}) | (_RECEIVED if soak and receives else {})
     sides = _SIDES if two_sided else _SIDES[:1]
     return {f"{side}_{name}": info for side in sides for name, info in kinds.items()}
 
@@ -26,7 +34,7 @@ def derive(metrics: Mapping[str, float], logs: Mapping[str, SystemLog]) -> dict[
     `cpu_load` is the share of all CPUs that was busy, by /proc/stat; `cpu_load_soak` the same by
     what soakers lost; `cpu_per_gigabyte` CPU seconds by soakers for 10^9 bytes received.
     """
-    received = metrics.get("received_bytes", 0) + metrics.get("reverse_received_bytes", 0)
+    received = sum(metrics.get(name, 0) for name in RECEIVED_BYTES)
     return {
         f"{side}_{name}": value
         for side, log in logs.items()

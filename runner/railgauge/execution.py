@@ -39,7 +39,7 @@ class Observer(Protocol):
     def say(self, text: str) -> None:
         """Take note of a stage: `reaching gw1, gw2`."""
 
-    def begin(self, run: int, total: int, name: Namer) -> None:
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
         """Take note that `total` replications of run `run` are to be measured now."""
 
     def dispatched(self, dispatch: Dispatch) -> None:
@@ -127,7 +127,8 @@ class Execution:
         every = [dispatch for each in rounds for dispatch in each]
         self.totals.asked = sum(len(each.replications) * len(each.cases) for each in every)
         launched = sum(len(each.replications) for each in every)
-        self._observer.begin(self._run, launched, self._setting.name)
+        setting = self._setting
+        self._observer.begin(self._run, launched, setting.name, setting.catalogue)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
             with asking(lambda: self._messages.put(_Stop())):

@@ -54,7 +54,8 @@ class Job:
 
     `machines` maps a host's name to the machine behind it (two names may stand for one);
     `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
-    `named_texts` as the plan was read with them.
+    `named_texts` as the plan was read with them. `skipped` are the cases, by test and key, that
+    aren't measured, and why; `versions` the facts of other people's programs by machine.
     """
 
     request: Request
@@ -69,6 +70,8 @@ class Job:
     transports: Mapping[str, Transport] = field(default_factory=dict)
     sites: Mapping[str, Site] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     run: int = 0
     scene: Scene | None = None
 
@@ -79,7 +82,7 @@ class Finished:
 
     Of the replications `asked` for now, `measured` were measured, `suspect` ones among them, and
     `missing` left out with the `lost` hosts, or because it was `out_of_time`; `failed` counts all
-    failed replications of the run.
+    failed replications of the run. Each case that was `skipped` has a reason there.
     """
 
     run: int
@@ -91,3 +94,4 @@ class Finished:
     suspect: int
     lost: Mapping[str, str]
     out_of_time: bool
+    skipped: tuple[str, ...] = ()

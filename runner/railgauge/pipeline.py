@@ -1,6 +1,6 @@
 """A run: the list of its stages, each an ordinary function that takes what the one before returned.
 
-    read → expand → arrange → reach → equip → inspect → record → watch → perform
+    read → expand → arrange → reach → equip → find_programs → inspect → record → watch → perform
 
 Nothing starts on a host before the whole plan is valid; nothing is stored before every host is
 ready; from then on each replication is stored as it comes.
@@ -12,17 +12,17 @@ import contextlib
 import secrets
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from railgauge import __version__, facts
 from railgauge.cases import ExpandedTest, varying
 from railgauge.cases import expand as expand_cases
 from railgauge.catalogue import EngineInfo
-from railgauge.derived import derived_metrics
+from railgauge.derived import RECEIVED_BYTES, derived_metrics
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import Mpi as BuiltMpi
 from railgauge.engine.deploy_mpi import deploy_mpi
@@ -40,9 +40,12 @@ from railgauge.gitstate import git_state
 from railgauge.job import Finished, Job, Request
 from railgauge.observing import Observing, Scene
 from railgauge.observing.opening import closing, set_scene
+from railgauge.peaks import host_peaks, link_peak
 from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.texts import NODES, moved_to, named_texts
 from railgauge.schedule import Dispatch, dispatch_name, schedule
+from railgauge.side_by_side import everywhere
+from railgauge.skipping import find_programs, store_skipped
 from railgauge.slurm.allocation import deadline, require_nodes
 from railgauge.store.connect import connect as connect_database
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
@@ -53,12 +56,9 @@ from railgauge.transport.base import run as run_program
 from railgauge.transport.closing import close_all
 from railgauge.watch.watcher import idle
 
-# Hosts are reached and equipped side by side, but not all of a large cluster at once.
-_AT_ONCE = 32
 _REACH_SECONDS = 60.0
 # How long the machines are watched before the first and after the last launch.
 _IDLE_SECONDS = 0.5
-T = TypeVar("T")
 
 
 def execute(request: Request) -> Finished:
@@ -159,7 +159,7 @@ def reach(job: Job) -> Job:
 
     if first:
         job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
-    _everywhere(connect, first)
+    everywhere(connect, first)
     return replace(job, transports=transports)
 
 
@@ -177,7 +177,7 @@ def equip(job: Job) -> Job:
         mpi = deploy_mpi(transport, engines, prefix) if machine in parallel else None
         return Site(transport, engines, mpi)
 
-    equipped = _everywhere(equip_one, job.transports)
+    equipped = everywhere(equip_one, job.transports)
     _check_same_path(job, {machine: equipped[machine].mpi for machine in parallel})
     sites = {
         name: equipped[machine] for name, machine in job.machines.items() if machine in equipped
@@ -192,7 +192,7 @@ def _parallel_machines(job: Job) -> set[str]:
         job.machines[name]
         for each in job.rounds
         for dispatch in each
-        if catalogue.engine(dispatch.case.engine).parallel
+        if (engine := catalogue.engine(dispatch.case.engine)).parallel and engine.program is None
         for name in dispatch.hosts
     }
 
@@ -223,9 +223,10 @@ def inspect(job: Job) -> Job:
             if job.machines[name] != machine
             for address in (hosts[name].address, *hosts[name].networks.values())
         ]
-        return facts.gather(job.transports[machine], peers, engines=folders[machine])
+        found = facts.gather(job.transports[machine], peers, engines=folders[machine])
+        return {**found, **job.versions.get(machine, {})}
 
-    found = _everywhere(inspect_one, job.transports)
+    found = everywhere(inspect_one, job.transports)
     return replace(job, facts={name: found[job.machines[name]] for name in job.sites})
 
 
@@ -234,6 +235,7 @@ def record(job: Job) -> Job:
     run = job.request.run
     if run is None:
         return replace(job, run=_begin(job))
+    store_skipped(job, run)
     if job.rounds:
         _go_on(job, run)
     return replace(job, run=run)
@@ -259,7 +261,12 @@ def _begin(job: Job) -> int:
             files=job.files,
         ),
         [
-            PlannedCase(each.test.name, case, each.test.replications)
+            PlannedCase(
+                each.test.name,
+                case,
+                each.test.replications,
+                job.skipped.get((each.test.name, case.key), ""),
+            )
             for each in job.tests
             for case in each.cases
         ],
@@ -275,7 +282,20 @@ def _begin(job: Job) -> int:
     job.request.cleanup.enter_context(job.request.store.claim(run))
     for name, found in job.facts.items():
         job.request.store.add_facts(run, name, found)
+    _add_peaks(job, run)
     return run
+
+
+def _add_peaks(job: Job, run: int) -> None:
+    """Store what hosts and links could do at most, as their owner or the hosts' facts say."""
+    plan = job.loaded.plan
+    file = "hosts file" if plan.hosts_file else "plan"
+    declared = {name: plan.hosts[name].peaks for name in job.facts}
+    found = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
+    used = {case.link for each in job.tests for case in each.cases if case.server is not None}
+    rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
+    links = (link_peak(name, rate, file=file) for name, rate in rates.items())
+    job.request.store.add_peaks(run, chain(chain.from_iterable(found), links))
 
 
 def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, MetricInfo]:
@@ -284,7 +304,11 @@ def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, Met
     if all(test.system_log is None for test in own):
         return {}
     two_sided = engine.two_sided or engine.parallel
-    found = derived_metrics(two_sided=two_sided, soak=any(test.soak for test in own))
+    found = derived_metrics(
+        two_sided=two_sided,
+        soak=any(test.soak for test in own),
+        receives=any(name in engine.metrics for name in RECEIVED_BYTES),
+    )
     return {name: MetricInfo(*info) for name, info in found.items() if name not in engine.metrics}
 
 
@@ -298,6 +322,7 @@ def _go_on(job: Job, run: int) -> None:
                 f"{name} is not what it was when run {run} began: {', '.join(changed)}"
             )
         store.add_facts(run, name, now)
+    _add_peaks(job, run)
     store.reopen_run(run)
 
 
@@ -312,7 +337,7 @@ def watch(job: Job) -> Job:
         job.sites,
         job.machines,
         job.facts,
-        everywhere=_everywhere,
+        everywhere=everywhere,
         say=observer.say,
     )
     job.request.cleanup.enter_context(closing(scene))
@@ -356,8 +381,9 @@ def perform(job: Job) -> Finished:
             if job.scene is not None and not (totals.stopped or totals.out_of_time):
                 _log_idle(job, job.scene, "after")
         store.finish_run(job.run, "interrupted" if totals.missing else "complete")
-    elif _stored(job).state != "complete":
-        store.finish_run(job.run, "complete")  # it was killed after its last replication
+    elif store.run(job.run).state != "complete":
+        # All that is left was skipped, or it was killed after its last replication.
+        store.finish_run(job.run, "complete")
     if totals.stopped and totals.missing and not totals.out_of_time:
         raise InterruptedRunError(
             f"stopped: {totals.measured + totals.failed} replications measured and stored, "
@@ -374,6 +400,7 @@ def perform(job: Job) -> Finished:
         totals.suspect,
         execution.lost,
         totals.out_of_time,
+        tuple(job.skipped.values()),
     )
 
 
@@ -383,6 +410,7 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
     arrange,
     reach,
     equip,
+    find_programs,
     inspect,
     record,
     watch,
@@ -403,24 +431,3 @@ def _namer(job: Job) -> Namer:
 def _stored(job: Job) -> StoredRun:
     assert job.request.run is not None
     return job.request.store.run(job.request.run)
-
-
-def _everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str, T]:
-    """Return machine -> what `action` gives there, done side by side; all failures at once."""
-    results: dict[str, T] = {}
-    failures: list[EnvironmentFailedError] = []
-    workers = ThreadPoolExecutor(_AT_ONCE)
-    try:
-        for machine, future in {each: workers.submit(action, each) for each in machines}.items():
-            try:
-                results[machine] = future.result()
-            except EnvironmentFailedError as error:
-                failures.append(error)
-    finally:
-        # Not waited for after Ctrl-C: what still runs there ends when its transport is closed.
-        workers.shutdown(wait=False, cancel_futures=True)
-    if len(failures) == 1:
-        raise failures[0]
-    if failures:
-        raise EnvironmentFailedError("\n".join(dict.fromkeys(str(failure) for failure in failures)))
-    return results

@@ -8,20 +8,26 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+from railgauge.catalogue import Catalogue, EngineInfo, MetricDescription
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Namer, Observer
+from railgauge.report.characters import visible
+from railgauge.report.number import best_unit, scale
 from railgauge.schedule import Dispatch
-from railgauge.units import format_rate, format_time
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What a person wants to see of a replication, first that is there; how to write it.
+# What a person wants to see of a replication, the first that is there.
 _HEADLINES = (
-    ("throughput", format_rate),
-    ("rtt_p50", format_time),
-    ("time_p50", format_time),
-    ("wall_time", format_time),
+    "throughput",
+    "operation_rate",
+    "iops",
+    "latency",
+    "latency_p50",
+    "rtt_p50",
+    "time_p50",
+    "wall_time",
 )
 # A plain log gets a line at most this often, beside failures and warnings.
 _PLAIN_SECONDS = 10.0
@@ -46,12 +52,23 @@ def console(stream: TextIO, **settings: Any) -> Console:
     return Patient(file=stream, **settings)
 
 
-def headline(metrics: Mapping[str, float]) -> str:
-    """Return the metric that says most, with its unit: `9.41Gbit/s`; empty if none is known."""
-    for name, write in _HEADLINES:
-        if name in metrics:
-            return write(float(f"{metrics[name]:.4g}"))
+def headline(metrics: Mapping[str, float], infos: Mapping[str, MetricDescription]) -> str:
+    """Return the metric that says most, with its unit: `9.41Gbit/s`; empty if none is known.
+
+    `infos` are the engine's: a throughput may be in bit/s or in B/s.
+    """
+    for name in _HEADLINES:
+        if name in metrics and name in infos:
+            base = infos[name].unit
+            unit = best_unit(base, [metrics[name]])
+            per_unit = scale(unit, base)
+            return f"{metrics[name] / float(per_unit or 1):.4g}{unit}"
     return ""
+
+
+def _headline(engines: Mapping[str, EngineInfo], dispatch: Dispatch, outcome: Outcome) -> str:
+    engine = engines.get(dispatch.case.engine)
+    return headline(outcome.metrics, engine.metrics) if engine is not None else ""
 
 
 class PlainProgress:
@@ -60,6 +77,7 @@ class PlainProgress:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._name: Namer = str
+        self._engines: Mapping[str, EngineInfo] = {}
         self._total = 0
         self._measured = 0
         self._began = self._told = time.monotonic()
@@ -71,9 +89,10 @@ class PlainProgress:
         with _QUIETLY:
             print(text, file=self._stream, flush=True)
 
-    def begin(self, run: int, total: int, name: Namer) -> None:
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
         """Write what is to come."""
         self._name = name
+        self._engines = catalogue.engines
         self._total = total
         self._began = self._told = time.monotonic()
         self.say(f"run {run}: {total} replications to measure")
@@ -96,7 +115,7 @@ class PlainProgress:
             left = (now - self._began) / self._measured * (self._total - self._measured)
             self.say(
                 f"{self._measured}/{self._total} {self._name(dispatch)} "
-                f"{headline(outcome.metrics)}, about {_clock(left)} left"
+                f"{_headline(self._engines, dispatch, outcome)}, about {_clock(left)} left"
             )
 
     def lost(self, host: str, why: str) -> None:
@@ -133,6 +152,7 @@ class LiveProgress:
         )
         self._task = self._bar.add_task("", total=None, figure="")
         self._name: Namer = str
+        self._engines: Mapping[str, EngineInfo] = {}
         self._warned: set[str] = set()
         self._suspected: set[tuple[str, str | None]] = set()
 
@@ -140,9 +160,10 @@ class LiveProgress:
         """Show the stage above the bar."""
         self._print(text, "dim")
 
-    def begin(self, run: int, total: int, name: Namer) -> None:
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
         """Show the bar."""
         self._name = name
+        self._engines = catalogue.engines
         self.say(f"run {run}")
         with _QUIETLY:
             self._bar.update(self._task, total=total)
@@ -164,8 +185,9 @@ class LiveProgress:
         for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
             self._print(text, "yellow")
         advance = 0 if outcome.warmup else 1
+        figure = _headline(self._engines, dispatch, outcome)
         with _QUIETLY:
-            self._bar.update(self._task, advance=advance, figure=headline(outcome.metrics))
+            self._bar.update(self._task, advance=advance, figure=figure)
 
     def lost(self, host: str, why: str) -> None:
         """Show which host is gone."""
@@ -200,7 +222,7 @@ def failure(name: str, outcome: Outcome) -> str:
     """Return the sentence for a failed replication of the case called `name`."""
     return (
         f"failed: {name} replication {outcome.replication}: "
-        f"{outcome.error_message} [{outcome.error_code}]"
+        f"{visible(outcome.error_message.strip())} [{outcome.error_code}]"
     )
 
 

@@ -115,7 +115,8 @@ def estimate(rounds: Iterable[Round], catalogue: Catalogue) -> Estimate:
     """Return how long `rounds` take: in each as long as its longest launch.
 
     A launch takes its warm-up, the duration of each replication, and a little. Without a duration,
-    or with a count instead of it, or in a mode that has no use for one, only the little is known.
+    with one of 0, with a count instead of it, or in a mode that has no use for one, only the little
+    is known.
     """
     seconds, unknown = 0.0, 0
     lengths: dict[str, tuple[float, float] | None] = {}

@@ -41,11 +41,25 @@ _TIMES: dict[str, Decimal] = {
     "min": Decimal(60),
     "h": Decimal(3600),
 }
+_OPERATION_RATES: dict[str, Decimal] = {
+    f"{prefix}{unit}/s": Decimal(10) ** power
+    for unit in ("op", "FLOP")
+    for prefix, power in (("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12))
+}
+_BYTE_RATES: dict[str, Decimal] = {
+    f"{name}/s": scale for name, scale in _SIZES.items() if name.endswith("B")
+}
+_FREQUENCIES: dict[str, Decimal] = {
+    f"{prefix}Hz": Decimal(10) ** power for prefix, power in (("", 0), ("k", 3), ("M", 6), ("G", 9))
+}
 # How a stored value may be shown: display unit -> (base unit, base units in one).
 DISPLAY: dict[str, tuple[str, float]] = {
     **{name: ("bit/s", float(scale)) for name, scale in _RATES.items() if "/" in name},
     **{name: ("s", float(scale)) for name, scale in _TIMES.items()},
     **{name: ("B", float(scale)) for name, scale in _SIZES.items() if name.endswith("B")},
+    **{name: ("op/s", float(scale)) for name, scale in _OPERATION_RATES.items()},
+    **{name: ("B/s", float(scale)) for name, scale in _BYTE_RATES.items()},
+    **{name: ("Hz", float(scale)) for name, scale in _FREQUENCIES.items()},
     "1": ("1", 1.0),
     "%": ("1", 0.01),
 }
@@ -67,6 +81,26 @@ def parse_rate(text: str | int | float) -> float:
 def parse_time(text: str | int | float) -> float:
     """Return the seconds in `text` (`5s`, `12us`, `2.9ms`); ValueError says what to write."""
     return float(_quantity(text, _TIMES, "time", "5s, 12us or 2.9ms"))
+
+
+def parse_quantity(text: str | int | float) -> tuple[float, str]:
+    """Return the value of `text` in its base unit, and that unit: `2GB/s` is (2e9, "B/s").
+
+    ValueError says what to write. The unit tells what it is a quantity of, so it can't be left out.
+    """
+    every = {
+        **{unit: (scale, "bit/s") for unit, scale in _RATES.items() if "/" in unit},
+        **{unit: (scale, "s") for unit, scale in _TIMES.items()},
+        **{unit: (scale, "B") for unit, scale in _SIZES.items() if unit.endswith("B")},
+        **{unit: (scale, "op/s") for unit, scale in _OPERATION_RATES.items()},
+        **{unit: (scale, "B/s") for unit, scale in _BYTE_RATES.items()},
+        **{unit: (scale, "Hz") for unit, scale in _FREQUENCIES.items()},
+    }
+    scales = {unit: scale for unit, (scale, _) in every.items()}
+    value = _quantity(text, scales, "quantity", "68.3GB/s, 147.2GFLOP/s or 14ns")
+    match = _NUMBER.fullmatch(str(text).replace("\u03bc", "\u00b5"))
+    assert match is not None
+    return float(value), every[match[2]][1]
 
 
 def format_size(size: int) -> str:

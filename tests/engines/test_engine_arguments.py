@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PLAIN = ["udp", "tcp", "exec", "cpu", "mem", "disk"]  # those that need no MPI
 
 
-@pytest.mark.parametrize("engine", ["udp", "tcp", "exec"])
+@pytest.mark.parametrize("engine", PLAIN)
 def test_description_is_the_one_kept_in_the_schema(engines, engine: str) -> None:
     kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
     said = json.loads(engines.run(engine, "--describe").output)
@@ -28,10 +29,18 @@ def test_rail_mpi_describes_itself_without_a_launcher(engines, require) -> None:
 
 def test_the_schema_describes_no_other_engine(engines) -> None:
     kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
-    assert sorted(kept) == ["exec", "mpi", "tcp", "udp"]
+    assert sorted(kept) == sorted([*PLAIN, "mpi"])
 
 
-@pytest.mark.parametrize("engine", ["udp", "tcp", "exec"])
+@pytest.mark.parametrize("engine", ["exec", "cpu", "mem", "disk"])
+def test_without_a_role_it_says_how_it_is_called(engines, engine: str) -> None:
+    done = engines.run(engine)
+    assert done.status == 2
+    assert f"rail-{engine} client" in done.errors
+    assert ("COMMAND" in done.errors) == (engine == "exec")
+
+
+@pytest.mark.parametrize("engine", PLAIN)
 def test_help_tells_every_parameter_and_every_metric(engines, engine: str) -> None:
     described = json.loads(engines.run(engine, "--describe").output)
     text = engines.run(engine, "--help").output

@@ -29,7 +29,8 @@ def test_a_copy_of_the_folder_builds_by_itself(tmp_path: Path, require, compiler
     assert done.returncode == 0, done.stdout + done.stderr
     programs = sorted(p.name for p in (copy / "build").glob("rail-*"))
     mpi = ["rail-mpi"] if shutil.which("mpicc") else []
-    plain = [f"rail-{name}" for name in ("exec", "soak", "tcp", "udp", "watch", "wire")]
+    engines = ("cpu", "disk", "exec", "mem", "tcp", "udp")
+    plain = [f"rail-{name}" for name in (*engines, "soak", "watch", "wire")]
     assert programs == sorted([*plain, *mpi])
 
 

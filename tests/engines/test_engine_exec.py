@@ -72,31 +72,36 @@ def test_a_command_that_does_not_exist_is_told_so(engines) -> None:
     assert "no-such-command-anywhere" in done.error["message"]
 
 
+# A child in the command's process group, or in a session of its own as daemons and MPI ranks are.
+CHILDREN = pytest.mark.parametrize("child", ["", "setsid"])
+
+
+@CHILDREN
 def test_a_command_past_its_time_is_killed_with_its_children(
-    engines, tmp_path: Path, process_ends
+    engines, tmp_path: Path, process_ends, child: str
 ) -> None:
     pids = tmp_path / "pids"
-    script = f"sleep 600 & echo $! $$ > {pids}; wait"
+    script = f"{child} sleep 600 & echo $! $$ > {pids}; wait"
     done = _run(engines, "--timeout=0.3s", "--", "sh", "-c", script, count=3)
     assert (done.error["code"], done.error["replication"]) == ("command-timeout", 1)
     assert all(process_ends(int(pid)) for pid in pids.read_text().split())
 
 
+@CHILDREN
 def test_a_child_left_behind_is_ended_and_not_waited_for(
-    engines, tmp_path: Path, process_ends
+    engines, tmp_path: Path, process_ends, child: str
 ) -> None:
     pids = tmp_path / "pids"
-    (event,) = _run(engines, "--", "sh", "-c", f"sleep 600 & echo $! > {pids}; echo out").of(
-        "replication"
-    )
+    script = f"{child} sleep 600 & echo $! > {pids}; echo out"
+    (event,) = _run(engines, "--", "sh", "-c", script).of("replication")
     assert event["output"] == "out\n"
     assert process_ends(int(pids.read_text()))
 
 
-def _sleeping(engines, tmp_path: Path, *options: str):
+def _sleeping(engines, tmp_path: Path, *options: str, child: str = ""):
     """A command that sleeps, under way; its process and its child's."""
     pids = tmp_path / "pids"
-    script = f"sleep 600 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; echo; wait"
+    script = f"{child} sleep 600 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; echo; wait"
     running = engines.start("exec", "client", "--json", *options, "--", "sh", "-c", script)
     assert running.event()["event"] == "settings"
     for _ in range(3000):
@@ -107,22 +112,29 @@ def _sleeping(engines, tmp_path: Path, *options: str):
     return running, [int(pid) for pid in pids.read_text().split()]
 
 
-def test_closing_standard_input_ends_the_command(engines, tmp_path: Path, process_ends) -> None:
-    running, pids = _sleeping(engines, tmp_path)
+@CHILDREN
+def test_closing_standard_input_ends_the_command(
+    engines, tmp_path: Path, process_ends, child: str
+) -> None:
+    running, pids = _sleeping(engines, tmp_path, child=child)
     running.close_input()
     assert all(process_ends(pid) for pid in [running.pid, *pids])
 
 
+@CHILDREN
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_the_command(engines, tmp_path: Path, process_ends, number: int) -> None:
-    running, pids = _sleeping(engines, tmp_path)
+def test_a_signal_ends_the_command(
+    engines, tmp_path: Path, process_ends, number: int, child: str
+) -> None:
+    running, pids = _sleeping(engines, tmp_path, child=child)
     os.kill(running.pid, number)
     assert all(process_ends(pid) for pid in [running.pid, *pids])
     assert running.process.wait() == 128 + number
 
 
-def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends) -> None:
-    running, pids = _sleeping(engines, tmp_path, "--deadline=1.5s")
+@CHILDREN
+def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends, child: str) -> None:
+    running, pids = _sleeping(engines, tmp_path, "--deadline=1.5s", child=child)
     done = running.finish()
     assert (done.status, done.error["code"]) == (1, "deadline")
     assert all(process_ends(pid) for pid in pids)

@@ -7,6 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from railgauge.cases import Case, Value, case_key
+from railgauge.peaks import Peak
+from railgauge.report.beside import Beside
+from railgauge.report.model import TableSpec
+from railgauge.report.pivot import build
+from railgauge.report.table import Table
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, Series
 from railgauge.trace import Trace, encode
@@ -28,6 +33,9 @@ def series(
     suspect: Sequence[int] = (),
     failed: int = 0,
     asked: int | None = None,
+    better: str = "higher",
+    skipped: str = "",
+    members: Sequence[str] = (),
 ) -> Series:
     """`suspect` are places in `values`; `asked` is as many as there are values and failures."""
     parameters = {"mode": "stream", "datagram": 1460} if parameters is None else parameters
@@ -44,14 +52,16 @@ def series(
             client,
             server,
             parameters,
+            tuple(members),
         ),
         metric=metric,
         unit=unit,
-        better="higher",
+        better=better,
         values=np.array(values, dtype=np.float64),
         suspect=marks,
         failed=failed,
         asked=len(values) + failed if asked is None else asked,
+        skipped=skipped,
     )
 
 
@@ -96,3 +106,22 @@ def store_traces(
             store.add(number, "arrival", case.key, outcome, Launch(1.0))
     store.finish_run(number, "complete")
     return number
+
+
+def reference_table() -> Table:
+    """A table with theoretical values, of whose cells one has two footnotes."""
+    point = series(
+        [50e9, 50e9, 50e9, 50e9, 81e9, 81e9], {"block": 1}, unit="B/s", engine="mem", server=None
+    )
+    skipped = series([], {"block": 2}, unit="B/s", engine="mem", server=None, skipped="no mem_1")
+    share = {"metric": "throughput", "relative_to": "memory", "digits": 1}
+    spec = TableSpec.model_validate(
+        {
+            "name": "t",
+            "title": "T",
+            "rows": ["block"],
+            "cells": [{"metric": "throughput", "unit": "GB/s"}, {"peak": "memory"}, share],
+        }
+    )
+    peaks = [Peak("gw1", "memory", 68.3e9, "B/s", "found: 2 × 64 & more")]
+    return build(spec, [point, skipped], beside=Beside(peaks={1: peaks}))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from railgauge.cases import Case, Value, case_key
-from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
 from railgauge.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 from railgauge.trace import Trace, encode
 
@@ -35,6 +35,7 @@ METRICS = {
     "udp": {"throughput": MetricInfo("bit/s", "higher"), "loss_rate": MetricInfo("1", "lower")}
 }
 LAUNCH = Launch(MOMENT, {"sockbuf": 10240}, {"sockbuf": 20480}, ("receive buffer clamped",))
+PEAK = Peak("gw1", "memory", 68.256e9, "B/s", "declared: hosts file")
 
 
 def case(datagram: int = 1460, link: str = "gw→hh", **more: Value) -> Case:

@@ -15,7 +15,7 @@ from railgauge.cases import Case
 from railgauge.cli.diffing import diff
 from railgauge.report.difference import Difference, Result, difference, headline_series
 from railgauge.store import Store
-from railgauge.store.records import NewRun
+from railgauge.store.records import NewRun, Peak
 from railgauge.systemlog import Suspicion
 
 FAST = [900e6 + number * 1e6 for number in range(6)]
@@ -283,3 +283,13 @@ def test_json_has_the_documented_shape(database: Path):
     }
     assert found["parameters"] == [{"test": "stream", "name": "datagram", "only": [[], [9]]}]
     assert [each["parameters"]["datagram"] for each in found["cases_only"][1]] == [9]
+
+
+def test_peaks_that_changed_are_told_with_the_facts(database: Path) -> None:
+    for source, value in (("hosts file", 60e9), ("data sheet", 68.256e9)):
+        run = add(database, (case(), FAST), facts={"gw1": {"kernel": "6.1"}})
+        with Store.open(str(database)) as store:
+            peak = Peak("gw1", "memory", value, "B/s", f"declared: {source}")
+            store.add_peaks(run, [peak])
+    change = "60.00 GB/s (declared: hosts file) → 68.26 GB/s (declared: data sheet)"
+    assert f"gw1:\n  peak memory: {change}\n" in told(database)

@@ -10,7 +10,7 @@ import pytest
 
 from railgauge import facts
 from railgauge.errors import EnvironmentFailedError
-from railgauge.facts import clock, cpu, kernel, memory, sockets, system
+from railgauge.facts import clock, cpu, frequency, kernel, memory, sockets, system
 from railgauge.facts.asking import ask, script, split
 from railgauge.facts.source import Source
 from railgauge.plan.model import Host
@@ -35,6 +35,22 @@ def test_processors_are_counted_and_named_on_x86():
 def test_processors_are_named_on_arm():
     found = cpu.parse({"/proc/cpuinfo": ["processor\t: 0", "CPU part\t: 0xd0c"]})
     assert found == {"cpus": "1", "cpu": "0xd0c", "cpu_id": "CPU part 0xd0c"}
+
+
+def test_vector_instructions_are_those_that_all_processors_have():
+    lines = ["vendor_id : GenuineIntel", "flags : fpu sse2 avx avx2 avx512f", "flags : avx2 sse2"]
+    found = cpu.parse({"/proc/cpuinfo": lines})
+    assert (found["cpu.vendor"], found["cpu.vector"]) == ("GenuineIntel", "avx2 sse2")
+    arm = cpu.parse({"/proc/cpuinfo": ["Features : fp asimd evtstrm sve"]})
+    assert arm["cpu.vector"] == "asimd sve"
+
+
+def test_frequencies_to_choose_from_are_in_order_whatever_the_driver_lists_first():
+    path = "/sys/devices/system/cpu/cpufreq/policy{}/scaling_available_frequencies"
+    found = frequency.parse(
+        {path.format(0): ["2800000 1500000 "], path.format(1): ["2800000 900000 x"]}
+    )
+    assert found == {"frequency.steps": "900 1500 2800 MHz"}
 
 
 def test_governor_smt_and_mitigations_are_facts_where_the_kernel_tells():

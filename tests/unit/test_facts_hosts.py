@@ -91,6 +91,7 @@ def test_a_server_for_computing_says_how_it_is_put_together():
         "cache.L3": "32768K, CPUs 0-3,64-67",
         "isolated": "2-3",
         "nohz_full": "2-3",
+        "vendor": "AuthenticAMD",
     }
     assert some(found, "numa.") == {
         "nodes": "2",

@@ -11,6 +11,7 @@ import pytest
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo, MetricDescription, ParameterInfo
+from railgauge.catalogue.program import Program
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.events import Traced
 from railgauge.engine.measure import Site, measure
@@ -308,7 +309,7 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
         roles=("client",),
         parameters={},
         metrics={"time": MetricDescription("time", "s", "lower", source="wall_time")},
-        command=("echo", "hello"),
+        program=Program(("echo", "hello"), found={"time": {"": "wall_time"}}),
     )
     case = Case("key", "echo", "a", "a", None, {"timeout": 2.0})
     script = client_saying(
@@ -494,7 +495,7 @@ def test_a_trace_that_nobody_asked_for_gives_a_failure():
 
 def test_what_somebody_elses_program_calls_a_trace_is_its_own():
     parts = TraceParts(
-        replace(TRACING, command=("prog",)), replace(CASE, parameters={"trace": "on"})
+        replace(TRACING, program=Program(("prog",))), replace(CASE, parameters={"trace": "on"})
     )
     assert parts.take(1) == b""
 

@@ -106,6 +106,17 @@ def test_a_host_that_is_lost_before_its_soaker_starts_is_named() -> None:
     assert (found, error.host) == ([], "b")
 
 
+@pytest.mark.parametrize(("own", "status"), [(1.9, "ok"), (0.4, "suspect")])
+def test_what_others_compute_beside_somebody_elses_program_is_told(own: float, status: str) -> None:
+    # fio's description has no CPU time: rail-exec reports it all the same.
+    case = Case("key", "fio", "a", "a", None, {"mode": "read"})
+    which = scene({"engine": "fio", "system_log": {}})
+    busy = log({"cpu/all/user": 190, "cpu/all/idle": 10}, host="a")
+    outcome = Outcome(1, 5.0, {"throughput": 1e8}, logs=(busy,), user_time=own)
+    found = judged(which, Dispatch("t", case, (1,), ()), outcome, LAUNCH)
+    assert (found.status, len(found.suspicions)) == (status, status == "suspect")
+
+
 @pytest.mark.parametrize(("times", "status"), [(2, "ok"), (3, "suspect")])
 def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, status: str) -> None:
     # What leaves by the loopback interface arrives on it too: each byte is counted both ways.

@@ -55,6 +55,10 @@ def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
         "asked": "3",
         "failed": "1",
         "suspect": "0",
+        "peak": "",
+        "peak_source": "",
+        "note": "2 of 3 replications; 1 failed",
+        "label": "Throughput",
     }
     assert (rows[1]["mean"], rows[1]["stdev"], rows[1]["shown"]) == ("0.1", "", "0.00")
 
@@ -64,6 +68,19 @@ def test_a_missing_cell_has_no_numbers() -> None:
     row = _rows(_csv(points))[1]
     assert (row["datagram"], row["sockbuf"], row["shown"]) == ("1", "2", "---")
     assert {row[name] for name in ("n", "mean", "run", "case_key", "asked")} == {""}
+
+
+def test_a_missing_reference_is_told_from_what_it_would_stand_beside() -> None:
+    cells = [
+        {"metric": "throughput", "label": label, "select": {"engine": engine}}
+        for label, engine in (("Ours", "udp"), ("Theirs", "iperf3"))
+    ]
+    given = {"name": "t", "title": "T", "rows": ["datagram"], "cells": cells}
+    rows = _rows(render_csv(build(TableSpec.model_validate(given), [series([1e6])])))
+    assert [(row["label"], row["shown"]) for row in rows] == [
+        ("Ours", "1000000.00"),
+        ("Theirs", "---"),
+    ]
 
 
 def test_a_case_that_only_failed_says_so() -> None:

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 from report_data import series
-from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, measured, planned
+from store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case, measured, planned
 
 from railgauge.errors import InputError
+from railgauge.report.beside import read_beside
 from railgauge.report.default import default_series, default_spec
+from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.pivot import build
 from railgauge.report.render import render_text
 from railgauge.store import Store
-from railgauge.store.records import MetricInfo, Outcome
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 
 
 def _stream(datagram: int, link: str = "a→b", **more: object) -> list:
@@ -120,3 +122,64 @@ def test_every_default_table_can_be_built() -> None:
 def test_nothing_measured_is_said() -> None:
     with pytest.raises(InputError, match="nothing was measured yet"):
         default_spec([])
+
+
+@pytest.mark.parametrize(
+    ("metrics", "shown"),
+    [
+        (
+            {"operation_rate": "op/s", "slowest_thread": "op/s", "clock": "Hz"},
+            [("operation_rate", "Gop/s"), ("clock", "GHz")],
+        ),
+        ({"throughput": "B/s", "traffic": "B/s"}, [("throughput", "GB/s")]),
+        (
+            {"throughput": "B/s", "accesses": "op/s"},
+            [("throughput", "GB/s"), ("accesses", "Gop/s")],
+        ),
+        (
+            {"throughput": "B/s", "iops": "op/s", "latency_mean": "s", "latency_p50": "s"},
+            [("throughput", "GB/s"), ("iops", "Gop/s"), ("latency_p50", "s")],
+        ),
+    ],
+)
+def test_what_measures_its_own_host_has_headlines_in_fitting_units(
+    metrics: dict[str, str], shown: list[tuple[str, str]]
+) -> None:
+    points = [
+        series([3e9], {"threads": 1}, metric=name, unit=unit, engine="own", server=None)
+        for name, unit in metrics.items()
+    ]
+    (table,) = default_spec(points).tables
+    assert [(cell.metric, cell.unit) for cell in table.cells] == shown
+    assert table.axes["link"].title == "Host"
+
+
+def test_a_test_that_was_skipped_as_a_whole_has_its_table_with_the_reason(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "a.db")) as store:
+        plain, lacking = case(), case(9)
+        cases = [*planned(plain), PlannedCase("theirs", lacking, 3, "iperf3 isn't on gw1")]
+        run = store.begin_run(RUN, cases, METRICS)
+        store.add(run, "stream", plain.key, measured(1), LAUNCH)
+        series = default_series(store, [run])
+        tables = [build(one, series) for one in default_spec(series).tables]
+    assert [table.title for table in tables] == ["stream", "theirs"]
+    assert [one.text for one in tables[1].footnotes] == ["skipped: iperf3 isn't on gw1"]
+    assert tables[1].notes[0] == "Nothing was measured."
+
+
+def test_warnings_and_theoretical_values_come_from_the_store(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "a.db")) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        store.add_peaks(run, [PEAK])
+        store.add(run, "stream", case().key, measured(1), LAUNCH)
+        beside = read_beside(store, [store.run(run)])
+        assert not beside.peaks
+        cells = [CellSpec(metric="throughput", relative_to="network")]
+        wanted = TableSpec(name="t", title="T", rows=["link"], cells=cells)
+        assert list(read_beside(store, [store.run(run)], [wanted]).peaks[run]) == [PEAK]
+        series = default_series(store, [run])
+        (table,) = (build(one, series, beside=beside) for one in default_spec(series).tables)
+    assert [one.text for one in table.footnotes] == [
+        "1 of 3 replications; 2 not measured",
+        "warning: receive buffer clamped",
+    ]

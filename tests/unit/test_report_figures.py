@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from report_data import store_traces, trace
+from report_data import series, store_traces, trace
 
 from railgauge.cases import Case, case_key
 from railgauge.catalogue import load_catalogue
@@ -293,6 +293,18 @@ def test_the_legend_names_only_what_differs(store: Store) -> None:
         "b→a, wait 0.0",
     ]
     assert [line.label for line in tell_apart(there[:1], axes.__getitem__)] == ["a→b"]
+
+
+def test_several_engines_go_by_their_names_not_by_what_only_one_of_them_has() -> None:
+    ours = [
+        series([1.0], {"message": size, "blocking": True, "threads": 1}, engine="tcp")
+        for size in (1024, 2048)
+    ]
+    theirs = [series([1.0], {"message": 1024, "threads": 1}, engine="iperf3")]
+    names = ["link", "engine", "message", "blocking", "threads"]
+    axes = make_axes(names, {}, ["tcp", "iperf3"], load_catalogue())
+    labels = [line.label for line in tell_apart([*ours, *theirs], axes.__getitem__, "threads")]
+    assert labels == ["tcp, message 1KiB", "tcp, message 2KiB", "iperf3, message 1KiB"]
 
 
 def test_more_series_than_can_be_told_apart_are_refused(store: Store, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from report_data import series
+from report_data import reference_table, series
 
 from railgauge.report.machines import FactCell, FactGroup, FactRow, Machines
 from railgauge.report.model import CellSpec, TableSpec
@@ -141,3 +141,10 @@ def test_the_page_has_a_language_a_title_and_both_colour_schemes() -> None:
     assert ("html", {"lang": "en"}) in reader.elements
     assert "<title>R</title>" in page
     assert "prefers-color-scheme: dark" in page
+
+
+def test_each_of_several_marks_leads_to_its_footnote() -> None:
+    html = render_html(_page(), [reference_table()])
+    assert '<sup><a href="#t-a">a</a>,<a href="#t-b">b</a></sup>' in html
+    assert '<p class="note" id="t-b"><sup>b</sup> some values are better' in html
+    assert 'title="theoretical 6.83e+10 B/s (found: 2 × 64 &amp; more)"' in html

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_data import series
+from report_data import reference_table, series
 
 from railgauge.report.machines import FactCell, FactGroup, FactRow, Machines
 from railgauge.report.model import CellSpec, TableSpec
@@ -161,3 +161,12 @@ def test_a_table_of_many_columns_is_shrunk_to_the_page(typeset: Callable[..., st
     text = typeset(table)
     for column in range(25):
         assert f"{2 + column}.00" in text
+
+
+def test_ratios_two_marks_and_theoretical_values_are_set(typeset: Callable[..., str]) -> None:
+    text = typeset(reference_table())
+    (row,) = [line.split() for line in text.splitlines() if line.split()[:2] == ["1", "60.33a"]]
+    assert row[-1] == "88.3a,b"
+    assert "b some values are better than the theoretical one." in text
+    assert "Theoretical: memory of gw1 68.3 GB/s (found: 2 × 64 & more)." in text
+    assert "skipped: no mem_1." in text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from railgauge.report.machines import Machines, in_short, make_machines
-from railgauge.store.records import NewRun, StoredRun
+from railgauge.store.records import NewRun, Peak, StoredRun
 
 
-def _machines(facts: Mapping[str, Mapping[str, str]]) -> Machines:
+def _machines(facts: Mapping[str, Mapping[str, str]], *peaks: Peak) -> Machines:
     new = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", {})
-    return make_machines(StoredRun(1, new, "complete", "", "", (), facts))
+    return make_machines(StoredRun(1, new, "complete", "", "", (), facts, peaks))
 
 
 def _facts(**more: str) -> dict[str, str]:
@@ -74,3 +74,23 @@ def test_in_short_a_long_value_ends_with_an_ellipsis() -> None:
     ((_, text),) = in_short(_machines({"a": {"kernel_command_line": "quiet " * 100}}), 60)
     assert len(text) == 240
     assert text.endswith("…")
+
+
+def test_theoretical_peaks_stand_first_with_their_sources() -> None:
+    sheet = "declared: data sheet"
+    peaks = [
+        Peak("gw1", "memory", 68.256e9, "B/s", sheet),
+        Peak("gw1", "memory_latency", 14e-9, "s", sheet),
+        Peak("hh1", "memory", 68.256e9, "B/s", sheet),
+    ]
+    machines = _machines({"gw1": _facts(memory="1 kB"), "hh1": _facts(memory="1 kB")}, *peaks)
+    first = machines.groups[0]
+    assert (first.title, first.open) == ("Theoretical peaks", True)
+    assert [(row.name, [cell.text for cell in row.cells]) for row in first.rows] == [
+        ("peak memory", [f"68.26 GB/s ({sheet})"]),
+        ("peak memory_latency", [f"14.00 ns ({sheet})", "–"]),
+    ]
+    # A fact of that name is another thing.
+    shown = dict(in_short(machines, 60))
+    assert (shown["memory"], shown["peak memory"]) == ("1 kB", f"68.26 GB/s ({sheet})")
+    assert machines.note == "11 facts of 2 hosts, all of them alike."

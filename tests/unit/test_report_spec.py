@@ -102,6 +102,88 @@ def test_a_mistake_is_told_where_it_stands(
     assert any(line.startswith(problem) for line in found), found
 
 
+_REFERENCE = """\
+railgauge_report: 1
+name: report
+title: A report
+tables:
+  - name: first
+    title: The first
+    rows: [mode, link]
+    cells:
+      - {metric: throughput, unit: Gbit/s, select: {engine: tcp, mode: stream}}
+      - {metric: throughput, relative_to: network, select: {engine: tcp, mode: stream}}
+      - {peak: network, unit: Gbit/s}
+"""
+
+
+def test_a_cell_may_select_for_itself_and_show_what_is_theoretical(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text(_REFERENCE, encoding="utf-8")
+    cells = load_spec(path, load_catalogue()).tables[0].cells
+    assert [(cell.metric, cell.relative_to, cell.peak) for cell in cells] == [
+        ("throughput", "", ""),
+        ("throughput", "network", ""),
+        ("", "", "network"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("9:mode: stream", "mode: steam", "9:72: axis 'mode': 'steam' is not one of"),
+        ("9:mode: stream", "mod: stream", "9:66: unknown axis 'mod': did you mean 'mode'?"),
+        ("9:metric: throughput", "metric: thruput", "9:18: unknown metric 'thruput': did you mean"),
+        ("9:metric: throughput, ", "", "9:9: the cell shows nothing: add the key 'metric', or"),
+        ("10:network", "netwrk", "10:43: unknown resource 'netwrk': did you mean 'network'?"),
+        ("10:network", "memory", "10:43: memory is in B/s and throughput in bit/s, which have no"),
+        ("10:network", '"disk_{mod}"', "10:43: unknown axis 'mod': did you mean 'mode'?"),
+        ("10:relative", "statistic: cv, relative", "10:41: the cv has no ratio to a theoretical"),
+        ("10:relative", "unit: Gbit/s, relative", "10:36: 'Gbit/s' can't show a ratio: use one"),
+        ("11:Gbit/s", "GB/s", "11:31: 'GB/s' can't show the theoretical network: use one of"),
+        ("11:peak", "metric: rate, peak", "11:10: a cell with 'peak' shows no measurement: drop"),
+        ("11:network", "netwrk", "11:16: unknown resource 'netwrk': did you mean 'network'?"),
+    ],
+)
+def test_a_mistake_in_a_cells_own_keys_is_told_where_it_stands(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    number, old = old.split(":", 1)
+    lines = _REFERENCE.splitlines()
+    assert old in lines[int(number) - 1]
+    lines[int(number) - 1] = lines[int(number) - 1].replace(old, new, 1)
+    found = _problems(tmp_path, "\n".join(lines))
+    assert any(line.startswith(problem) for line in found), found
+
+
+def test_a_round_trip_has_no_ratio_to_a_time_of_one_way(tmp_path: Path) -> None:
+    text = _REFERENCE.replace("throughput, relative_to: network", "rtt_p50, relative_to: {}")
+    (problem,) = _problems(tmp_path, text.replace("{}", "network_latency"))
+    assert problem.startswith("10:40: rtt_p50 is a time there and back, and network_latency is one")
+    path = tmp_path / "r.yaml"
+    path.write_text(text.replace("{}", "network_round_trip"), encoding="utf-8")
+    assert load_spec(path, load_catalogue()).tables
+
+
+def test_without_a_selection_the_values_and_units_of_every_engine_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    for mode, unit in (("stream", "Gbit/s"), ("triad", "GB/s"), ("random_read", "MB/s")):
+        text = _GOOD.replace("engine: udp, mode: stream", f"mode: {mode}").replace("Mbit/s", unit)
+        path.write_text(text.replace("[sockbuf]", "[]"), encoding="utf-8")
+        assert load_spec(path, load_catalogue()).tables[0].select == {"mode": mode}
+    assert any(
+        "'ms' can't show the mean of throughput" in problem
+        for problem in _problems(tmp_path, text.replace(unit, "ms"))
+    )
+
+
+def test_a_table_of_theoretical_values_only_is_refused(tmp_path: Path) -> None:
+    lines = _REFERENCE.splitlines()
+    text = "\n".join([*lines[:8], lines[10]])
+    (problem,) = _problems(tmp_path, text)
+    assert problem.startswith("9:7: no cell shows a measurement: add one with the key 'metric'")
+
+
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     text = _GOOD.replace("mode: stream", "mode: steam").replace("unit: Mbit/s", "unit: s")
     assert [line.split(": ")[0] for line in _problems(tmp_path, text)] == ["7:33", "10:40"]

@@ -7,6 +7,7 @@ from report_data import series
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import InputError
+from railgauge.report.beside import Beside
 from railgauge.report.model import AxisSpec, CellSpec, TableSpec
 from railgauge.report.pivot import build
 from railgauge.report.table import Table
@@ -282,7 +283,7 @@ def test_a_ratio_has_its_spread_in_its_own_unit() -> None:
 
 def test_imported_values_are_not_called_replications() -> None:
     points = [series([1e6], {"datagram": 1, "sockbuf": 1}, client="x", server=None)]
-    table = build(_spec(), points, imported=[1])
+    table = build(_spec(), points, beside=Beside(imported=[1]))
     assert table.notes == (
         "Throughput in Mbit/s: 1 imported value per cell.",
         "Imported run 1 of plan fabric.",

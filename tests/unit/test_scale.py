@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from railgauge.cases import Case, ExpandedTest
-from railgauge.catalogue import load_catalogue
+from railgauge.catalogue import Catalogue, load_catalogue
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
@@ -40,7 +40,7 @@ class Diary:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer) -> None: ...
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None: ...
 
     def dispatched(self, dispatch: Dispatch) -> None:
         self.dispatched_pairs.append(dispatch.hosts)

@@ -167,6 +167,11 @@ def test_a_mode_without_use_for_a_duration_takes_an_unknown_time() -> None:
         assert estimate(rounds, catalogue).unknown == unknown
 
 
+def test_a_duration_of_nothing_takes_an_unknown_time() -> None:
+    guess = estimate(arranged(expanded([("a", "b")], duration=0.0)), load_catalogue())
+    assert guess.unknown == 1
+
+
 def test_launches_of_unknown_length_are_counted() -> None:
     test = expanded([("a", "b")], replications=3, duration=5.0, count=100)
     guess = estimate(arranged(test), load_catalogue())

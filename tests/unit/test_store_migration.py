@@ -13,6 +13,7 @@ from sqlalchemy import create_engine, inspect, text
 from store_samples import (
     LAUNCH,
     METRICS,
+    PEAK,
     RUN,
     SUSPICIONS,
     case,
@@ -33,7 +34,7 @@ from railgauge.store.migrate import VERSION_TABLE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Of each older schema, how many tables it had.
-OLD = {"0001": 10, "0002": 12, "0003": 13}
+OLD = {"0001": 10, "0002": 12, "0003": 13, "0004": 31}
 
 
 def old_database(path: Path, schema: str = "0001") -> dict[str, list[tuple[object, ...]]]:
@@ -65,6 +66,9 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         if schema < "0003":
             # Cases have got a column more.
             after["bench_case"] = [row[:-1] for row in after["bench_case"]]
+        # As have a run's cases.
+        assert {row[-1] for row in after["run_case"]} == {None}
+        after["run_case"] = [row[:-1] for row in after["run_case"]]
         assert {name: after[name] for name in before} == before
         connection.close()
         assert store.run(1).new == RUN
@@ -75,11 +79,18 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         store.reopen_run(1)
         store.add(1, "stream", case(64).key, lossy(2), LAUNCH)
         assert [each.replication for each in store.traces([1])] == [*traced, 2]
-        assert (store.logs(1), store.run_logs(1), store.suspicions(1)) == ([], [], [])
+        kept = [2] if schema > "0003" else []
+        assert [each.replication for each in store.logs(1)] == kept
+        assert [each.replication for each in store.suspicions(1)] == kept * len(SUSPICIONS)
+        assert (store.run_logs(1), store.peaks(1)) == ([], ())
         outcome = replace(logged(3, system_log()), status="suspect", suspicions=SUSPICIONS)
         store.add(1, "stream", case(64).key, outcome, LAUNCH)
-        assert [each.log.counts for each in store.logs(1)] == [system_log().counts]
-        assert [each.replication for each in store.suspicions(1)] == [3] * len(SUSPICIONS)
+        assert [each.log.counts for each in store.logs(1)][-1] == system_log().counts
+        assert [each.replication for each in store.suspicions(1)][-2:] == [3] * len(SUSPICIONS)
+        store.skip(1, "stream", case(64).key, "iperf3 isn't on gw1")
+        store.add_peaks(1, [PEAK])
+        assert store.peaks(1) == (PEAK,)
+        assert [each.skipped for each in store.run(1).cases] == ["", "iperf3 isn't on gw1"]
         group = pair("n1", "n2", ("n1", "n2", "n3"))
         new = store.begin_run(RUN, planned(group), METRICS)
         assert store.run(new).cases[0].case == group
@@ -94,6 +105,8 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.begin() as connection:
         for statement in (
+            "DROP TABLE peak",
+            "ALTER TABLE run_case DROP COLUMN skipped",
             "DROP VIEW system_log",
             *(f"DROP TABLE {table.name}" for table in reversed(LOG_TABLES)),
             "DROP VIEW loss_runs",

@@ -89,3 +89,27 @@ def test_formatted_times_read_back_to_six_digits(seconds: float) -> None:
 @given(st.floats(min_value=1, max_value=1e14))
 def test_formatted_rates_read_back_to_six_digits(rate: float) -> None:
     assert math.isclose(units.parse_rate(units.format_rate(rate)), rate, rel_tol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("68.256GB/s", 68.256e9, "B/s"),
+        ("10GiB/s", 10 * 2.0**30, "B/s"),
+        ("147.2GFLOP/s", 147.2e9, "op/s"),
+        ("588.8 Gop/s", 588.8e9, "op/s"),
+        ("14ns", 14e-9, "s"),
+        ("0.5ms", 0.5e-3, "s"),
+        ("10Gbit/s", 1e10, "bit/s"),
+        ("2.3GHz", 2.3e9, "Hz"),
+        ("64GiB", 64 * 2.0**30, "B"),
+    ],
+)
+def test_a_quantity_tells_its_base_unit(text: str, value: float, unit: str) -> None:
+    assert units.parse_quantity(text) == (value, unit)
+
+
+@pytest.mark.parametrize("text", ["14", "14 parsecs", "GB/s", "-1GB/s", True])
+def test_what_has_no_unit_is_no_quantity(text: str | bool) -> None:
+    with pytest.raises(ValueError, match=r"write|use one of"):
+        units.parse_quantity(text)

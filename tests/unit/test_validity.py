@@ -159,6 +159,13 @@ def test_what_is_derived_is_announced() -> None:
     assert set(derived_metrics(two_sided=False, soak=False)) == {"client_cpu_load"}
 
 
+def test_nothing_costs_cpu_time_for_bytes_received_on_a_host_that_receives_none() -> None:
+    busy = log(soak=SOAK)
+    announced = derived_metrics(two_sided=False, soak=True, receives=False)
+    assert set(announced) == {"client_cpu_load", "client_cpu_load_soak"}
+    assert set(derive({"throughput": 1e9}, {"client": busy})) == set(announced)
+
+
 def test_a_log_without_ticks_has_no_load() -> None:
     empty = log({"cpu/all/user": 0, "cpu/all/system": 0, "cpu/all/idle": 0})
     assert cpu_load(empty) is None

@@ -7,9 +7,9 @@ from railgauge.catalogue.info import (
     MetricDescription,
     ParameterInfo,
     Series,
-    Value,
 )
 from railgauge.catalogue.load import load_catalogue, read_engine
+from railgauge.catalogue.written import Value
 
 __all__ = [
     "SOAK",

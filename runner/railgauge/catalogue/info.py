@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from railgauge import units
-from railgauge.catalogue.template import split_arguments, split_template
+from railgauge.catalogue.output import Output
+from railgauge.catalogue.program import Program, expand
+from railgauge.catalogue.template import split_arguments
+from railgauge.catalogue.written import Value, Written, plain
 from railgauge.errors import EngineError, InputError
 from railgauge.validation import suggest
-
-# A parameter's value in base units: bytes (int), seconds or bit/s (float), or what it plainly is.
-Value = int | float | str | bool
 
 # A parameter that any engine's cases may have and no engine is told: soakers keep the CPUs awake,
 # which makes another case.
@@ -32,6 +32,7 @@ class ParameterInfo:
     by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
     to set it. `modes` are those in which it has an effect; none named means all. In the modes
     `required_in` each test has to set it, whatever its default, and a number to more than 0.
+    `written` is how somebody else's program is told of it.
     """
 
     name: str
@@ -44,9 +45,18 @@ class ParameterInfo:
     help: str = ""
     modes: tuple[str, ...] = ()
     required_in: tuple[str, ...] = ()
+    written: Written = field(default_factory=Written)
 
     def parse(self, value: object) -> Value:
         """Return what a plan wrote, in base units; ValueError says what to write instead."""
+        parsed = self._parse(value)
+        try:
+            self.written.text(parsed)
+        except ValueError as error:
+            raise ValueError(f"{self.format(parsed)} can't be used: {error}") from None
+        return parsed
+
+    def _parse(self, value: object) -> Value:
         if isinstance(value, bool) != (self.type == "bool") or not isinstance(
             value, int | float | str
         ):
@@ -124,7 +134,7 @@ def _written(value: object) -> str:
 class MetricDescription:
     """A value that an engine reports: base unit, and whether higher, lower or neither is better.
 
-    `source`, for somebody else's program, is the metric of rail-exec that it is. An `optional` one
+    `source` says where it stands in what somebody else's program writes. An `optional` one
     comes only where it could be measured; the others come in each replication of their modes.
     """
 
@@ -162,7 +172,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What an engine is and takes. `command` is the template of somebody else's command line.
+    """What an engine is and takes. `program` is how somebody else's program is run.
 
     In `solo_modes` the client measures alone: the link's other host only gives the address.
     `group_modes` are measured among all hosts of a group; those of them that are also `pair_modes`
@@ -175,7 +185,7 @@ class EngineInfo:
     roles: tuple[str, ...]
     parameters: Mapping[str, ParameterInfo]
     metrics: Mapping[str, MetricDescription]
-    command: tuple[str, ...] | None = None
+    program: Program | None = None
     solo_modes: tuple[str, ...] = ()
     group_modes: tuple[str, ...] = ()
     pair_modes: tuple[str, ...] = ()
@@ -191,8 +201,15 @@ class EngineInfo:
         """Whether it is one MPI job, with a rank or more on each host."""
         return "rank" in self.roles
 
+    @property
+    def launched_singly(self) -> bool:
+        """Whether a launch is of one replication, as its server is started anew for each."""
+        return self.program is not None and bool(self.program.server)
+
     def measures(self, mode: Value | None) -> str:
         """Return what it measures in `mode`: `links`, `groups` or `hosts`."""
+        if self.program is not None and self.program.mpi:
+            return self.program.mpi
         if mode in self.group_modes:
             return "groups"
         return "links" if self.two_sided or self.parallel else "hosts"
@@ -204,22 +221,38 @@ class EngineInfo:
         return info is not None and info.applies(modes)
 
     def is_timed(self, parameters: Mapping[str, Value]) -> bool:
-        """Return whether a replication with `parameters` takes their duration, and no count."""
-        timed = self.has_effect("duration", parameters)
+        """Return whether a replication with `parameters` takes their duration, and no count.
+
+        A duration of 0 means as long as it takes.
+        """
+        timed = self.has_effect("duration", parameters) and bool(parameters.get("duration"))
         counted = self.has_effect("count", parameters) and bool(parameters.get("count"))
         return timed and self.parameters["duration"].type == "time" and not counted
 
-    def argv(self, parameters: Mapping[str, Value]) -> list[str]:
-        """Return the command line of somebody else's program for `parameters`.
+    def written(self, parameters: Mapping[str, Value], **more: str) -> dict[str, str]:
+        """Return the `parameters` as somebody else's program is told of them, and `more` texts.
+
+        One that has no effect in the mode is written as nothing.
+        """
+        told = {
+            name: info.written.text(parameters[name]) if self.has_effect(name, parameters) else ""
+            for name, info in self.parameters.items()
+            if name in parameters
+        }
+        return {**told, **more}
+
+    @property
+    def several(self) -> frozenset[str]:
+        """The parameters that stand for several arguments of somebody else's program."""
+        return frozenset(name for name, each in self.parameters.items() if each.type == "argv")
+
+    def argv(self, parameters: Mapping[str, Value], **more: str) -> list[str]:
+        """Return the command line of somebody else's program, with `more` texts for placeholders.
 
         An argument that is just the placeholder of an `argv` parameter becomes all its arguments.
-        Values stand in base units: bytes, seconds, bit/s.
         """
-        return [
-            argument
-            for template in self.command or ()
-            for argument in self._expand(template, parameters)
-        ]
+        assert self.program is not None
+        return expand(self.program.command, self.written(parameters, **more), self.several)
 
     def options(self, parameters: Mapping[str, Value]) -> list[str]:
         """Return the options of our own engine for `parameters`, but those that we see to."""
@@ -229,50 +262,37 @@ class EngineInfo:
             if name != SOAK or name in self.parameters
         ]
 
+    def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
+        """EngineError `output` if somebody else's program says that it took other `parameters`."""
+        if self.program is not None and self.program.confirmed:
+            self.program.check_confirmed(Output(output), self.written(parameters))
+
     def read_metrics(
         self, reported: Mapping[str, float], output: str, mode: Value | None = None
     ) -> dict[str, float]:
         """Return this engine's metrics in `mode` from what it, or rail-exec for it, reported.
 
         `output` is what somebody else's program printed. EngineError `contract` where a metric is
-        missing that is not optional, or one is unknown and so has no unit.
+        missing that is not optional, or one is unknown and so has no unit; `output` where a
+        program's output lacks one.
         """
-        if self.command is None:
-            if unknown := sorted(set(reported) - set(self.metrics)):
-                raise EngineError(
-                    "contract",
-                    f"engine {self.name} reported {', '.join(unknown)}, which its description "
-                    "lacks: are the engines on the host older or newer than this railgauge?",
-                )
-            wanted = {
-                metric.name
-                for metric in self.metrics.values()
-                if not metric.optional and (not metric.modes or mode in metric.modes)
-            }
-            if missing := sorted(wanted - set(reported)):
-                raise EngineError(
-                    "contract", f"engine {self.name} did not report {', '.join(missing)}"
-                )
-            return dict(reported)
-        sources = {metric.name: metric.source for metric in self.metrics.values()}
-        if missing := sorted(set(sources.values()) - set(reported)):
-            raise EngineError("contract", f"rail-exec did not report {', '.join(missing)}")
-        return {name: reported[source] for name, source in sources.items()}
-
-    def _expand(self, template: str, parameters: Mapping[str, Value]) -> list[str]:
-        parts = split_template(template)
-        if len(parts) == 1:
-            text, named = parts[0]
-            if named and self.parameters[text].type == "argv":
-                return split_arguments(str(parameters[text]))
-        return ["".join(plain(parameters[text]) if named else text for text, named in parts)]
-
-
-def plain(value: Value) -> str:
-    """Return `value` as programs read it: base units without a name, true or false."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        if self.program is not None:
+            optional = frozenset(each.name for each in self.metrics.values() if each.optional)
+            return self.program.read(reported, Output(output), mode, optional)
+        if unknown := sorted(set(reported) - set(self.metrics)):
+            raise EngineError(
+                "contract",
+                f"engine {self.name} reported {', '.join(unknown)}, which its description "
+                "lacks: are the engines on the host older or newer than this railgauge?",
+            )
+        wanted = {
+            metric.name
+            for metric in self.metrics.values()
+            if not metric.optional and (not metric.modes or mode in metric.modes)
+        }
+        if missing := sorted(wanted - set(reported)):
+            raise EngineError("contract", f"engine {self.name} did not report {', '.join(missing)}")
+        return dict(reported)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from railgauge.catalogue.info import (
     MetricDescription,
     ParameterInfo,
     Series,
-    Value,
 )
+from railgauge.catalogue.written import Value
 from railgauge.errors import EnvironmentFailedError, FileProblems, Problem
 
 # Plans don't name rail-exec itself; they name what it runs.

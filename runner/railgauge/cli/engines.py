@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -28,8 +29,9 @@ def engines(name: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(engine) for engine in chosen], indent=2))
     elif name is None:
+        width = max(len(each.name) for each in chosen)
         for engine in chosen:
-            click.echo(f"{engine.name:<10} {engine.summary}")
+            click.echo(f"{engine.name:<{width}} {engine.summary}{_runs(engine)}")
     else:
         click.echo("\n".join(describe(chosen[0])))
 
@@ -37,6 +39,7 @@ def engines(name: str | None, as_json: bool) -> None:
 def describe(engine: EngineInfo) -> Iterator[str]:
     """Yield the lines that tell what an engine takes, what it reports, and what its modes need."""
     yield f"{engine.name} {engine.version}: {engine.summary}"
+    yield from _about_program(engine)
     yield "\nparameters"
     for parameter in engine.parameters.values():
         yield f"  {parameter.name} ({_about(parameter)}): {parameter.help}"
@@ -44,7 +47,8 @@ def describe(engine: EngineInfo) -> Iterator[str]:
     for metric in engine.metrics.values():
         better = "" if metric.better == "neither" else f", {metric.better} is better"
         optional = ", where it can be measured" if metric.optional else ""
-        yield f"  {metric.name} ({metric.unit}{better}{optional}): {metric.help}"
+        source = f" [{metric.source}]" if metric.source else ""
+        yield f"  {metric.name} ({metric.unit}{better}{optional}): {metric.help}{source}"
     if engine.series or engine.solo_modes or engine.group_modes:
         yield "\nmodes"
     for series in engine.series:
@@ -61,6 +65,32 @@ def describe(engine: EngineInfo) -> Iterator[str]:
         yield f"  {mode}: on groups of hosts{pairs}"
 
 
+def _runs(engine: EngineInfo) -> str:
+    """Return which program it needs on a host, if it is somebody else's."""
+    needs = engine.program.needs if engine.program else ()
+    return f" (needs {', '.join(needs)})" if needs else ""
+
+
+def _about_program(engine: EngineInfo) -> Iterator[str]:
+    """Yield how somebody else's program is run."""
+    program = engine.program
+    if program is None:
+        return
+    yield "\nprogram"
+    yield f"  measures {engine.measures(None)}{', as an MPI job' if program.mpi else ''}"
+    if program.needs:
+        yield f"  needs {', '.join(program.needs)}: without, its cases are skipped"
+    if program.requires:
+        yield f"  requires that this succeeds: {shlex.join(program.requires)}"
+    for word, items in (("server", program.server), ("command", program.command)):
+        if items:
+            shown = (item if isinstance(item, str) else f"[{shlex.join(item)}]" for item in items)
+            yield f"  {word}: {' '.join(shown)}"
+    if program.files or program.output:
+        read = f", reads {program.output}" if program.output else ""
+        yield f"  in a working folder: writes {', '.join(program.files) or 'nothing'}{read}"
+
+
 def _about(parameter: ParameterInfo) -> str:
     """Return a parameter's type, default, choices and where it has to be set."""
     words = [parameter.type]
@@ -70,6 +100,8 @@ def _about(parameter: ParameterInfo) -> str:
         words.append(f"default {parameter.format(parameter.default) or '(empty)'}")
     if parameter.choices:
         words.append(f"one of {', '.join(parameter.choices)}")
+    if parameter.modes:
+        words.append(f"in mode {', '.join(parameter.modes)}")
     if parameter.required_in:
         words.append(f"required in mode {', '.join(parameter.required_in)}")
     return ", ".join(words)

@@ -11,6 +11,7 @@ from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
 from railgauge.errors import InputError
 from railgauge.hpcbench.importing import import_hpcbench
+from railgauge.importing import import_tool
 from railgauge.store import Store
 from railgauge.store.import_csv import CsvMapping, import_csv, parse_binding, parse_setting
 
@@ -108,6 +109,39 @@ def hpcbench_command(files: tuple[Path, ...], plan: str, where: str) -> None:
         f"run {result.run}: {result.replications} replications of {result.cases} cases "
         f"from {result.files} outputs and {result.logs} system logs"
     )
+
+
+def _tool_command(tool: str, wrote: str, hosts: str) -> None:
+    """Add the command that reads what `wrote` says, which tells `hosts` or not."""
+
+    @import_group.command(tool, help=f"Store {wrote} as one run. See docs/tools.md.")
+    @click.argument(
+        "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+    )
+    @click.option("--link", default="", metavar="NAME", help=f"The link or host measured; {hosts}.")
+    @click.option(
+        "--plan", default="", metavar="NAME", help=f"The run's plan; default: the file, or {tool}."
+    )
+    @click.option(
+        "--test", default="", metavar="NAME", help="The test; default: the engine's name."
+    )
+    @database
+    def command(files: tuple[Path, ...], link: str, plan: str, test: str, where: str) -> None:
+        catalogue = load_catalogue()
+        with contextlib.closing(Store.open(where)) as store:
+            result = import_tool(
+                store, tool, files, catalogue=catalogue, link=link, plan=plan, test=test
+            )
+        click.echo(
+            f"run {result.run}: {result.replications} replications of {result.cases} cases "
+            f"from {result.files} files"
+        )
+
+
+_tool_command("iperf3", "outputs of iperf3 --json", "default: as the files tell")
+_tool_command("fio", "outputs of fio --output-format=json", "the files don't tell it")
+_tool_command("netperf", "outputs of netperf, tables or -k", "the files don't tell it")
+_tool_command("osu", "outputs of the OSU micro-benchmarks", "the files don't tell it")
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -58,6 +59,8 @@ def tell(request: Request, finished: Finished) -> int:
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
     click.echo(f", {finished.missing} missing" if finished.missing else "", nl=False)
     click.echo(f", {finished.suspect} suspect" if finished.suspect else "")
+    for why, count in Counter(finished.skipped).items():
+        click.echo(f"{count} {'cases' if count > 1 else 'case'} skipped: {why}")
     if finished.missing and finished.out_of_time:
         click.echo(
             f"stopped for the time limit: {finished.missing} missing; "

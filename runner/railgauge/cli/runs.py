@@ -13,6 +13,7 @@ from railgauge.cases import Case, case_name, varying
 from railgauge.catalogue import Catalogue, load_catalogue
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
+from railgauge.report.characters import visible
 from railgauge.store import Store
 from railgauge.store.records import Failure, RunSummary, StoredRun, StoredSuspicion
 
@@ -118,7 +119,8 @@ def _tell_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalo
     for (test, replication, _, code, message), those in together.items():
         name = case_name(those[0].case, names[test], catalogue)
         more = f" and {len(those) - 1:,} more pairs" if len(those) > 1 else ""
-        click.echo(f"failed: {test} {name}{more} replication {replication}: {message} [{code}]")
+        words = visible(message.strip())
+        click.echo(f"failed: {test} {name}{more} replication {replication}: {words} [{code}]")
 
 
 def _tell_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
@@ -152,10 +154,12 @@ def _as_json(stored: StoredRun) -> dict[str, object]:
                 "case_key": each.case.key,
                 "parameters": dict(each.case.parameters),
                 "replications": each.replications,
+                "skipped": each.skipped,
             }
             for each in stored.cases
         ],
         "facts": {host: dict(found) for host, found in stored.facts.items()},
+        "peaks": [asdict(peak) for peak in stored.peaks],
     }
 
 

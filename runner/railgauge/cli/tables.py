@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from railgauge.catalogue import Catalogue
+from railgauge.report.beside import read_beside
 from railgauge.report.default import default_series, default_spec
 from railgauge.report.pivot import build
 from railgauge.report.render import render_text
@@ -25,9 +26,9 @@ def default_text(store: Store, runs: Sequence[int], catalogue: Catalogue) -> str
     series = default_series(store, runs)
     if not series:
         return ""
-    imported = [run for run in runs if store.run(run).new.origin == "imported"]
+    beside = read_beside(store, map(store.run, runs))
     tables = [
-        build(table, series, catalogue=catalogue, imported=imported)
+        build(table, series, catalogue=catalogue, beside=beside)
         for table in default_spec(series).tables
     ]
     return "\n".join(
@@ -42,6 +43,9 @@ def _in_short(table: Table, runs: Sequence[int]) -> str:
         found = [(row.cells[index], row) for row in table.rows if row.cells[index].summary]
         lines.append(f"  {_title(heading)}: {_extremes(found, len(table.rows))}")
     lines += [line for note in table.notes for line in textwrap.wrap(note, _WIDTH)]
+    marked = sum(any(cell.mark for cell in row.cells) for row in table.rows)
+    if marked:
+        lines.append(f"Rows with footnotes: {marked:,}.")
     named = " ".join(map(str, runs))
     lines.append(f"All rows: railgauge report {named} --out DIR")
     return "".join(f"{line}\n" for line in lines)

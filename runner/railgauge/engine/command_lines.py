@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
-from railgauge.catalogue.info import plain
-from railgauge.engine.mpi_job import Launcher, watch_option
+from railgauge.catalogue.external import RANKS
+from railgauge.catalogue.program import Program, expand, fill
+from railgauge.catalogue.written import plain
+from railgauge.engine.mpi_job import Launcher, foreign_job, watch_option
 
 # Engines that make something of what their link is known to carry.
 _KNOW_LINK_RATE = ("tcp", "udp")
@@ -89,10 +92,47 @@ def client_argv(
     ]
 
 
-def executor_argv(
-    engine: EngineInfo, case: Case, folder: str, count: int, terms: Terms
+def host_argv(
+    engine: EngineInfo, case: Case, folder: str, *, count: int, terms: Terms, deadline: float
 ) -> list[str]:
-    """Return how rail-exec is started to run somebody else's program `count` times."""
+    """Return how our engine is started that measures `count` replications of its own host."""
+    return [
+        f"{folder}/rail-{engine.name}",
+        "client",
+        "--json",
+        f"--replications={count}",
+        f"--deadline={deadline:.0f}",
+        *terms.watch_option(0),
+        *engine.options(case.parameters),
+    ]
+
+
+def executor_argv(
+    engine: EngineInfo,
+    case: Case,
+    folder: str,
+    count: int,
+    terms: Terms,
+    port: int | None = None,
+) -> list[str]:
+    """Return how rail-exec is started to run somebody else's program `count` times.
+
+    `port` is its server's, if it has one. An MPI program is started on all the launch's hosts.
+    """
+    program = engine.program
+    assert program is not None
+    written = engine.written(case.parameters, **_ends(terms, port))
+    command = expand(program.command, written, engine.several)
+    files = [part for name, text in program.files.items() for part in (name, fill(text, written))]
+    start: list[str] = []
+    if program.mpi:
+        start = foreign_job(
+            terms.launcher,
+            program.launcher,
+            hosts=terms.names,
+            each=int(case.parameters.get(RANKS, 1)),
+            further=expand(program.launcher_arguments, written),
+        )
     return [
         f"{folder}/rail-exec",
         "client",
@@ -100,6 +140,48 @@ def executor_argv(
         f"--replications={count}",
         f"--timeout={plain(case.parameters['timeout'])}",
         *terms.watch_option(0),
+        *([f"--files={len(program.files)}"] if files else []),
+        *([f"--output-file={program.output}"] if program.output else []),
         "--",
-        *engine.argv(case.parameters),
+        *files,
+        *start,
+        *_environment(program, written),
+        *command,
     ]
+
+
+def guarded_argv(
+    engine: EngineInfo, case: Case, folder: str, terms: Terms, deadline: float
+) -> list[str]:
+    """Return how rail-exec is started to be the guard of somebody else's server.
+
+    It chooses the port, unless the plan or the description does, and puts it in.
+    """
+    program = engine.program
+    assert program is not None
+    written = engine.written(case.parameters, **_ends(terms, None))
+    return [
+        f"{folder}/rail-exec",
+        "server",
+        "--json",
+        f"--port={program.port or terms.control_port}",
+        f"--deadline={deadline:.0f}",
+        *terms.watch_option(1),
+        *([f"--ready={program.ready}"] if program.ready else []),
+        "--",
+        *_environment(program, written),
+        *expand(program.server, written, engine.several),
+    ]
+
+
+def _ends(terms: Terms, port: int | None) -> dict[str, str]:
+    """Return what templates may say of a link's two ends; what isn't known stays a placeholder."""
+    ends = dict(zip(("client", "server"), terms.at, strict=False))
+    return {**ends, "port": "{port}" if port is None else str(port)}
+
+
+def _environment(program: Program, written: Mapping[str, str]) -> list[str]:
+    """Return what stands before a command so that it has its variables."""
+    if not program.environment:
+        return []
+    return ["env", *(f"{key}={fill(text, written)}" for key, text in program.environment.items())]

@@ -31,4 +31,5 @@ def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
 
 def _launcher(mpi: Mpi, hosts: Sequence[Host]) -> Launcher:
     slurm = all(host.transport == "slurm" for host in hosts)
-    return Launcher(mpi.launcher or ("srun" if slurm else "mpirun"), mpi.agent)
+    program = mpi.launcher or ("srun" if slurm else "mpirun")
+    return Launcher(program, mpi.agent, mpi.prefix or "")

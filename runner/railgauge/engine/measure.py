@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 
 from railgauge.cases import Case
 from railgauge.catalogue import EngineInfo
-from railgauge.engine.command_lines import Terms, client_argv, executor_argv, server_argv
+from railgauge.engine.command_lines import (
+    Terms,
+    client_argv,
+    executor_argv,
+    guarded_argv,
+    host_argv,
+    server_argv,
+)
 from railgauge.engine.deploy_mpi import Mpi
 from railgauge.engine.events import (
     Done,
@@ -35,7 +42,7 @@ from railgauge.engine.patience import patience_for
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.errors import EngineError, HostUnreachableError
-from railgauge.transport.base import Transport
+from railgauge.transport.base import Transport, end
 
 # Starting, connecting and agreeing on settings; generous, since a loaded host is no failure.
 _START_SECONDS = 30.0
@@ -90,8 +97,10 @@ def measure(
     In a mode that needs no server nothing is started at the server, which only has the address.
     Raises HostUnreachableError (with `host`) when a host is lost; the replication that was under
     way is yielded as failed before that. What goes wrong after the last replication changes
-    nothing: each has its outcome.
+    nothing: each has its outcome. Of an engine that is launched singly only the first is measured.
     """
+    if engine.launched_singly:
+        numbers = numbers[:1]
     progress = _Progress(numbers, time.time(), TraceParts(engine, case), PairRows(engine, case))
     try:
         with contextlib.ExitStack() as stack:
@@ -126,6 +135,8 @@ def _start(
     port: int | None = None
     listening: Program | None = None
     client = sites[0]
+    if engine.program is not None:
+        return _start_program(engine, case, count, sites, terms, programs, stack)
     if engine.parallel:
         assert client.mpi is not None
         argv = mpi_argv(
@@ -141,7 +152,7 @@ def _start(
             launch=terms.launch,
         )
     elif case.server is None:
-        argv = executor_argv(engine, case, client.engines, count, terms)
+        argv = host_argv(engine, case, client.engines, count=count, terms=terms, deadline=deadline)
     else:
         server = sites[1]
         if case.parameters.get("mode") not in engine.solo_modes:
@@ -163,6 +174,35 @@ def _start(
     running = _launch(client, argv, secret)
     stack.enter_context(programs.hold(running.process))
     return events(running, listening, patience)
+
+
+def _start_program(
+    engine: EngineInfo,
+    case: Case,
+    count: int,
+    sites: Sequence[Site],
+    terms: Terms,
+    programs: RunningPrograms,
+    stack: contextlib.ExitStack,
+) -> Iterator[Event]:
+    """Start somebody else's program, with its server first if it has one."""
+    assert engine.program is not None
+    patience = patience_for(engine, case)
+    server: Program | None = None
+    port: int | None = None
+    if engine.program.server:
+        deadline = _START_SECONDS + patience
+        server = _launch(sites[1], guarded_argv(engine, case, sites[1].engines, terms, deadline))
+        stack.enter_context(programs.hold(server.process))
+        port = listening_port(server, engine.name, _START_SECONDS)
+    client = _launch(sites[0], executor_argv(engine, case, sites[0].engines, count, terms, port))
+    stack.enter_context(programs.hold(client.process))
+    for event in events(client, server, patience):
+        if server is not None and isinstance(event, Replicated):
+            # Its watcher's log is complete when it has ended.
+            with blaming(server.host):
+                end((server.process,))
+        yield event
 
 
 def _launch(site: Site, argv: list[str], secret: str | None = None) -> Program:
@@ -204,6 +244,7 @@ def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Pr
     metrics: Mapping[str, float] = {}
     if pairs is None:
         metrics = engine.read_metrics(event.metrics, event.output, case.parameters.get("mode"))
+        engine.check_confirmed(case.parameters, event.output)
     trace = progress.trace.take(event.number)
     if event.warmup:
         return Outcome(0, event.started_at, metrics, warmup=True, pairs=pairs or {})
@@ -213,7 +254,14 @@ def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Pr
             f"{engine.name} reported replication {event.number} after {progress.measured}",
         )
     number = progress.numbers[progress.measured]
-    outcome = Outcome(number, event.started_at, metrics, trace=trace, pairs=pairs or {})
+    outcome = Outcome(
+        number,
+        event.started_at,
+        metrics,
+        trace=trace,
+        pairs=pairs or {},
+        user_time=None if engine.program is None else event.metrics.get("user_time"),
+    )
     progress.measured += 1
     return outcome
 

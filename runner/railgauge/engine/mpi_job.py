@@ -14,6 +14,8 @@ from railgauge.engine.deploy_mpi import Mpi
 _AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 _AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
 
+_UNBOUND = ("--bind-to", "none")
+
 # The job's own guard: Open MPI 5's mpirun doesn't tell its ranks of the end of standard input, and
 # sometimes heeds no SIGTERM. All ranks end with it.
 _GUARD = """
@@ -35,6 +37,7 @@ exit "$status"
 _STEP = """
 nodes=$(mktemp "${TMPDIR:-/tmp}/railgauge-nodes.XXXXXX") || exit 1
 trap 'rm -f "$nodes"' EXIT
+trap 'exit 143' TERM
 printf "%s\\n" "$1" | tr , "\\n" >"$nodes" || exit 1
 ranks=$2; shift 2
 job=$SLURM_JOB_ID called=${SLURM_JOB_NAME:-rail-mpi}
@@ -49,10 +52,14 @@ srun --jobid="$job" --overlap --mem=0 --overcommit --quiet --mpi=pmix --cpu-bind
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """What starts the ranks: `mpirun` or `srun`, and what mpirun uses in place of ssh."""
+    """What starts the ranks: `mpirun` or `srun`, and what mpirun uses in place of ssh.
+
+    `prefix` is where the plan says that the MPI is, "" if in PATH.
+    """
 
     program: str = "mpirun"
     agent: str | None = None
+    prefix: str = ""
 
 
 def mpi_argv(
@@ -77,9 +84,12 @@ def mpi_argv(
     each = 1
     if engine.has_effect("ranks_per_host", case.parameters):
         each = int(case.parameters["ranks_per_host"])
-    start = (
-        _srun(hosts, each) if launcher.program == "srun" else _mpirun(hosts, each, mpi, launcher)
-    )
+    if launcher.program == "srun":
+        start = _srun(hosts, each)
+    else:
+        # The engine binds its ranks itself, and says where: so it does the same under srun.
+        mpirun = [f"{mpi.folder}/mpirun"]
+        start = ["sh", "-c", _GUARD, "railgauge", *_mpirun(hosts, each, mpirun, launcher, _UNBOUND)]
     return [
         *start,
         mpi.program,
@@ -98,17 +108,44 @@ def watch_option(names: str | None, launch: int) -> list[str]:
     return [f"--watch={names}:{launch}"] if names else []
 
 
-def _mpirun(hosts: Sequence[str], each: int, mpi: Mpi, launcher: Launcher) -> list[str]:
+def foreign_job(
+    launcher: Launcher,
+    own: Sequence[str],
+    *,
+    hosts: Sequence[str],
+    each: int,
+    further: Sequence[str],
+) -> list[str]:
+    """Return what stands before somebody else's MPI program to start `each` ranks on each host.
+
+    Its `own` launcher takes the place of mpirun, which gets the `further` arguments. rail-exec
+    guards the job.
+    """
+    if launcher.program == "srun":
+        return _srun(hosts, each)
+    bound = any(each.startswith("--bind-to") for each in further)
+    mpirun = list(own) or mpirun_of(launcher)
+    return _mpirun(hosts, each, mpirun, launcher, [*further, *(() if bound else _UNBOUND)])
+
+
+def mpirun_of(launcher: Launcher) -> list[str]:
+    """Return the mpirun of the plan's MPI."""
+    return [f"{launcher.prefix}/bin/mpirun" if launcher.prefix else "mpirun"]
+
+
+def _mpirun(
+    hosts: Sequence[str],
+    each: int,
+    mpirun: Sequence[str],
+    launcher: Launcher,
+    further: Sequence[str],
+) -> list[str]:
     agent = [f"{name}={launcher.agent}" for name in _AGENT] if launcher.agent else []
     return [
-        "sh",
-        "-c",
-        _GUARD,
-        "railgauge",
         "env",
         *_AS_ROOT,
         *agent,
-        f"{mpi.folder}/mpirun",
+        *mpirun,
         "--host",
         ",".join(f"{host}:{each}" for host in hosts),
         "-n",
@@ -116,9 +153,7 @@ def _mpirun(hosts: Sequence[str], each: int, mpi: Mpi, launcher: Launcher) -> li
         # In the order of the hosts, of which one may stand there twice.
         "--map-by",
         "slot",
-        # The engine binds its ranks itself, and says where: so it does the same under srun.
-        "--bind-to",
-        "none",
+        *further,
     ]
 
 

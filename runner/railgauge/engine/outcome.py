@@ -35,7 +35,8 @@ class Outcome:
     empty when none was asked for. Where the pairs of a group were measured, `pairs` are the metrics
     of each, by client and server, and there are no others. `logs` are of the hosts that measured,
     the client's first, or by rank; `ports` of the equipment between them. A suspect one has been
-    measured, but has `suspicions`.
+    measured, but has `suspicions`. `user_time` is the user CPU time (s) of somebody else's program,
+    whether or not its metrics tell it: not stored, but what others used is told from it.
     """
 
     replication: int
@@ -50,3 +51,4 @@ class Outcome:
     logs: tuple[SystemLog, ...] = ()
     ports: tuple[PortLog, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()
+    user_time: float | None = None

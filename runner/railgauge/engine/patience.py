@@ -10,6 +10,9 @@ from railgauge.catalogue import EngineInfo
 _GRACE_SECONDS = 120.0
 # A replication bounded by a count or an amount may take long; a whole day without a word is a hang.
 _COUNTED_SECONDS = 86_400.0
+# Files that are filled before the first replication and brought to the device after each: at the
+# least so many bytes a second.
+_LEAST_DISK_RATE = 10e6
 # Of a matrix: what each pair measures one after another, the messages that its streams send however
 # long they take, and the rate (bit/s) that they get at the least.
 _PARTS = 4
@@ -23,10 +26,23 @@ def patience_for(engine: EngineInfo, case: Case) -> float:
     warmup = float(parameters.get("warmup", 0))
     if engine.has_effect("pair_time", parameters):
         return _matrix_seconds(case) + warmup + _GRACE_SECONDS
-    if engine.is_timed(parameters):
-        return float(parameters["duration"]) + warmup + _GRACE_SECONDS
+    # What somebody else's program does beside its duration is unknown: the user may say how long.
     limit = float(parameters.get("timeout", 0))
-    return limit + _GRACE_SECONDS if limit else _COUNTED_SECONDS
+    if limit:
+        return limit + _GRACE_SECONDS
+    if engine.is_timed(parameters):
+        files = _layout_seconds(engine, case)
+        return float(parameters["duration"]) + warmup + files + _GRACE_SECONDS
+    return _COUNTED_SECONDS
+
+
+def _layout_seconds(engine: EngineInfo, case: Case) -> float:
+    """Return what it takes at most to fill the files that the engine makes in a folder, if any."""
+    parameters = case.parameters
+    if not all(engine.has_effect(name, parameters) for name in ("folder", "size")):
+        return 0.0
+    files = float(parameters.get("threads", 1))
+    return files * float(parameters["size"]) / _LEAST_DISK_RATE
 
 
 def _matrix_seconds(case: Case) -> float:

@@ -17,7 +17,7 @@ class TraceParts:
 
     def __init__(self, engine: EngineInfo, case: Case) -> None:
         # Somebody else's program may call anything a trace.
-        ours = engine.command is None and engine.has_effect("trace", case.parameters)
+        ours = engine.program is None and engine.has_effect("trace", case.parameters)
         self._wanted = ours and float(case.parameters["trace"]) > 0
         self._engine = engine.name
         self._number = 0

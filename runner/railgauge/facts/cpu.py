@@ -24,8 +24,15 @@ _IDENTITY_FIELDS = (
 )
 
 
+# What the kernel calls the sets of vector instructions that peaks and engines go by.
+_VECTORS = frozenset(("sse2", "avx", "fma", "avx2", "avx512f", "asimd", "sve", "sve2"))
+
+
 def parse(files: Files) -> dict[str, str]:
-    """Return `cpu`, `cpu_id`, `cpus`, `microcode`, `governor`, `smt` and a `mitigation_…` each."""
+    """Return `cpu`, `cpu_id`, `cpus`, `microcode`, `governor`, `smt`, `mitigation_…` ….
+
+    `cpu.vector` are the sets of vector instructions that all processors have.
+    """
     facts = _processors(files)
     if governors := matching(files, *_GOVERNORS):
         facts["governor"] = distinct(governors)
@@ -51,6 +58,11 @@ def _processors(files: Files) -> dict[str, str]:
             break
     if identity := [f"{name} {shown[name]}" for name in _IDENTITY_FIELDS if name in shown]:
         facts["cpu_id"] = ", ".join(identity)
+    if "vendor_id" in shown:
+        facts["cpu.vendor"] = shown["vendor_id"]
+    flags = [set(value.split()) for name, value in fields if name in ("flags", "Features")]
+    if flags and (vector := _VECTORS.intersection(*flags)):
+        facts["cpu.vector"] = " ".join(sorted(vector))
     # One processor may have been left out of an update.
     if microcode := {
         str(place): value for place, (name, value) in enumerate(fields) if name == "microcode"

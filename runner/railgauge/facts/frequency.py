@@ -28,10 +28,12 @@ _SINGLE = {
     "idle.driver": _CPU + "cpuidle/current_driver",
     "idle.governor": _CPU + "cpuidle/current_governor",
 }
+_STEPS = "scaling_available_frequencies"
 _NO_TURBO = _CPU + "intel_pstate/no_turbo"
 _STATE = _CPU + "cpu0/cpuidle/state"
 _PATHS = (
     *(f"{_POLICY}*/{name}" for name in (*_FREQUENCIES.values(), *_CHOICES.values())),
+    f"{_POLICY}*/{_STEPS}",
     *_SINGLE.values(),
     _NO_TURBO,
     f"{_STATE}*/name",
@@ -45,8 +47,11 @@ def parse(files: Files) -> dict[str, str]:
     facts = {}
     for fact, name in _FREQUENCIES.items():
         if found := matching(files, _POLICY, "/" + name):
-            known = {cpu: f"{int(khz) / 1000:g}" for cpu, khz in found.items() if khz.isdecimal()}
+            known = {cpu: _mhz(khz) for cpu, khz in found.items() if khz.isdecimal()}
             facts[f"frequency.{fact}"] = f"{distinct(known)} MHz"
+    if found := matching(files, _POLICY, "/" + _STEPS):
+        steps = {khz for text in found.values() for khz in text.split() if khz.isdecimal()}
+        facts["frequency.steps"] = f"{' '.join(_mhz(khz) for khz in sorted(steps, key=int))} MHz"
     for fact, name in _CHOICES.items():
         if found := matching(files, _POLICY, "/" + name):
             facts[f"frequency.{fact}"] = distinct(found)
@@ -62,6 +67,10 @@ def parse(files: Files) -> dict[str, str]:
             for number, state in states.items()
         )
     return facts
+
+
+def _mhz(khz: str) -> str:
+    return f"{int(khz) / 1000:.7g}"
 
 
 SOURCE = Source(_PATHS, parse)

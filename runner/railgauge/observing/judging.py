@@ -47,6 +47,9 @@ def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch:
     case = dispatch.case
     if case.members or not outcome.metrics:
         return Part(None, None, None)
+    if scene.catalogue.engine(case.engine).program is not None:
+        # What somebody else's program sends beside what it tells is its own affair.
+        return Part(_user_time(scene, dispatch, host, outcome), None, None)
     peer = case.server if host == case.client else case.client
     way = scene.way(dispatch, host, peer) if peer else Way(None, 0)
     datagrams = case.engine in _DATAGRAMS
@@ -75,7 +78,7 @@ def _user_time(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome) ->
     ):
         return None
     if len(measuring) == 1:
-        return outcome.metrics.get("client_user_time", outcome.metrics.get("user_time"))
+        return outcome.metrics.get("client_user_time", outcome.user_time)
     times = [
         outcome.metrics.get(f"{side}_user_time")
         for side, name in zip(("client", "server"), measuring, strict=True)

@@ -63,8 +63,12 @@ class Scene:
     def measuring(self, dispatch: Dispatch) -> tuple[str, ...]:
         """Return the hosts that an engine runs on, the client first."""
         case = dispatch.case
-        solo = self.catalogue.engine(case.engine).solo_modes
-        return dispatch.hosts[:1] if case.parameters.get("mode") in solo else dispatch.hosts
+        engine = self.catalogue.engine(case.engine)
+        # Of somebody else's MPI job, only its first host's rail-exec can tell of replications.
+        alone = case.parameters.get("mode") in engine.solo_modes or (
+            engine.parallel and engine.program is not None
+        )
+        return dispatch.hosts[:1] if alone else dispatch.hosts
 
     def watching(self, dispatch: Dispatch) -> dict[str, Watcher]:
         """Return the watcher of each host that measures, of those that have one."""

@@ -21,6 +21,7 @@ from railgauge.plan.fields import (
     Slug,
 )
 from railgauge.plan.links import LinkEntry
+from railgauge.plan.peaks import Peaks
 from railgauge.plan.system_log import OrOff, SystemLogging
 from railgauge.validation import Scalar, StrictModel, Version
 
@@ -30,7 +31,8 @@ class Host(StrictModel):
 
     `networks` are addresses beside the plain one, by the network's name. `netns` is a network
     namespace on this machine, `holder` the process whose user namespace it is in, if not ours;
-    `node` is Slurm's name of the host where that is not its address.
+    `node` is Slurm's name of the host where that is not its address. `peaks` are what it could do
+    at most, as far as its owner says.
     """
 
     address: Address
@@ -40,6 +42,7 @@ class Host(StrictModel):
     holder: Annotated[int, Field(ge=1)] | None = None
     transport: Literal["local", "slurm"] | None = None
     node: Address | None = None
+    peaks: Peaks = Field(default=Peaks())
 
     @model_validator(mode="after")
     def _one_way(self) -> Host:

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from railgauge.catalogue.external import ExternalEngine
+from railgauge.catalogue.external_model import ExternalEngine
 from railgauge.plan.model import HostsFile, Plan
 from railgauge.validation import StrictModel
 

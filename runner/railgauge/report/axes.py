@@ -52,28 +52,31 @@ def axis_value(one: Placed, axis: str) -> AxisValue:
     return case.parameters.get(axis)
 
 
-def parameter_info(
+def parameter_infos(
     axis: str, engines: Iterable[str], catalogue: Catalogue | None
-) -> ParameterInfo | None:
-    """Return what the catalogue knows of the parameter `axis` of the first of `engines` with it."""
+) -> list[ParameterInfo]:
+    """Return what the catalogue knows of the parameter `axis` of those of `engines` with it."""
     if catalogue is None or axis in FIXED_AXES:
-        return None
-    for name in engines:
-        engine = catalogue.engines.get(name)
-        if engine is not None and axis in engine.parameters:
-            return engine.parameters[axis]
-    return None
+        return []
+    known = (catalogue.engines.get(name) for name in dict.fromkeys(engines))
+    return [one.parameters[axis] for one in known if one is not None and axis in one.parameters]
 
 
 class Axis:
-    """One axis of one table: reads the values a definition wrote, and writes them for readers."""
+    """One axis of one table: reads the values a definition wrote, and writes them for readers.
 
-    def __init__(self, name: str, info: ParameterInfo | None, title: str = "") -> None:
+    `infos` are of the engines that have it: a value may be one that only some of them know. The
+    first says how values are written.
+    """
+
+    def __init__(self, name: str, infos: Sequence[ParameterInfo] = (), title: str = "") -> None:
+        info = infos[0] if infos else None
         self.name = name
         self.title = visible(title) or name.replace("_", " ").capitalize()
         self.titled = bool(title)
         self.unit = info.unit if info is not None else ""
         self._info = info
+        self._infos = infos
         self._labels: dict[AxisValue, str] = {}
         self._order: dict[AxisValue, int] = {}
         self.direction = ""
@@ -81,12 +84,15 @@ class Axis:
 
     def parse(self, written: Value) -> Value:
         """Return the stored value that `written` stands for (`4KiB`: 4096); InputError if none."""
-        if self._info is None:
+        if not self._infos:
             return written
-        try:
-            return self._info.parse(written)
-        except ValueError as error:
-            raise InputError(f"axis {self.name!r}: {error}") from error
+        why = ""
+        for info in self._infos:
+            try:
+                return info.parse(written)
+            except ValueError as error:
+                why = why or str(error)
+        raise InputError(f"axis {self.name!r}: {why}")
 
     def accepts(self, wanted: Sequence[Value]) -> frozenset[AxisValue]:
         """Return every stored value that one of `wanted` may stand for."""

@@ -2,129 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from railgauge.cases import Value
-from railgauge.catalogue import SOAK, Catalogue, EngineInfo
-from railgauge.derived import derived_metrics
-from railgauge.errors import InputError, Problem
-from railgauge.report.axes import FIXED_AXES, Axis, parameter_info
+from railgauge.catalogue import Catalogue
+from railgauge.errors import Problem
+from railgauge.report.axes import FIXED_AXES
+from railgauge.report.cell_checks import CellChecker
+from railgauge.report.checking import Checker, Place, wanted_engines
 from railgauge.report.kinds import KINDS
 from railgauge.report.kinds.base import Kind
 from railgauge.report.model import FigureSpec, SlowNodesSpec, TableSpec
-from railgauge.report.number import fitting_units, scale
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
 
-Place = tuple[str | int, ...]
 
-
-class _Checker:
-    """Checks what tables and figures have in common: `select` and `axes`."""
-
-    def __init__(
-        self,
-        document: Document,
-        place: Place,
-        part: TableSpec | SlowNodesSpec | FigureSpec,
-        catalogue: Catalogue,
-    ) -> None:
-        self._document = document
-        self._place = place
-        self._part = part
-        self._catalogue = catalogue
-        wanted = _listed(part.select["engine"]) if "engine" in part.select else None
-        known = catalogue.engines
-        names = list(known) if wanted is None else [str(name) for name in wanted]
-        self._engines: list[EngineInfo] = [known[name] for name in names if name in known]
-        self._complete = len(self._engines) == len(names)
-
-    def _problem(self, place: Sequence[str | int], message: str, *, key: bool = False) -> Problem:
-        return self._document.problem((*self._place, *place), message, key=key)
-
-    def _selected(self) -> Iterator[Problem]:
-        for name in self._part.select:
-            yield from self._axis_name(("select", name), name, key=True)
-
-    def _each(self, each: Sequence[str], *taken: str) -> Iterator[Problem]:
-        seen = set(taken)
-        for i, name in enumerate(each):
-            yield from self._axis_name(("each", i), name, key=False)
-            if name in seen:
-                yield self._problem(("each", i), f"axis {name!r} is there already: leave it out")
-            seen.add(name)
-
-    def _axes_said(self) -> Iterator[Problem]:
-        for name in self._part.axes:
-            yield from self._axis_name(("axes", name), name, key=True)
-
-    def _axis_name(self, place: Sequence[str | int], name: str, *, key: bool) -> Iterator[Problem]:
-        parameters = [name for engine in self._engines for name in engine.parameters]
-        known = dict.fromkeys([*FIXED_AXES, *parameters, SOAK])
-        if self._complete and name not in known:
-            hint = suggest(name, known) or f": known here are {', '.join(known)}"
-            yield self._problem(place, f"unknown axis {name!r}{hint}", key=key)
-
-    def _values(self) -> Iterator[Problem]:
-        for name, wanted in self._part.select.items():
-            many = isinstance(wanted, list)
-            if not _listed(wanted):
-                yield self._problem(("select", name), "the list is empty: name a value to show")
-            for i, value in enumerate(_listed(wanted)):
-                place = ("select", name, i) if many else ("select", name)
-                yield from self._value(place, name, value)
-        for name, said in self._part.axes.items():
-            for text in said.labels:
-                axis = self._axis(name)
-                try:
-                    axis.label(text, "")
-                except InputError as error:
-                    yield self._problem(("axes", name, "labels", text), str(error), key=True)
-            for i, value in enumerate(said.order):
-                yield from self._value(("axes", name, "order", i), name, value)
-
-    def _value(self, place: Sequence[str | int], name: str, value: Value) -> Iterator[Problem]:
-        try:
-            self._axis(name).parse(value)
-        except InputError as error:
-            yield self._problem(place, str(error))
-
-    def _axis(self, name: str) -> Axis:
-        return Axis(
-            name, parameter_info(name, [engine.name for engine in self._engines], self._catalogue)
-        )
-
-    def _metric(self, place: Place, metric: str, statistic: str, unit: str) -> Iterator[Problem]:
-        metrics = self._metrics()
-        if metric not in metrics:
-            if self._complete:
-                hint = suggest(metric, metrics) or f": known here are {', '.join(metrics)}"
-                yield self._problem((*place, "metric"), f"unknown metric {metric!r}{hint}")
-            return
-        base = {"cv": "1", "n": ""}.get(statistic, metrics[metric])
-        yield from self._unit((*place, "unit"), f"the {statistic} of {metric}", unit, base)
-
-    def _unit(self, place: Place, what: str, unit: str, base: str) -> Iterator[Problem]:
-        if unit and scale(unit, base) is None:
-            fitting = ", ".join(fitting_units(base))
-            yield self._problem(place, f"{unit!r} can't show {what}: use one of {fitting}")
-
-    def _metrics(self) -> Mapping[str, str]:
-        # What an engine doesn't say of itself, the hosts' system logs may say of it.
-        logged = derived_metrics(two_sided=True, soak=True) if self._engines else {}
-        return {
-            name: metric.unit for engine in self._engines for name, metric in engine.metrics.items()
-        } | {name: unit for name, (unit, _) in logged.items()}
-
-
-class TableChecker(_Checker):
+class TableChecker(Checker):
     """Checks one table."""
 
     def __init__(
         self, document: Document, place: Place, table: TableSpec, catalogue: Catalogue
     ) -> None:
-        super().__init__(document, place, table, catalogue)
+        wanted = [wanted_engines({**table.select, **cell.select}) for cell in table.cells]
+        every = [name for names in wanted if names is not None for name in names]
+        super().__init__(
+            document,
+            place,
+            catalogue,
+            select=table.select,
+            axes=table.axes,
+            engines=None if None in wanted else list(dict.fromkeys(every)),
+        )
         self._table = table
 
     def problems(self) -> Iterator[Problem]:
@@ -132,7 +40,12 @@ class TableChecker(_Checker):
         yield from self._axis_names()
         yield from self._values()
         for i, cell in enumerate(self._table.cells):
-            yield from self._metric(("cells", i), cell.metric, cell.statistic, cell.unit)
+            place = (*self._place, "cells", i)
+            select = {**self._table.select, **cell.select}
+            yield from CellChecker(self._document, place, cell, select, self._catalogue).problems()
+        if not any(cell.metric for cell in self._table.cells):
+            message = "no cell shows a measurement: add one with the key 'metric'"
+            yield self._problem(("cells",), message)
 
     def _axis_names(self) -> Iterator[Problem]:
         seen: set[str] = set()
@@ -150,13 +63,20 @@ class TableChecker(_Checker):
                 yield self._problem(("axes", name), message, key=True)
 
 
-class SlowNodesChecker(_Checker):
+class SlowNodesChecker(Checker):
     """Checks one list of slow nodes."""
 
     def __init__(
         self, document: Document, place: Place, listing: SlowNodesSpec, catalogue: Catalogue
     ) -> None:
-        super().__init__(document, place, listing, catalogue)
+        super().__init__(
+            document,
+            place,
+            catalogue,
+            select=listing.select,
+            axes=listing.axes,
+            engines=wanted_engines(listing.select),
+        )
         self._listing = listing
 
     def problems(self) -> Iterator[Problem]:
@@ -168,13 +88,20 @@ class SlowNodesChecker(_Checker):
         yield from self._metric((), self._listing.metric, "median", self._listing.unit)
 
 
-class FigureChecker(_Checker):
+class FigureChecker(Checker):
     """Checks one figure."""
 
     def __init__(
         self, document: Document, place: Place, figure: FigureSpec, catalogue: Catalogue
     ) -> None:
-        super().__init__(document, place, figure, catalogue)
+        super().__init__(
+            document,
+            place,
+            catalogue,
+            select=figure.select,
+            axes=figure.axes,
+            engines=wanted_engines(figure.select),
+        )
         self._figure = figure
 
     def problems(self) -> Iterator[Problem]:
@@ -223,9 +150,9 @@ class FigureChecker(_Checker):
             )
         else:
             yield from self._axis_name(("x", "axis"), axis, key=False)
-            info = parameter_info(axis, [one.name for one in self._engines], self._catalogue)
-            if info is not None:
-                yield from self._unit(("x", "unit"), axis, self._figure.x.unit, info.unit)
+            units = dict.fromkeys(info.unit for info in self._infos(axis))
+            if units:
+                yield from self._unit(("x", "unit"), axis, self._figure.x.unit, *units)
 
     def _y(self, kind: Kind[Any]) -> Iterator[Problem]:
         y = self._figure.y
@@ -247,7 +174,3 @@ class FigureChecker(_Checker):
     def _wanting(self, name: str, key: str, what: str) -> Problem:
         message = f"{self._of_kind} needs the key {key!r} in {name!r}: {what}"
         return self._problem((name,) if name in self._figure.model_fields_set else (), message)
-
-
-def _listed(value: Value | Sequence[Value]) -> list[Value]:
-    return [value] if isinstance(value, str | int | float | bool) else list(value)

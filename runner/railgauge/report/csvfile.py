@@ -13,6 +13,8 @@ from railgauge.report.table import Table
 
 _NOTHING = (None,) * len(Summary._fields)
 _CELL = ("run", "test", "case_key", "asked", "failed", "suspect")
+_BESIDE = ("peak", "peak_source", "note")
+_LABEL = "label"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DASHES = re.compile(r"-*")
 
@@ -23,16 +25,25 @@ def render_csv(table: Table) -> str:
     The columns: the row and column axes (stored values), `metric`, `statistic`, `shown` (the text
     of the table) and `shown_unit`; then n, mean, … in `unit`, the metric's base unit, at full
     precision; then the cell's run, test and case key and how many replications were asked for,
-    failed and are suspect. What is not there is empty.
+    failed and are suspect; then the theoretical value (`peak`) that the cell shows or is held
+    against, where that comes from, and what its footnotes say (`note`); then `label`, which heads
+    the column: without a value, all that tells cells of one metric apart. What is not there is
+    empty.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     axes = [*table.row_axes, *table.column_axes]
     # An axis may be called as one of ours is: run and test are both.
     cell = [name for name in _CELL if name not in axes]
+    beside = [name for name in _BESIDE if name not in axes]
+    label = [_LABEL] if _LABEL not in axes else []
     no_case = [""] * len(cell)
     writer.writerow(
-        [*axes, "metric", "statistic", "shown", "shown_unit", *Summary._fields, "unit", *cell]
+        [
+            *(*axes, "metric", "statistic", "shown", "shown_unit"),
+            *(*Summary._fields, "unit", *cell, *beside),
+            *label,
+        ]
     )
     columns = [
         ([*map(_text, column.key)], [_text(column.metric), column.statistic])
@@ -46,6 +57,8 @@ def render_csv(table: Table) -> str:
                 # The csv module writes floats at full precision and None as nothing.
                 + [*(one.summary or _NOTHING), column.metric_unit]
                 + ([_text(getattr(one, name)) for name in cell] if one.case_key else no_case)
+                + [_text(getattr(one, name)) for name in beside]
+                + [_text(column.label) for _ in label]
             )
     return out.getvalue()
 

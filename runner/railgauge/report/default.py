@@ -27,6 +27,14 @@ _HEADLINE_UNITS = {
     "time_p50": "",
     "rtt_p50": "",
     "rtt_p99": "",
+    "operation_rate": "",
+    "operations_per_cycle": "",
+    "clock": "",
+    "accesses": "",
+    "iops": "",
+    "latency_p50": "",
+    "latency_p99": "",
+    "fsync_time": "",
     "connection_rate": "",
     "connect_p50": "",
     "connect_p99": "",
@@ -48,7 +56,12 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     # A case without any of these metrics looks like one that was never measured.
     shown = {(one.run, one.test) for one in series if len(one.values)}
     planned = {(number, one.test) for number in run_ids for one in store.run(number).cases}
-    return series if planned <= shown else store.series(run_ids)
+    if planned <= shown:
+        return series
+    every = store.series(run_ids)
+    # A test skipped as a whole has no metric of its own: it shows what its engine would have told.
+    there = {(one.run, one.test) for one in every}
+    return every + [one for one in series if one.skipped and (one.run, one.test) not in there]
 
 
 def default_spec(series: Sequence[Series]) -> Spec:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from railgauge.analysis import rank_test, summarise
 from railgauge.cases import Case, Value
 from railgauge.report.default import HEADLINES
+from railgauge.report.machines import peaks_by_host
 from railgauge.store.records import PlannedCase, Series, StoredRun
 
 if TYPE_CHECKING:
@@ -119,9 +120,8 @@ def difference(runs: tuple[StoredRun, StoredRun], series: Iterable[Series]) -> D
     before, after = runs
     pairs, only = _matched(before.cases, after.cases)
     hosts = [name for name in before.facts if name in after.facts]
-    found = [
-        HostChanges(name, _changes(before.facts[name], after.facts[name])) for name in sorted(hosts)
-    ]
+    told, tells = (_facts_and_peaks(run) for run in runs)
+    found = [HostChanges(name, _changes(told[name], tells[name])) for name in sorted(hosts)]
     return Difference(
         runs=runs,
         settings=_changes(_settings(before), _settings(after)),
@@ -134,6 +134,11 @@ def difference(runs: tuple[StoredRun, StoredRun], series: Iterable[Series]) -> D
         parameters=tuple(_parameters(runs)),
         cases_only=only,
     )
+
+
+def _facts_and_peaks(run: StoredRun) -> dict[str, dict[str, str]]:
+    peaks = peaks_by_host(run.peaks)
+    return {host: {**facts, **peaks.get(host, {})} for host, facts in run.facts.items()}
 
 
 def _settings(run: StoredRun) -> dict[str, str]:

@@ -24,7 +24,9 @@ def tell_apart(
     parameters = dict.fromkeys(name for one in members for name in one.case.parameters)
     names: list[str] = []
     kinds = 1
-    for name in ("link", *parameters, *_LAST):
+    # Several engines differ in all the parameters that only one of them has.
+    several = len({one.case.engine for one in members}) > 1
+    for name in ("link", *(("engine",) if several else ()), *parameters, *_LAST):
         if name == along or (along and name in ("test", "plan")):
             continue
         more = len(_groups(members, [*names, name]))

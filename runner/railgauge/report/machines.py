@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from railgauge.report.characters import visible
-from railgauge.store.records import StoredRun
+from railgauge.report.number import in_best_unit
+from railgauge.store.records import Peak, StoredRun
 
 # With more hosts than this a fact's values are listed, each with its hosts, not a column a host.
 _MOST_COLUMNS = 4
@@ -16,7 +17,9 @@ _MOST_VALUES = 8
 _MOST_NAMES = 6
 _VALUE_COLUMNS = ("Value", "Hosts")
 _GENERAL = "General"
-_OPEN = (_GENERAL, "cpu")
+_PEAKS = "Theoretical peaks"
+_PEAK = "peak "
+_OPEN = (_PEAKS, _GENERAL, "cpu")
 # Facts without a family, and of network cards what tells them apart.
 _IN_SHORT = re.compile(r"(?!mitigation_)[^.]+|nic\..+\.(driver|firmware|model|mtu|speed)")
 # Of a value's text where there is no room for all.
@@ -73,6 +76,11 @@ def make_machines(run: StoredRun) -> Machines:
         for title, those in _groups(names).items()
     )
     every = [row for group in groups for row in group.rows]
+    if peaks := peaks_by_host(run.peaks):
+        resources = dict.fromkeys(f"{_PEAK}{peak.resource}" for peak in run.peaks)
+        of_hosts = {host: peaks.get(host, {}) for host in hosts}
+        rows = (row for name in resources for row in _rows(name, hosts, of_hosts, few=few))
+        groups = (FactGroup(_PEAKS, tuple(rows), open=True), *groups)
     differing = len({row.name for row in every if row.differs})
     return Machines(
         f"Machines of run {run.id}",
@@ -80,6 +88,15 @@ def make_machines(run: StoredRun) -> Machines:
         groups,
         _note(len(hosts), len(names), differing),
     )
+
+
+def peaks_by_host(peaks: Iterable[Peak]) -> dict[str, dict[str, str]]:
+    """Return host -> `peak memory` -> `68.26 GB/s (declared: hosts file)`, as facts are told."""
+    found: dict[str, dict[str, str]] = {}
+    for peak in peaks:
+        text = f"{in_best_unit(peak.value, peak.unit)} ({peak.source})"
+        found.setdefault(peak.host, {})[f"{_PEAK}{peak.resource}"] = text
+    return found
 
 
 def in_short(machines: Machines, most: int) -> tuple[tuple[str, str], ...]:

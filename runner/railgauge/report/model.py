@@ -45,11 +45,17 @@ Statistic = Literal[
 class CellSpec(StrictModel):
     """What a cell shows: a statistic of a metric over a case's replications.
 
-    An empty `unit` is the metric's base unit (for `cv`: %).
+    An empty `unit` is the metric's base unit (for `cv`: %). `select` stands beside the table's, and
+    in its place on the same axes. With `relative_to` the cell shows the ratio to what the hosts can
+    do in theory (a resource such as `memory` or `cpu_{precision}`), with `peak` instead of a metric
+    that very value.
     """
 
-    metric: str
+    metric: str = ""
     statistic: Statistic = "mean"
+    select: dict[str, Selection] = Field(default_factory=dict)
+    peak: str = ""
+    relative_to: str = ""
     unit: str = ""
     digits: Annotated[int, Field(ge=0, le=12)] = 2
     label: str = ""

@@ -1,16 +1,18 @@
-"""The words around the numbers: headings, footnotes, how many replications, how far they spread."""
+"""The words around the numbers: headings, how many replications, how far they spread."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from railgauge.analysis import Summary
+from railgauge.cases import Value
 from railgauge.report.axes import Placed
 from railgauge.report.characters import visible
-from railgauge.report.model import CellSpec, TableSpec
+from railgauge.report.model import CellSpec, Selection, TableSpec
 from railgauge.report.number import at_most
-from railgauge.report.table import Cell, Column, Footnote, Heading, Row
+from railgauge.report.table import Cell, Column, Heading, Row
 
 STATISTIC_WORDS = {
     "stdev": "standard deviation",
@@ -18,37 +20,16 @@ STATISTIC_WORDS = {
     "cv": "coefficient of variation",
     "n": "number of replications",
 }
-_CPU = re.compile(r"\bcpu\b")
+_ABBREVIATED = re.compile(r"\b(?:cpu|iops)\b")
+# Beyond so many a range says how many replications there are.
+_MOST_COUNTS = 6
 _SHORT = {"stdev": "sd", "mean_absolute_deviation": "mean deviation", "n": "number"}
-
-
-class Marks:
-    """Hands out the marks a, b, … z, aa, … to cells; equal reasons share one."""
-
-    def __init__(self) -> None:
-        self._marks: dict[str, str] = {}
-
-    def of(self, n: int, asked: int, failed: int, suspect: int) -> str:
-        """Return the mark for a case with `n` values of `asked` replications, "" if all is well."""
-        if n >= asked and not failed and not suspect:
-            return ""
-        reasons = [f"{n} of {asked} replications"]
-        if failed:
-            reasons.append(f"{failed} failed")
-        if n + failed < asked:
-            reasons.append(f"{asked - n - failed} not measured")
-        if suspect:
-            reasons.append(f"{suspect} suspect (included)")
-        text = "; ".join(reasons)
-        return self._marks.setdefault(text, _letters(len(self._marks)))
-
-    def footnotes(self) -> tuple[Footnote, ...]:
-        """Return what the marks handed out so far mean, in the order they were handed out."""
-        return tuple(Footnote(mark, text) for text, mark in self._marks.items())
 
 
 def heading(cell: CellSpec, unit: str) -> Heading:
     """Return the heading of a column of `cell`s, shown in `unit`."""
+    if cell.relative_to and unit == "1":
+        unit = "×"
     return Heading(visible(cell.label) or _what(cell), unit if unit != "1" else "")
 
 
@@ -58,66 +39,124 @@ def sentences(
     rows: Sequence[Row],
     chosen: Sequence[Placed],
     imported: Collection[int],
+    beside: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Return the sentences below the table: its numbers, replications, spread, runs, its notes."""
-    measured = [cell for row in rows for cell in row.cells if cell.summary is not None]
+    """Return the sentences below the table: its numbers, replications, spread, runs, its notes.
+
+    `beside` is what else is to be known of what stands beside one another.
+    """
+    kinds = _kinds(spec, columns, rows)
+    measured = [cell for kind in kinds for cell in kind.cells]
     from_elsewhere = {cell.run in imported for cell in measured}
-    lines = [_behind(spec, columns, measured, from_elsewhere == {True})]
-    spread = _spread(spec, columns, rows)
+    lines = [_behind(spec, columns, kinds, from_elsewhere == {True})]
+    spread = _spread(kinds)
     if spread:
         lines[0] += f"; {spread}"
     lines[0] += "."
+    lines += beside
     lines.append(sources(chosen, imported))
     lines += [visible(line) for line in spec.notes.splitlines() if line.strip()]
     return tuple(lines)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The cells with values of one metric and one selection of their own, by one of the columns."""
+
+    label: str
+    column: Column
+    cells: list[Cell]
+
+    @property
+    def summaries(self) -> list[Summary]:
+        return [cell.summary for cell in self.cells if cell.summary is not None]
+
+
+def _kinds(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> list[_Kind]:
+    """Return the table's measured cells by metric and selection; each goes by its first label."""
+    kinds: dict[tuple[str, str], _Kind] = {}
+    for i, column in enumerate(columns):
+        if column.theoretical:
+            continue
+        cell = spec.cells[column.place]
+        own = sorted((name, str(value)) for name, value in cell.select.items())
+        label = visible(cell.label) or words(cell.metric) + _selected(cell)
+        kind = kinds.setdefault((cell.metric, str(own)), _Kind(label, column, []))
+        kind.cells.extend(row.cells[i] for row in rows if row.cells[i].summary is not None)
+    return list(kinds.values())
+
+
+def _selected(cell: CellSpec) -> str:
+    """Return what the cell selects by itself, as it is written, to stand behind its metric."""
+    values = [each for one in cell.select.values() for each in _every(one)]
+    return f" ({', '.join(visible(str(value)) for value in values)})" if values else ""
+
+
+def _every(wanted: Selection) -> list[Value]:
+    return wanted if isinstance(wanted, list) else [wanted]
+
+
 def _what(cell: CellSpec) -> str:
-    metric = words(cell.metric)
+    if cell.peak:
+        return "Theoretical"
+    metric = words(cell.metric) + _selected(cell)
     if cell.statistic != "mean":
         metric = f"{_SHORT.get(cell.statistic, cell.statistic)} of {metric}"
+    if cell.relative_to:
+        metric = f"{metric} / theoretical"
     return metric[:1].upper() + metric[1:]
 
 
 def _behind(
-    spec: TableSpec, columns: Sequence[Column], measured: Sequence[Cell], imported: bool
+    spec: TableSpec, columns: Sequence[Column], kinds: Sequence[_Kind], imported: bool
 ) -> str:
-    kind = "imported value" if imported else "replication"
-    counts = {cell.summary.n for cell in measured if cell.summary is not None}
-    if not counts:
-        behind = "nothing was measured"
-    else:
-        low, high = min(counts), max(counts)
-        number = str(low) if low == high else f"{low} to {high}"
-        behind = f"{number} {kind}{'' if high == 1 else 's'} per cell"
-    statistics = {column.statistic for column in columns}
-    if len(statistics) == 1 and counts not in (set(), {1}):
+    noun = "imported value" if imported else "replication"
+    numbers, high = _numbers(kinds, apart=any(cell.select for cell in spec.cells))
+    behind = "nothing was measured"
+    if numbers:
+        behind = f"{numbers} {noun}{'' if high == 1 else 's'} per cell"
+    statistics = {column.statistic for column in columns if not column.theoretical}
+    if len(statistics) == 1 and high > 1:
         (statistic,) = statistics
         behind = f"{STATISTIC_WORDS.get(statistic, statistic)} of {behind}"
     if spec.columns and len(spec.cells) == 1:
         unit = columns[0].unit
         shown_unit = f" in {unit}" if unit not in ("", "1") else ""
-        behind = f"{words(spec.cells[0].metric)}{shown_unit}: {behind}"
+        of = " / theoretical" if spec.cells[0].relative_to else ""
+        behind = f"{words(spec.cells[0].metric)}{of}{shown_unit}: {behind}"
     return behind[:1].upper() + behind[1:]
 
 
-def _spread(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> str:
-    """Say the largest spread of each metric: relative where it has a dimension, else absolute."""
-    found: dict[str, list[Summary]] = {column.metric: [] for column in columns}
-    for row in rows:
-        for column, cell in zip(columns, row.cells, strict=True):
-            if cell.summary is not None and cell.summary.n > 1:
-                found[column.metric].append(cell.summary)
-    # A metric in several cells goes by the first one's label.
-    labels = {cell.metric: visible(cell.label) for cell in reversed(spec.cells) if cell.label}
-    kinds: dict[str, list[str]] = {}
-    for column in {column.metric: column for column in columns}.values():
-        said = _largest(found[column.metric], column)
-        if said is not None:
-            label = labels.get(column.metric) or words(column.metric)
-            name = f" ({label})" if len(found) > 1 else ""
-            kinds.setdefault(said[0], []).append(said[1] + name)
-    return "; ".join(f"{kind} at most {', '.join(each)}" for kind, each in kinds.items())
+def _numbers(kinds: Sequence[_Kind], *, apart: bool) -> tuple[str, int]:
+    """Return how many replications a cell has, and the most; by kind if they are told `apart`."""
+    counts = {kind.label: {one.n for one in kind.summaries} for kind in kinds if kind.cells}
+    every = {n for those in counts.values() for n in those}
+    if not every:
+        return "", 0
+    texts = {
+        label: str(min(those)) if len(those) == 1 else f"{min(those)} to {max(those)}"
+        for label, those in counts.items()
+    }
+    labels: dict[str, list[str]] = {}
+    for label, text in texts.items():
+        labels.setdefault(text, []).append(label)
+    if len(labels) == 1:
+        return next(iter(labels)), max(every)
+    if not apart or len(counts) > _MOST_COUNTS:
+        return f"{min(every)} to {max(every)}", max(every)
+    told = (f"{number} ({', '.join(those)})" for number, those in labels.items())
+    return listed(told), max(every)
+
+
+def _spread(kinds: Sequence[_Kind]) -> str:
+    """Say the largest spread of each kind: relative where it has a dimension, else absolute."""
+    said: dict[str, list[str]] = {}
+    for kind in kinds:
+        found = _largest([one for one in kind.summaries if one.n > 1], kind.column)
+        if found is not None:
+            name = f" ({kind.label})" if len(kinds) > 1 else ""
+            said.setdefault(found[0], []).append(found[1] + name)
+    return "; ".join(f"{which} at most {', '.join(each)}" for which, each in said.items())
 
 
 def _largest(found: Sequence[Summary], column: Column) -> tuple[str, str] | None:
@@ -152,27 +191,18 @@ def sources(chosen: Iterable[Placed], imported: Collection[int]) -> str:
 
 
 def _plural(word: str, names: Collection[int] | Collection[str]) -> str:
-    return f"{word}{'s' if len(names) > 1 else ''} {_listed(visible(str(name)) for name in names)}"
+    return f"{word}{'s' if len(names) > 1 else ''} {listed(visible(str(name)) for name in names)}"
 
 
-def _listed(names: Iterable[str]) -> str:
-    listed = list(names)
-    if len(listed) > 8:
-        return f"{', '.join(listed[:7])}, … {listed[-1]} ({len(listed)} in all)"
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+def listed(names: Iterable[str]) -> str:
+    """Return the names as a sentence lists them, and of many how many there are."""
+    every = list(names)
+    if len(every) > 8:
+        return f"{', '.join(every[:7])}, … {every[-1]} ({len(every)} in all)"
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
 
 
 def words(metric: str) -> str:
     """Return a metric's name as words to read."""
     text = metric.replace("_", " ").replace("rtt", "RTT").replace("p999", "p99.9")
-    return visible(_CPU.sub("CPU", text))
-
-
-def _letters(place: int) -> str:
-    """Return a, b, … z, aa, ab, … for 0, 1, …."""
-    letters = ""
-    place += 1
-    while place:
-        place, letter = divmod(place - 1, 26)
-        letters = chr(ord("a") + letter) + letters
-    return letters
+    return visible(_ABBREVIATED.sub(lambda match: match[0].upper(), text))

@@ -18,6 +18,9 @@ _LADDERS: dict[str, tuple[str, ...]] = {
     "bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"),
     "s": ("ns", "µs", "ms", "s"),
     "B": ("B", "KiB", "MiB", "GiB"),
+    "op/s": ("op/s", "kop/s", "Mop/s", "Gop/s", "Top/s"),
+    "B/s": ("B/s", "kB/s", "MB/s", "GB/s"),
+    "Hz": ("Hz", "kHz", "MHz", "GHz"),
 }
 
 
@@ -63,6 +66,16 @@ def best_unit(base: str, values: Iterable[float]) -> str:
     middle = sizes[len(sizes) // 2]
     fitting = [unit for unit in ladder if middle >= DISPLAY[unit][1]]
     return fitting[-1] if fitting else ladder[0]
+
+
+def in_best_unit(value: float, base: str) -> str:
+    """Return `value` (of `base` unit) with four significant digits, in the unit that suits it."""
+    unit = best_unit(base, [value])
+    per_unit = scale(unit, base)
+    assert per_unit is not None  # the unit was chosen for that base
+    size = abs(value) / float(per_unit)
+    digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
+    return f"{shown(value, per_unit, digits)} {unit if unit != '1' else ''}".strip()
 
 
 def _decimal(value: float) -> Decimal:

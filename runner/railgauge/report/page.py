@@ -138,7 +138,7 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         ("Started", [_time(run.started_at) for run in runs]),
         ("Ended", [_time(run.ended_at) for run in runs]),
         ("Git commit of the plan", [_commit(run) for run in runs]),
-        ("Cases", [str(len(run.cases)) for run in runs]),
+        ("Cases", [_cases(run) for run in runs]),
         ("Replications asked", [str(sum(case.replications for case in run.cases)) for run in runs]),
         ("Seed", ["–" if run.new.origin == "imported" else str(run.new.seed) for run in runs]),
         ("Controller", [run.new.controller or "–" for run in runs]),
@@ -150,6 +150,11 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         tuple(f"Run {run.id}" for run in runs),
         tuple((heading, tuple(map(visible, texts))) for heading, texts in lines),
     )
+
+
+def _cases(run: StoredRun) -> str:
+    skipped = sum(1 for case in run.cases if case.skipped)
+    return f"{len(run.cases)}, of which {skipped} skipped" if skipped else str(len(run.cases))
 
 
 def _failures(records: RunRecords, names: CaseNames) -> Details:

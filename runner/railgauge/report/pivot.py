@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
-from railgauge.analysis import Summary, summarise
 from railgauge.errors import InputError
 from railgauge.report import notes
 from railgauge.report.axes import FIXED_AXES, Axis, AxisValue, axis_value
+from railgauge.report.beside import Beside
+from railgauge.report.cells import CellMaker, make_column, one_limit, one_unit
 from railgauge.report.characters import visible
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.number import fitting_units, scale, shown
+from railgauge.report.differing import differing
+from railgauge.report.marks import Marks
+from railgauge.report.model import CellSpec, Selection, TableSpec
 from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching, some
-from railgauge.report.table import Cell, Column, Heading, Row, RowLabel, Table
+from railgauge.report.table import Column, Heading, Row, RowLabel, Table
+from railgauge.report.theoretical import Limit, NoLimit, Theoretical
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
 
 Key: TypeAlias = tuple[AxisValue, ...]
-# (row, column) -> metric -> the one series there
-Grid: TypeAlias = dict[tuple[Key, Key], dict[str, Series]]
+# (row, column) -> the cell's place in the definition -> the one series there
+Grid: TypeAlias = dict[tuple[Key, Key], dict[int, Series]]
+_NOTHING_BESIDE = Beside()
 
 
 def build(
@@ -33,33 +34,46 @@ def build(
     series: Sequence[Series],
     *,
     catalogue: Catalogue | None = None,
-    imported: Collection[int] = (),
+    beside: Beside = _NOTHING_BESIDE,
 ) -> Table:
     """Arrange `series` (as the store gives them) as `spec` says.
 
     `catalogue` knows how a parameter's values are written; without it they show as they are
-    stored. `imported` are the runs whose values came from elsewhere, where one value may stand for
-    many replications. InputError when nothing is selected, when a cell would mix cases or runs, or
-    when a unit doesn't fit its metric.
+    stored. `beside` is what is known of the runs beside their values. InputError when nothing is
+    selected, when a cell would mix cases or runs, or when a unit doesn't fit its metric.
     """
+    selects = [{**spec.select, **cell.select} for cell in spec.cells]
     names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
-    axes = make_axes(names, spec.axes, engines_shown(spec.select, series), catalogue)
-    chosen = _select(spec, series, axes)
-    grid = _grid(spec, chosen)
+    engines = [name for select in selects for name in engines_shown(select, series)]
+    axes = make_axes(names, spec.axes, engines, catalogue)
+    wanted = [
+        _wanted(spec, cell, select, series, catalogue)
+        for select, cell in zip(selects, spec.cells, strict=True)
+    ]
+    chosen = _chosen(spec, series, wanted, axes)
+    grid = _grid(spec, chosen, wanted)
+    theoretical = Theoretical(beside.peaks, beside.facts)
+    limits = _limits(spec, grid, wanted, theoretical)
+    units = [_unit(spec, place, chosen, wanted, limits) for place in range(len(spec.cells))]
     row_keys = _ordered([row for row, _ in grid], [axes[name] for name in spec.rows])
     column_keys = _ordered([column for _, column in grid], [axes[name] for name in spec.columns])
-    units = _units(spec, chosen)
-    columns = [_column(spec, key, cell, units) for key in column_keys for cell in spec.cells]
-    marks = notes.Marks()
-    summaries: dict[int, Summary] = {}
-    scales = [scale(column.unit, column.base_unit) for column in columns]
+    columns = [
+        make_column(spec, key, place, unit)
+        for key in column_keys
+        for place, unit in enumerate(units)
+    ]
+    marks = Marks()
+    maker = CellMaker(spec, marks, theoretical, beside)
     rows = []
     labels = _row_labels(row_keys, [axes[name] for name in spec.rows])
     for key, label in zip(row_keys, labels, strict=True):
         cells = []
-        for column, per_unit in zip(columns, scales, strict=True):
-            one = grid.get((key, column.key), {}).get(column.metric)
-            cells.append(_cell(spec, column, per_unit, one, marks, summaries))
+        for one in columns:
+            place = key, one.key, one.place
+            if one.theoretical:
+                cells.append(maker.theoretical(one, limits.get(place)))
+            else:
+                cells.append(maker.measured(one, grid.get(place[:2], {}).get(one.place)))
         rows.append(Row(label, tuple(cells), key))
     table_rows = tuple(rows)
     return Table(
@@ -72,13 +86,45 @@ def build(
         columns=tuple(columns),
         rows=table_rows,
         footnotes=marks.footnotes(),
-        notes=notes.sentences(spec, columns, table_rows, chosen, imported),
+        notes=notes.sentences(
+            spec,
+            columns,
+            table_rows,
+            chosen,
+            beside.imported,
+            (*differing(spec, grid.values(), catalogue), *theoretical.sentences()),
+        ),
     )
 
 
-def _select(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]) -> list[Series]:
-    metrics = {cell.metric for cell in spec.cells}
-    chosen = matching((one for one in series if one.metric in metrics), spec.select, axes)
+def _wanted(
+    spec: TableSpec,
+    cell: CellSpec,
+    select: Mapping[str, Selection],
+    series: Sequence[Series],
+    catalogue: Catalogue | None,
+) -> dict[int, Series]:
+    """Return by identity the series that a cell may show or, with `peak`, stand for."""
+    axes = make_axes(select, {}, engines_shown(select, series), catalogue)
+    metrics = {cell.metric} if cell.metric else {other.metric for other in spec.cells}
+    of_metric = (one for one in series if one.metric in metrics)
+    return {id(one): one for one in matching(of_metric, select, axes)}
+
+
+def _chosen(
+    spec: TableSpec,
+    series: Sequence[Series],
+    wanted: Sequence[Mapping[int, Series]],
+    axes: Mapping[str, Axis],
+) -> list[Series]:
+    """Return what any cell with a metric shows, in the order of `series`."""
+    shown = {
+        number
+        for cell, those in zip(spec.cells, wanted, strict=True)
+        if cell.metric
+        for number in those
+    }
+    chosen = [one for one in series if id(one) in shown]
     if not chosen:
         raise InputError(_nothing(spec, series, axes))
     for name in (*spec.rows, *spec.columns):
@@ -93,8 +139,11 @@ def _select(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis])
 
 def _nothing(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]) -> str:
     asked, there = asked_and_there(spec.select, series, axes)
-    asked.insert(0, f"metric {' or '.join(dict.fromkeys(cell.metric for cell in spec.cells))}")
+    metrics = dict.fromkeys(cell.metric for cell in spec.cells if cell.metric)
+    asked.insert(0, f"metric {' or '.join(metrics)}")
     there.insert(0, f"metric {some({one.metric: None for one in series})}")
+    if any(cell.select for cell in spec.cells):
+        asked.append("and what its cells select")
     what = "; ".join(there) if series else "no measurements at all"
     return (
         f"table {spec.name!r}: no measurement has {', '.join(asked)}; there is: {what}."
@@ -102,22 +151,62 @@ def _nothing(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]
     )
 
 
-def _grid(spec: TableSpec, chosen: Sequence[Series]) -> Grid:
+def _grid(
+    spec: TableSpec, chosen: Sequence[Series], wanted: Sequence[Mapping[int, Series]]
+) -> Grid:
     grid: Grid = {}
-    clashes: dict[tuple[Key, Key, str], list[Series]] = {}
+    clashes: dict[tuple[Key, Key, int], list[Series]] = {}
+    places = [place for place, cell in enumerate(spec.cells) if cell.metric]
     for one in chosen:
         row = tuple([axis_value(one, name) for name in spec.rows])
         column = tuple([axis_value(one, name) for name in spec.columns])
-        metrics = grid.setdefault((row, column), {})
-        first = metrics.setdefault(one.metric, one)
-        if first is not one:
-            clashes.setdefault((row, column, one.metric), [first]).append(one)
+        cells = grid.setdefault((row, column), {})
+        for place in places:
+            if id(one) not in wanted[place]:
+                continue
+            first = cells.setdefault(place, one)
+            if first is not one:
+                clashes.setdefault((row, column, place), [first]).append(one)
     if clashes:
         raise InputError(_mixed(spec, clashes))
     return grid
 
 
-def _mixed(spec: TableSpec, clashes: Mapping[tuple[Key, Key, str], Sequence[Series]]) -> str:
+def _limits(
+    spec: TableSpec,
+    grid: Grid,
+    wanted: Sequence[Mapping[int, Series]],
+    theoretical: Theoretical,
+) -> dict[tuple[Key, Key, int], Limit | NoLimit]:
+    """Return the theoretical value of each cell that shows one."""
+    limits = {}
+    for place, cell in enumerate(spec.cells):
+        if not cell.peak:
+            continue
+        for (row, column), cells in grid.items():
+            standing = [one for one in cells.values() if id(one) in wanted[place]]
+            found = one_limit(spec, cell, theoretical, standing)
+            if found is not None:
+                limits[row, column, place] = found
+    return limits
+
+
+def _unit(
+    spec: TableSpec,
+    place: int,
+    chosen: Sequence[Series],
+    wanted: Sequence[Mapping[int, Series]],
+    limits: Mapping[tuple[Key, Key, int], Limit | NoLimit],
+) -> str | None:
+    """Return the unit in which a cell's values are stored, None if there are none."""
+    cell = spec.cells[place]
+    if cell.peak:
+        found = [one for where, one in limits.items() if where[2] == place]
+        return one_unit(spec, cell, (one.unit for one in found if isinstance(one, Limit)))
+    return one_unit(spec, cell, (one.unit for one in chosen if id(one) in wanted[place]))
+
+
+def _mixed(spec: TableSpec, clashes: Mapping[tuple[Key, Key, int], Sequence[Series]]) -> str:
     (row, column, _), together = next(iter(clashes.items()))
     parameters = sorted({name for one in together for name in one.case.parameters})
     differing = [
@@ -146,58 +235,6 @@ def _ordered(keys: Sequence[Key], axes: Sequence[Axis]) -> list[Key]:
     ]
     return sorted(
         distinct, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
-    )
-
-
-def _units(spec: TableSpec, chosen: Sequence[Series]) -> dict[str, str]:
-    """Return each metric's stored unit; InputError where engines don't agree on it."""
-    units: dict[str, str] = {}
-    for one in chosen:
-        if units.setdefault(one.metric, one.unit) != one.unit:
-            raise InputError(
-                f"table {spec.name!r}: {one.metric} is in {units[one.metric]!r} for some engines"
-                f" and in {one.unit!r} for others: select one engine"
-            )
-    return units
-
-
-def _column(spec: TableSpec, key: Key, cell: CellSpec, units: Mapping[str, str]) -> Column:
-    stored = units.get(cell.metric, "")
-    base, digits = stored, cell.digits
-    if cell.statistic == "cv":
-        base = "1"
-    elif cell.statistic == "n":
-        base, digits = "", 0
-    unit = cell.unit or ("%" if cell.statistic == "cv" else base)
-    if scale(unit, base) is None:
-        raise InputError(
-            f"table {spec.name!r}: {unit!r} can't show the {cell.statistic} of {cell.metric}:"
-            f" use one of {', '.join(fitting_units(base))}"
-        )
-    return Column(key, cell.metric, cell.statistic, unit, base, stored, digits)
-
-
-def _cell(
-    spec: TableSpec,
-    column: Column,
-    per_unit: Decimal | None,
-    one: Series | None,
-    marks: notes.Marks,
-    summaries: dict[int, Summary],
-) -> Cell:
-    if one is None or per_unit is None:
-        return Cell(visible(spec.missing))
-    suspect = int(np.count_nonzero(one.suspect))
-    mark = marks.of(len(one.values), one.asked, one.failed, suspect)
-    summary = None
-    text = visible(spec.missing)
-    if len(one.values):
-        summary = summaries.get(id(one))
-        if summary is None:
-            summary = summaries[id(one)] = summarise(one.values)
-        text = shown(getattr(summary, column.statistic), per_unit, column.digits)
-    return Cell(
-        text, mark, summary, one.run, one.test, one.case.key, one.asked, one.failed, suspect
     )
 
 

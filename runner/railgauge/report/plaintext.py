@@ -14,7 +14,7 @@ _NARROWEST = 80
 
 
 class Layout:
-    """A table's lines: `header`, `groups` of rows that share their first label, a `rule`, `notes`.
+    """A table's lines: `header`, `groups` of rows that share their first label, a `rule` and so on.
 
     `spaced` says whether an empty line between groups helps the eye.
     """
@@ -49,6 +49,11 @@ class Layout:
             self.groups[-1].append(self._row(row, texts))
         wide = max(len(self.rule), _NARROWEST)
         self.notes = [line for note in table.notes for line in textwrap.wrap(note, wide)]
+        self.footnotes = [
+            line
+            for each in table.footnotes
+            for line in textwrap.wrap(f"{each.mark}) {each.text}", wide, subsequent_indent="   ")
+        ]
         self.spaced = any(len(group) > 1 for group in self.groups)
 
     def _row(self, row: Row, texts: Sequence[str]) -> str:

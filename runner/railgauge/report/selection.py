@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from railgauge.report.axes import Axis, AxisValue, Placed, axis_value, parameter_info
+from railgauge.report.axes import Axis, AxisValue, Placed, axis_value, parameter_infos
 from railgauge.report.model import AxisSpec, Selection
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def make_axes(
     axes = {}
     for name in dict.fromkeys(names):
         spec = said.get(name)
-        axis = Axis(name, parameter_info(name, engines, catalogue), spec.title if spec else "")
+        axis = Axis(name, parameter_infos(name, engines, catalogue), spec.title if spec else "")
         if spec is not None:
             for written, text in spec.labels.items():
                 axis.label(written, text)

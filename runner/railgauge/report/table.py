@@ -11,6 +11,9 @@ from typing import NamedTuple
 from railgauge.analysis import Summary
 from railgauge.cases import Value
 
+# The statistic of what was not measured.
+THEORETICAL = "theoretical"
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -31,9 +34,11 @@ class RowLabel(NamedTuple):
 class Cell(NamedTuple):
     """One number of exactly one case of one run, or nothing.
 
-    `text` is what readers see; `mark` points to a footnote ("" for none). Without any value
-    `summary` is None; where no such case was found, `case_key` is "" too. `summary` is in the
-    metric's base unit; `asked`, `failed` and `suspect` count replications.
+    `text` is what readers see; `mark` points to footnotes ("" for none; `a,b` to two), `note` is
+    what they say. Without any value `summary` is None; where no such case was found, `case_key` is
+    "" too. `summary` is in the metric's base unit; `asked`, `failed` and `suspect` count
+    replications. `peak` is the theoretical value that the cell shows or is held against, and
+    `peak_source` where it comes from.
     """
 
     text: str
@@ -45,6 +50,14 @@ class Cell(NamedTuple):
     asked: int = 0
     failed: int = 0
     suspect: int = 0
+    note: str = ""
+    peak: float | None = None
+    peak_source: str = ""
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The footnotes that `mark` points to."""
+        return tuple(self.mark.split(",")) if self.mark else ()
 
     @property
     def number(self) -> bool:
@@ -65,7 +78,10 @@ class Column:
     """What all the cells of a column have in common; `key` holds the column axes' values.
 
     `unit` is the one shown; `base_unit` the one it is a multiple of: the statistic's, which for
-    `cv` and `n` differs from `metric_unit`, the one that the metric is stored in.
+    `cv` and `n` differs from `metric_unit`, the one that the metric is stored in. `place` is the
+    cell's in the definition, `relative_to` the theoretical value that it is a ratio to. Where it
+    shows such a value, `metric` names it and the statistic is `theoretical`. `label` is the text
+    that heads it.
     """
 
     key: tuple[Value | None, ...]
@@ -75,6 +91,14 @@ class Column:
     base_unit: str
     metric_unit: str
     digits: int
+    place: int = 0
+    relative_to: str = ""
+    label: str = ""
+
+    @property
+    def theoretical(self) -> bool:
+        """Whether it shows what was not measured but is known of the hosts."""
+        return self.statistic == THEORETICAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,19 @@ _UNITS = {
     "GiB": r"\gibi\byte",
     "TiB": r"\tebi\byte",
     "%": r"\percent",
+    "B/s": r"\byte\per\second",
+    "kB/s": r"\kilo\byte\per\second",
+    "MB/s": r"\mega\byte\per\second",
+    "GB/s": r"\giga\byte\per\second",
+    "TB/s": r"\tera\byte\per\second",
+    "KiB/s": r"\kibi\byte\per\second",
+    "MiB/s": r"\mebi\byte\per\second",
+    "GiB/s": r"\gibi\byte\per\second",
+    "TiB/s": r"\tebi\byte\per\second",
+    "Hz": r"\hertz",
+    "kHz": r"\kilo\hertz",
+    "MHz": r"\mega\hertz",
+    "GHz": r"\giga\hertz",
 }
 # Combining character -> the accent's command.
 _ACCENTS = {

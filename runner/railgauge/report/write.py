@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from railgauge.errors import EnvironmentFailedError, InputError
+from railgauge.report.beside import read_beside
 from railgauge.report.casepage.collect import FOLDER, MOST_PAGES, case_links, case_pages
 from railgauge.report.casepage.timeplot import draw_timelines
 from railgauge.report.csvfile import render_csv, render_json, render_records
@@ -65,15 +66,16 @@ def write_report(
     if not run_ids:
         raise InputError("name the run to report: `railgauge list` shows them")
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
-    imported = {run.id for run in runs if run.new.origin == "imported"}
     if spec is None:
         series = default_series(store, run_ids)
         spec = default_spec(series)
     else:
-        metrics = {cell.metric for one in spec.tables for cell in one.cells}
+        metrics = {cell.metric for one in spec.tables for cell in one.cells if cell.metric}
         metrics |= {one.metric for one in spec.slow_nodes}
         series = store.series(run_ids, metrics) if metrics else []
-    tables = [build(one, series, catalogue=catalogue, imported=imported) for one in spec.tables]
+    beside = read_beside(store, runs, spec.tables)
+    imported = beside.imported
+    tables = [build(one, series, catalogue=catalogue, beside=beside) for one in spec.tables]
     listings: list[Listing] = []
     for listed in spec.slow_nodes:
         listings += build_listings(listed, series, catalogue=catalogue, imported=imported)

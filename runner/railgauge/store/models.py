@@ -83,6 +83,20 @@ class HostFact(Base):
     value: Mapped[str]
 
 
+class PeakRow(Base):
+    """What a host could do at most, as known at `recorded_at`; a resumed run adds what changed."""
+
+    __tablename__ = "peak"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    host: Mapped[str] = mapped_column(primary_key=True)
+    resource: Mapped[str] = mapped_column(primary_key=True)
+    recorded_at: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[float]
+    unit: Mapped[str]
+    source: Mapped[str]
+
+
 class HostList(Base):
     """Hosts in an order, as JSON text, once for all the cases that are measured among them.
 
@@ -131,6 +145,8 @@ class RunCase(Base):
     case_id: Mapped[int] = mapped_column(ForeignKey("bench_case.id"))
     test: Mapped[str]
     replications: Mapped[int]
+    # Why it was not measured, where its host lacks what that needs.
+    skipped: Mapped[str | None]
 
 
 class Metric(Base):

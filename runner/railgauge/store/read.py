@@ -22,6 +22,7 @@ from railgauge.store.models import (
     RunFile,
     RunMetric,
 )
+from railgauge.store.peaks import stored_peaks
 from railgauge.store.records import (
     Failure,
     NewRun,
@@ -85,7 +86,7 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
     """Return all about one run but its values."""
     row = find_run(connection, run_id)
     rows = connection.execute(
-        select(RunCase.test, RunCase.replications, *CASE_COLUMNS)
+        select(RunCase.test, RunCase.replications, RunCase.skipped, *CASE_COLUMNS)
         .join(BenchCase)
         .where(RunCase.run_id == run_id)
         .order_by(RunCase.id)
@@ -107,12 +108,13 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
         started_at=row.started_at,
         ended_at=row.ended_at or "",
         cases=tuple(
-            PlannedCase(row[0], case, row[1])
+            PlannedCase(row[0], case, row[1], row[2] or "")
             for row, case in zip(
-                rows, make_cases(connection, [row[2:] for row in rows]), strict=True
+                rows, make_cases(connection, [row[3:] for row in rows]), strict=True
             )
         ),
         facts=facts,
+        peaks=stored_peaks(connection, run_id, hosts_only=True),
     )
 
 
@@ -150,6 +152,7 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
             )
         )
     }
+    skipped = _skipped(connection)
     ended = _count_replications(connection, Replication.number > 0)
     # Both terms, as SQLite knows the partial index by the first.
     failed = _count_replications(
@@ -161,6 +164,7 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
     summaries = []
     for row in connection.execute(select(Run.__table__).order_by(Run.id)):
         cases, replications = asked.get(row.id, (0, 0))
+        skips, left_out = skipped.get(row.id, (0, 0))
         failures = failed.get(row.id, 0)
         summaries.append(
             RunSummary(
@@ -173,12 +177,28 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
                 git_commit=row.git_commit,
                 git_dirty=row.git_dirty,
                 cases=cases,
-                asked=int(replications),
+                asked=int(replications) - left_out,
                 measured=ended.get(row.id, 0) - failures,
                 failed=failures,
+                skipped=skips,
             )
         )
     return summaries
+
+
+def _skipped(connection: Connection) -> dict[int, tuple[int, int]]:
+    """Return run -> how many of its cases are skipped, and the replications not done for that."""
+    ended = (
+        select(func.count())
+        .where(Replication.run_case_id == RunCase.id, Replication.number > 0)
+        .scalar_subquery()
+    )
+    query = (
+        select(RunCase.run_id, func.count(), func.sum(RunCase.replications - ended))
+        .where(RunCase.skipped.is_not(None))
+        .group_by(RunCase.run_id)
+    )
+    return {run: (count, int(left_out)) for run, count, left_out in connection.execute(query)}
 
 
 def _count_replications(connection: Connection, *which: ColumnElement[bool]) -> dict[int, int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from railgauge.cases import Case
 from railgauge.engine.outcome import Launch, Outcome, Status
+from railgauge.peaks import Peak
 from railgauge.systemlog import PortLog, Suspicion, SystemLog
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "MetricInfo",
     "NewRun",
     "Outcome",
+    "Peak",
     "PlannedCase",
     "PortLog",
     "RunState",
@@ -63,11 +65,15 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case of a test of this run, and how many replications were asked for."""
+    """A case of a test of this run, and how many replications were asked for.
+
+    `skipped` says why it is not measured, empty for a case that is.
+    """
 
     test: str
     case: Case
     replications: int
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,8 @@ class MetricInfo:
 class RunSummary:
     """A line of `railgauge list`. Times are ISO 8601, UTC; `ended_at` is empty before the end.
 
-    Replications: `asked` for, `measured` (ok or suspect) and `failed`; warm-ups don't count.
+    Replications: `asked` for, `measured` (ok or suspect) and `failed`; warm-ups don't count. Of the
+    `cases` some were `skipped`: nothing more is asked of them than what they gave before.
     """
 
     id: int
@@ -97,11 +104,15 @@ class RunSummary:
     asked: int
     measured: int
     failed: int
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """Everything about a run but its values; of facts that changed in between, the last ones."""
+    """Everything about a run but its values; of facts and peaks that changed, the last ones.
+
+    `peaks` are the hosts' alone; `Store.peaks` has those of links, too.
+    """
 
     id: int
     new: NewRun
@@ -110,6 +121,7 @@ class StoredRun:
     ended_at: str
     cases: tuple[PlannedCase, ...]
     facts: Mapping[str, Mapping[str, str]]
+    peaks: tuple[Peak, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +142,7 @@ class Series:
 
     `values` float64 (n,) in base units, `suspect` bool (n,); warm-ups are left out. `failed` counts
     the replications that failed, `asked` those the plan wanted. A case of which nothing was
-    measured (yet) has n = 0.
+    measured (yet) has n = 0; `skipped` says why it wasn't, if it was left out on purpose.
     """
 
     run: int
@@ -144,6 +156,7 @@ class Series:
     suspect: NDArray[np.bool_]
     failed: int
     asked: int
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ class _RunCase:
     id: int
     test: str
     asked: int
+    skipped: str
     case: Case
     failed: int = 0
 
@@ -69,6 +70,7 @@ def _run_series(
                     suspect=suspect,
                     failed=row.failed,
                     asked=row.asked,
+                    skipped=row.skipped,
                 )
             )
     return series
@@ -94,15 +96,15 @@ def _expected(
 
 def _cases(connection: Connection, run_id: int) -> dict[int, _RunCase]:
     query = (
-        select(RunCase.id, RunCase.test, RunCase.replications, *CASE_COLUMNS)
+        select(RunCase.id, RunCase.test, RunCase.replications, RunCase.skipped, *CASE_COLUMNS)
         .join(BenchCase)
         .where(RunCase.run_id == run_id)
         .order_by(RunCase.id)
     )
     rows = list(fetch(connection, query))
-    cases = make_cases(connection, [row[3:] for row in rows])
+    cases = make_cases(connection, [row[4:] for row in rows])
     return {
-        row[0]: _RunCase(row[0], row[1], row[2], case)
+        row[0]: _RunCase(row[0], row[1], row[2], row[3] or "", case)
         for row, case in zip(rows, cases, strict=True)
     }
 

@@ -18,6 +18,7 @@ from railgauge.store import (
     log_rows,
     log_write,
     outcomes,
+    peaks,
     read,
     replications,
     series,
@@ -34,6 +35,7 @@ from railgauge.store.records import (
     MetricInfo,
     NewRun,
     Outcome,
+    Peak,
     PlannedCase,
     RunState,
     RunSummary,
@@ -182,6 +184,20 @@ class Store:
         with self._writing() as connection:
             write.insert_facts(connection, run_id, host, facts)
 
+    def add_peaks(self, run_id: int, found: Iterable[Peak]) -> None:
+        """Store what hosts could do at most; what the run already knows and is the same stays."""
+        with self._writing() as connection:
+            read.find_run(connection, run_id)
+            peaks.insert_peaks(connection, run_id, found)
+
+    def skip(self, run_id: int, test: str, case_key: str, reason: str | None) -> None:
+        """Store why a case isn't measured, or (None) that it is after all.
+
+        Many at once are stored `together`.
+        """
+        with self._adding() as connection:
+            write.set_skipped(connection, run_id, test, case_key, reason)
+
     def finish_run(self, run_id: int, state: RunState) -> None:
         """Store that the run ended, and how."""
         with self._writing() as connection:
@@ -231,6 +247,12 @@ class Store:
         """Return all about one run but its values."""
         with self._reading() as connection:
             return read.stored_run(connection, run_id)
+
+    def peaks(self, run_id: int) -> tuple[Peak, ...]:
+        """Return what the run's hosts and links could do at most, by name and resource."""
+        with self._reading() as connection:
+            read.find_run(connection, run_id)
+            return peaks.stored_peaks(connection, run_id)
 
     def runs(self) -> list[RunSummary]:
         """Return a line for each run, oldest first."""

@@ -21,6 +21,7 @@ from railgauge.store.models import (
     HostList,
     Metric,
     Run,
+    RunCase,
     RunFile,
     RunMetric,
 )
@@ -33,8 +34,8 @@ _ROWS = 10_000
 # A run's plain values, which stand in its own row.
 RUN_COLUMNS = [name for name in NewRun.__slots__ if name != "files"]
 _ADD_RUN_CASE = text(
-    "INSERT INTO run_case (run_id, case_id, test, replications) "
-    "SELECT :run, id, :test, :replications FROM bench_case WHERE key = :key"
+    "INSERT INTO run_case (run_id, case_id, test, replications, skipped) "
+    "SELECT :run, id, :test, :replications, :skipped FROM bench_case WHERE key = :key"
 )
 
 
@@ -116,6 +117,7 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
                     "run": run_id,
                     "test": planned.test,
                     "replications": planned.replications,
+                    "skipped": plain_text(planned.skipped) or None,
                     "key": planned.case.key,
                 }
                 for planned in some
@@ -191,6 +193,20 @@ def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[
     ]
     if rows:
         connection.execute(insert(HostFact), rows)
+
+
+def set_skipped(
+    connection: Connection, run_id: int, test: str, case_key: str, reason: str | None
+) -> None:
+    """Store why the case is skipped, or (None) that it isn't."""
+    which = select(BenchCase.id).where(BenchCase.key == case_key).scalar_subquery()
+    found = connection.execute(
+        update(RunCase)
+        .where(RunCase.run_id == run_id, RunCase.test == test, RunCase.case_id == which)
+        .values(skipped=None if reason is None else plain_text(reason))
+    )
+    if found.rowcount != 1:
+        raise StoreError(f"run {run_id} has no case {case_key} in a test {test!r}")
 
 
 def set_state(connection: Connection, run_id: int, state: RunState) -> None:

@@ -35,13 +35,16 @@ _START_TIMEOUT = 60.0
 _PUT_TIMEOUT = 60.0
 _KILL_TIMEOUT = 5.0
 _LAST_WORDS = 1.0
+_LONGEST_INLINE = 100_000
 
-# $1 is a mark, $2 the program and its arguments, quoted for sh and then encoded. The shell stays,
-# so that a program's death by a signal comes back as a status, which not every login shell would
-# see to; all of them share a process group. No quote, backslash or exclamation mark may stand here:
-# login shells disagree on them.
+# $1 is a mark, $2 the program and its arguments, quoted for sh and then encoded; empty: they are
+# the first line of standard input, as a command line of sshd's has 128 KiB at most. The shell
+# stays, so that a program's death by a signal comes back as a status, which not every login shell
+# would see to; all of them share a process group. No quote, backslash or exclamation mark may stand
+# here: login shells disagree on them.
 _START = (
-    'mark=$1; eval "set -- $(printf %b "$2")"; '
+    'mark=$1 coded=$2; test -n "$coded" || read -r coded; '
+    'eval "set -- $(printf %b "$coded")"; '
     'command -v "$1" >/dev/null || { echo "$mark missing"; exit 127; }; '
     "read -r pid name state parent group rest </proc/$$/stat; "
     'echo "$mark ready $group"; "$@"; exit $?'
@@ -90,7 +93,10 @@ class SshProcess:
         program = argv[0]
         with translated(self._host, "starting a program"):
             encoded = _encode(shlex.join(argv))
-            self._channel.exec_command(f"exec sh -c '{_START}' sh {mark} '{encoded}'")
+            inline = encoded if len(encoded) <= _LONGEST_INLINE else ""
+            self._channel.exec_command(f"exec sh -c '{_START}' sh {mark} '{inline}'")
+            if not inline:
+                self.send(f"{encoded}\n".encode())
         while True:
             try:
                 line = self.read_line(max(0.0, deadline - time.monotonic()))

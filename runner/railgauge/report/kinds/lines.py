@@ -14,6 +14,7 @@ from railgauge.report.axes import Axis, axis_value
 from railgauge.report.figure import Content, Plotted, Scale
 from railgauge.report.kinds import valued
 from railgauge.report.kinds.base import Kind, Line, scale_of
+from railgauge.report.marks import groups_of
 from railgauge.report.model import FigureSpec
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _draw(
 
 
 def _notes(several: int, empty: int, shown: Sequence[Series]) -> tuple[str, ...]:
-    """Tell of bars over `several` replications, of `empty` cases, and of suspect ones."""
+    """Tell of bars over `several` replications, of `empty` cases, and of odd ones."""
     notes = []
     if several > 1:
         notes.append(f"Bars: the least and the greatest of {several} replications.")
@@ -80,6 +81,9 @@ def _notes(several: int, empty: int, shown: Sequence[Series]) -> tuple[str, ...]
     suspect = sum(1 for one in shown if one.suspect.any())
     if suspect:
         notes.append(f"Points with suspect replications, which are included: {suspect}.")
+    apart = sum(1 for one in shown if groups_of(one))
+    if apart:
+        notes.append(f"Points whose values fall into two groups: {apart}.")
     return tuple(notes)
 
 

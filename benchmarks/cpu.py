@@ -1,0 +1,152 @@
+"""rail-cpu beside likwid-bench's peakflops and a matrix product by OpenBLAS, in turn.
+
+Double precision on one thread and on all: medians of each, the ratios of rail-cpu's to the others',
+and what rail-cpu says of the clock: operations per cycle at the clock that it measured, of what the
+pipelines can do. Then the best of a few launches of every precision and vector unit. Wants an idle
+machine: where a core's other hardware thread computes too, both get a part of the pipelines, and no
+clock tells that. Needs likwid; OpenBLAS is numpy's.
+
+    python benchmarks/cpu.py [--rounds 15] [--duration 500ms]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ENGINES = Path(__file__).resolve().parents[1] / "engines"
+KERNELS = {"avx512": "peakflops_avx512_fma", "avx2": "peakflops_avx_fma", "sse2": "peakflops_sse"}
+ITERATIONS = 400_000  # of likwid's kernel over 20 kB: a third of a second at 80 GFLOP/s
+PRODUCT = """
+import time, numpy
+n = 2048
+a, b = numpy.random.rand(n, n), numpy.random.rand(n, n)
+a @ b
+begun = time.perf_counter()
+a @ b
+print(2 * n**3 / (time.perf_counter() - begun))
+"""
+VECTORS = ("avx512", "avx2", "avx", "sse2", "neon", "scalar")
+PRECISIONS = ("quarter", "half", "single", "double", "integer")
+
+Metrics = dict[str, float]
+
+
+def rail_cpu(program: Path, *options: str) -> tuple[str, Metrics] | None:
+    """The vector unit and the metrics; None where the CPU has no such unit."""
+    done = subprocess.run(
+        [program, "client", "--json", "--replications=1", "--deadline=60s", *options],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    if events[-1]["event"] == "error" and events[-1]["code"] == "bad-parameter":
+        return None
+    done.check_returncode()
+    vector = next(e["client"]["vector"] for e in events if e["event"] == "settings")
+    return vector, next(e["metrics"] for e in events if e["event"] == "replication")
+
+
+def output_of(command: list[str], **env: str) -> str:
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env={**os.environ, **env},
+    ).stdout
+
+
+def likwid(kernel: str, threads: int) -> float:
+    work = f"S0:{20 * threads}kB:{threads}"
+    text = output_of(["likwid-bench", "-t", kernel, "-w", work, "-i", str(ITERATIONS)])
+    found = re.search(r"MFlops/s:\s+([\d.]+)", text)
+    assert found, text
+    return float(found[1]) * 1e6
+
+
+def openblas(threads: int) -> float:
+    return float(output_of([sys.executable, "-c", PRODUCT], OPENBLAS_NUM_THREADS=str(threads)))
+
+
+def beside_others(program: Path, threads: int, arguments: argparse.Namespace) -> None:
+    ours: list[Metrics] = []
+    flops: list[float] = []
+    products: list[float] = []
+    options = (f"--threads={threads}", f"--duration={arguments.duration}")
+    for _ in range(arguments.rounds):
+        got = rail_cpu(program, *options)
+        assert got
+        vector, metrics = got
+        ours.append(metrics)
+        flops.append(likwid(KERNELS[vector], threads))
+        products.append(openblas(threads))
+    rates = [m["operation_rate"] for m in ours]
+    ours_median = statistics.median(rates)
+    print(f"\ndouble precision, {vector}, {threads} thread(s), {arguments.rounds} rounds")
+    for name, values in (
+        ("rail-cpu", rates),
+        (f"likwid-bench {KERNELS[vector]}", flops),
+        ("OpenBLAS dgemm", products),
+    ):
+        median = statistics.median(values)
+        print(
+            f"  {name:36} {median / 1e9:9.2f} GFLOP/s (best {max(values) / 1e9:.2f});"
+            f" rail-cpu is {ours_median / median:.3f} of it,"
+            f" best of best {max(rates) / max(values):.3f}"
+        )
+    for metric, scale, unit in (
+        ("clock", 1e9, "GHz"),
+        ("operations_per_cycle", 1, "op/cycle"),
+        ("clock_efficiency", 1, "of the pipelines"),
+    ):
+        values = [m[metric] / scale for m in ours if metric in m]
+        if values:
+            print(f"  {metric:36} {statistics.median(values):9.3f} {unit}")
+
+
+def each_unit(program: Path) -> None:
+    print("\none thread, best of 5      Gop/s       GHz  op/cycle  of the pipelines")
+    for precision in PRECISIONS:
+        for vector in VECTORS:
+            options = (f"--precision={precision}", f"--vector={vector}", "--duration=200ms")
+            tries = [got[1] for _ in range(5) if (got := rail_cpu(program, *options))]
+            if not tries:
+                continue
+            m = max(tries, key=lambda metrics: metrics["operation_rate"])
+            efficiency = f"{m['clock_efficiency']:.4f}" if "clock_efficiency" in m else "-"
+            print(
+                f"{precision:8} {vector:10} {m['operation_rate'] / 1e9:12.2f}"
+                f" {m['clock'] / 1e9:9.3f} {m['operations_per_cycle']:9.2f} {efficiency:>17}"
+            )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--duration", default="500ms")
+    arguments = parser.parse_args()
+    if not shutil.which("likwid-bench"):
+        print("there is no likwid-bench: install likwid", file=sys.stderr)
+        return 3
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "rail-cpu"
+        subprocess.run(["make", "-s", "-C", ENGINES, f"BUILD={folder}", program], check=True)
+        for threads in sorted({1, len(os.sched_getaffinity(0))}):
+            beside_others(program, threads, arguments)
+        each_unit(program)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

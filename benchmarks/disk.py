@@ -1,0 +1,188 @@
+"""rail-disk beside fio: the same files, blocks and queue depths, taken in turn; medians.
+
+Each tool lays a file of its own out in the same folder (random data, all of it written), and then
+both measure by turns. fio's percentiles are of its clat for psync and of its lat for io_uring: its
+clat leaves out the time in which an operation is handed to the kernel, ours doesn't. Past the page
+cache both measure for a while; through it, one pass over the file that begins with nothing of it in
+the cache, a write's up to the end of its fsync. CPU time is what each tool counts: fio's leaves
+out io_uring's helpers in the kernel, which do the buffered writes, ours doesn't. Small blocks are
+written with new random data each time by both, which fio does only when asked.
+
+    python benchmarks/disk.py [--folder .] [--size 512] [--rounds 5] [--seconds 1] [--only WORD]
+
+Needs fio (Debian: fio). The exit code is 0 unless something failed to run; a ratio off the goal
+(within 3 %, no more CPU time) is marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ENGINES = Path(__file__).resolve().parent.parent / "engines"
+NAMES = ("throughput", "p50", "p99", "cpu")
+GOAL = 0.03
+SMALL = "4k"
+FIO_MODES = {
+    "read": "read",
+    "write": "write",
+    "random_read": "randread",
+    "random_write": "randwrite",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What both tools are asked to do."""
+
+    mode: str
+    block: str
+    io: str
+    depth: int
+    direct: bool
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes."""
+        return "write" in self.mode
+
+    def __str__(self) -> str:
+        how = "direct" if self.direct else "buffered"
+        return f"{self.mode:12} {self.block:>4} {self.io:8} depth {self.depth:<2} {how:8}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where and for how long."""
+
+    engine: Path
+    folder: Path
+    size: str  # in M: fio takes MiB for 10^6 bytes
+    seconds: float
+    cpu: int
+
+    def run(self, *argv: object) -> str:
+        """Return what a program prints; it must succeed."""
+        words = [str(word) for word in argv]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{words[0]} failed: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def ours(self, setting: Setting) -> dict[str, float]:
+        """Measure one replication by rail-disk."""
+        lines = self.run(
+            *(self.engine, "client", "--json", "--replications=1", f"--folder={self.folder}"),
+            *(f"--mode={setting.mode}", f"--block={setting.block}", f"--io={setting.io}"),
+            *(f"--depth={setting.depth}", f"--direct={str(setting.direct).lower()}"),
+            *(f"--size={self.size}", f"--cpus={self.cpu}"),
+            f"--duration={self.seconds if setting.direct else 0}s",
+            *(["--fsync=end"] if setting.writes and not setting.direct else []),
+        ).splitlines()
+        events: list[dict[str, Any]] = [json.loads(line) for line in lines]
+        metrics = next(e["metrics"] for e in events if e["event"] == "replication")
+        return {
+            "throughput": metrics["throughput"],
+            "p50": metrics["latency_p50"],
+            "p99": metrics["latency_p99"],
+            "cpu": metrics["cpu_per_io"],
+        }
+
+    def fio(self, setting: Setting) -> dict[str, float]:
+        """Measure once by fio, in a file that it lays out before and removes after."""
+        common = (
+            *("fio", "--name=bench", f"--directory={self.folder}", f"--size={self.size}"),
+            *(f"--rw={FIO_MODES[setting.mode]}", f"--bs={setting.block}"),
+            *(f"--ioengine={setting.io}", f"--iodepth={setting.depth}"),
+            *(f"--direct={int(setting.direct)}", f"--cpus_allowed={self.cpu}"),
+            *("--percentile_list=50:99", "--output-format=json", "--unlink=0"),
+            *(["--lat_percentiles=1", "--clat_percentiles=0"] if setting.io == "io_uring" else []),
+            *(["--end_fsync=1"] if setting.writes and not setting.direct else []),
+            *(["--refill_buffers=1"] if setting.writes and setting.block == SMALL else []),
+        )
+        try:
+            # By reading, as fio lays out only what it reads; written over it is then all the same.
+            self.run(*common, "--rw=read", "--create_only=1", "--create_fsync=1")
+            bound = ("--time_based", f"--runtime={self.seconds}s") if setting.direct else ()
+            text = self.run(*common, "--overwrite=1", *bound)
+        finally:
+            for made in self.folder.glob("bench.*"):
+                made.unlink()
+        job = json.loads(text[text.index("{") :])["jobs"][0]
+        side = job["write" if setting.writes else "read"]
+        times = side["lat_ns" if setting.io == "io_uring" else "clat_ns"]["percentile"]
+        busy = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1e3
+        return {
+            "throughput": side["bw_bytes"],
+            "p50": times["50.000000"] / 1e9,
+            "p99": times["99.000000"] / 1e9,
+            "cpu": busy / side["total_ios"],
+        }
+
+
+def settings(only: str) -> Iterator[Setting]:
+    """Yield those whose description has the word."""
+    for direct in (True, False):
+        for io, depth in (("psync", 1), ("io_uring", 1), ("io_uring", 32)):
+            for block, modes in (("1M", ("read", "write")), (SMALL, tuple(FIO_MODES))):
+                for mode in modes:
+                    setting = Setting(mode, block, io, depth, direct)
+                    if only in str(setting):
+                        yield setting
+
+
+def row(setting: Setting, ours: Sequence[dict[str, float]], fio: Sequence[dict[str, float]]) -> str:
+    """Return a line of medians and their ratios, ours to fio's."""
+    cells = []
+    for name in NAMES:
+        mine = statistics.median(trial[name] for trial in ours)
+        theirs = statistics.median(trial[name] for trial in fio)
+        ratio = mine / theirs
+        # More throughput, or less of anything else, is as good.
+        worse = 1 - ratio if name == "throughput" else ratio - 1
+        scale = 1e6 if name == "throughput" else 1e-6
+        off = "*" if worse > (GOAL if name != "cpu" else 0) else " "
+        cells.append(f"{mine / scale:9.2f} {theirs / scale:9.2f} {ratio:6.3f}{off}")
+    return f"{setting} " + "  ".join(cells)
+
+
+def main() -> None:
+    """Measure all settings and print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path, default=Path())
+    parser.add_argument("--size", type=int, default=512, help="of the file, in MiB")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--cpu", type=int, default=0)
+    parser.add_argument("--only", default="", help="settings whose line has this word")
+    options = parser.parse_args()
+    if shutil.which("fio") is None:
+        sys.exit("disk.py: there is no fio: install it (Debian: fio)")
+    with (
+        tempfile.TemporaryDirectory() as build,
+        tempfile.TemporaryDirectory(dir=options.folder) as folder,
+    ):
+        engine = Path(build) / "rail-disk"
+        subprocess.run(["make", "-s", "-C", ENGINES, f"BUILD={build}", engine], check=True)
+        bench = Bench(engine, Path(folder), f"{options.size}M", options.seconds, options.cpu)
+        heads = "  ".join(f"{n:>9} {'fio':>9} {'ratio':>7}" for n in ("MB/s", "p50 us", "p99 us"))
+        print(f"{'':46} {heads}  {'CPU us/IO':>9} {'fio':>9} {'ratio':>7}")
+        for setting in settings(options.only):
+            ours, fio = [], []
+            for _ in range(options.rounds):
+                ours.append(bench.ours(setting))
+                fio.append(bench.fio(setting))
+            print(row(setting, ours, fio), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""rail-mem side by side with likwid-bench, with compiled STREAM loops and with a pointer chase.
+
+Each round runs both contenders once for every row, one after the other and in changing order, so
+that what disturbs the machine disturbs both. Rows in memory use 2.4 GB (say --bytes for another
+size: four times the last-level cache at least), rows in the second-level cache 1.2 MB. All count
+bytes as STREAM does: those that the loop names, without the lines that a plain store reads first.
+
+    python benchmarks/mem.py [--rounds 7] [--rows WORD] [--bytes 2400000000] [--json]
+
+likwid-bench comes with Debian's likwid. STREAM and pmbw aren't in Debian: mem_stream.c has
+STREAM's loops for the compiler at -O3, whose copy may become a call of the C library's memcpy;
+mem_permread.c has the access pattern of pmbw's PermReadSimpleLoop. A ratio is the median of the
+rounds' own, above 1 where ours is better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ENGINES = HERE.parent / "engines"
+ARRAYS = {"read": 1, "copy": 2, "triad": 3, "latency": 1}
+IN_CACHE = 1_200_000
+LATENCY_BYTES = 64 << 20
+SECONDS = 0.5
+PATIENCE = 300
+
+
+@dataclass
+class Row:
+    """One thing to compare. Values are byte/s (higher is better) or seconds (lower is)."""
+
+    mode: str
+    where: str
+    threads: int
+    size: int
+    other: str  # likwid's test, "stream" or "permread"
+    options: tuple[str, ...] = ()
+    ours: list[float] = field(default_factory=list)
+    theirs: list[float] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return " ".join([self.mode, *self.options, self.where, f"{self.threads}t", self.other])
+
+    @property
+    def ratio(self) -> float:
+        pairs = zip(self.ours, self.theirs, strict=True)
+        better = [b / a if self.mode == "latency" else a / b for a, b in pairs]
+        return statistics.median(better)
+
+    def shown(self, values: list[float]) -> str:
+        middle = statistics.median(values)
+        return f"{middle * 1e9:.2f} ns" if self.mode == "latency" else f"{middle / 1e9:.2f} GB/s"
+
+
+def suffix() -> str:
+    flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    return "avx512" if " avx512f " in flags else "avx"
+
+
+def rows(size: int) -> list[Row]:
+    unit = suffix()
+    found = []
+    past = ("--nontemporal=true",)
+    for threads in sorted({1, len(os.sched_getaffinity(0))}):
+        for where, total in (("memory", size), ("L2", IN_CACHE * threads)):
+            found += [
+                Row("read", where, threads, total, f"load_{unit}"),
+                Row("copy", where, threads, total, f"copy_{unit}"),
+                Row("triad", where, threads, total, f"stream_{unit}"),
+            ]
+        found += [
+            Row("copy", "memory", threads, size, f"copy_mem_{unit}", past),
+            Row("triad", "memory", threads, size, f"stream_mem_{unit}", past),
+            Row("copy", "memory", threads, size, "stream"),
+            Row("copy", "memory", threads, size, "stream", past),
+            Row("triad", "memory", threads, size, "stream"),
+        ]
+    found += [
+        Row("latency", where, 1, total, "permread", (f"--stride={stride}",))
+        for where, total in (("L1", 16 << 10), ("L2", 1 << 20), ("64MiB", LATENCY_BYTES))
+        for stride in (8, 64)
+    ]
+    return found
+
+
+def run(argv: list[str], **env: str) -> str:
+    done = subprocess.run(
+        argv,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(argv)}\nended with status {done.returncode}:\n{done.stderr[-1500:]}")
+    return done.stdout
+
+
+def ours(row: Row, folder: Path) -> float:
+    step = 64 * row.threads * ARRAYS[row.mode]
+    block = row.size // step * step // row.threads // ARRAYS[row.mode]
+    options = [f"--mode={row.mode}", f"--block={block}", f"--threads={row.threads}"]
+    options += [f"--duration={SECONDS}s", "--replications=1", "--json", *row.options]
+    text = run([str(folder / "rail-mem"), "client", *options])
+    (metrics,) = (
+        event["metrics"]
+        for event in map(json.loads, text.splitlines())
+        if event["event"] == "replication"
+    )
+    return float(metrics["latency" if row.mode == "latency" else "throughput"])
+
+
+def theirs(row: Row, folder: Path) -> float:
+    if row.other == "permread":
+        stride = row.options[0].partition("=")[2]
+        return float(run([str(folder / "mem_permread"), str(row.size), stride, str(SECONDS)]))
+    if row.other == "stream":
+        environment = {"OMP_NUM_THREADS": str(row.threads), "OMP_PROC_BIND": "true"}
+        return float(run([str(folder / "mem_stream"), row.mode, str(row.size), "4"], **environment))
+    # Its own least duration is a second, of which it finds out first how often to repeat.
+    group = f"N:{row.size // 1000}kB:{row.threads}"
+    text = run(["likwid-bench", "-t", row.other, "-w", group, "-s", "1"])
+    found = re.search(r"MByte/s:\s+([0-9.]+)", text)
+    if found is None:
+        sys.exit(f"likwid-bench -t {row.other} printed no MByte/s:\n{text[-1500:]}")
+    return float(found[1]) * 1e6
+
+
+def build(folder: Path) -> None:
+    make = ["make", "-s", "-C", str(ENGINES), f"BUILD={folder}", "-j2", str(folder / "rail-mem")]
+    subprocess.run(make, check=True)
+    for name in ("mem_stream", "mem_permread"):
+        flags = ["-O3", "-march=native", "-fopenmp"] if name == "mem_stream" else ["-O2"]
+        command = [os.environ.get("CC", "cc"), *flags, "-o", str(folder / name)]
+        subprocess.run([*command, str(HERE / f"{name}.c")], check=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rows", default="", help="only rows whose name has this word")
+    parser.add_argument("--bytes", type=int, default=2_400_000_000)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    if shutil.which("likwid-bench") is None:
+        sys.exit("there is no likwid-bench: install likwid")
+    table = [row for row in rows(arguments.bytes) if arguments.rows in row.name]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        build(folder)
+        for number in range(arguments.rounds):
+            for row in table:
+                contenders = [(row.ours, ours), (row.theirs, theirs)]
+                for values, contender in contenders[:: 1 if number % 2 else -1]:
+                    values.append(contender(row, folder))
+                print(
+                    f"{number + 1}/{arguments.rounds} {row.name}: {row.ours[-1]:.4g} against "
+                    f"{row.theirs[-1]:.4g}",
+                    file=sys.stderr,
+                )
+    show(table, as_json=arguments.json)
+
+
+def show(table: list[Row], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([{**vars(row), "ratio": row.ratio} for row in table], indent=2))
+        return
+    print(f"{'':52} {'rail-mem':>13} {'other':>13}  ratio  spread")
+    for row in table:
+        spread = (max(row.ours) - min(row.ours)) / statistics.median(row.ours)
+        print(
+            f"{row.name:52} {row.shown(row.ours):>13} {row.shown(row.theirs):>13} "
+            f"{row.ratio:6.3f} {spread:7.1%}"
+        )
+
+
+if __name__ == "__main__":
+    main()

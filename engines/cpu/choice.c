@@ -1,0 +1,32 @@
+#include "choice.h"
+
+#include "../lib/failure.h"
+#include "../lib/parameters.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static _Noreturn void refuse(const char *precision, const char *vector)
+{
+    char there[128] = "";
+    for (size_t i = 0; i < kernel_count; i++) {
+        size_t length = strlen(there);
+        if (strcmp(precision_name(kernels[i].precision), precision) == 0 && kernels[i].there())
+            snprintf(there + length, sizeof there - length, "%s%s", length ? ", " : "",
+                     kernels[i].vector);
+    }
+    fail(BAD_PARAMETER, "vector: this CPU has no %s for precision %s, but it has: %s", vector,
+         precision, there);
+}
+
+const struct kernel *choose_kernel(const struct launch *launch)
+{
+    const char *precision = text_of(launch, "precision");
+    const char *vector = text_of(launch, "vector");
+    for (size_t i = 0; i < kernel_count; i++)
+        if (strcmp(precision_name(kernels[i].precision), precision) == 0 &&
+            (strcmp(vector, "auto") == 0 || strcmp(vector, kernels[i].vector) == 0) &&
+            kernels[i].there())
+            return &kernels[i];
+    refuse(precision, vector);
+}

@@ -1,0 +1,117 @@
+#include "values.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STARTS 4 /* values that the elements begin with, in turn */
+
+/* One element of each precision, and how it takes a step of a form that the precision has. */
+static double next_double(enum form form, double x, double m, double a)
+{
+    if (form == FUSED)
+        return fma(x, m, a);
+    if (form == GROW)
+        return fma(x, m, x);
+    x *= m; /* in statements of their own: no compiler may fuse these two */
+    x += a;
+    return x;
+}
+
+static float next_single(enum form form, float x, float m, float a)
+{
+    if (form == FUSED)
+        return fmaf(x, m, a);
+    if (form == GROW)
+        return fmaf(x, m, x);
+    x *= m;
+    x += a;
+    return x;
+}
+
+static uint64_t next_integer(enum form form, uint64_t x, uint64_t m, uint64_t a)
+{
+    return form == ADD ? x + a : x * m + a;
+}
+
+static uint16_t next_half(enum form form, uint16_t x, uint16_t m, uint16_t a)
+{
+    return (uint16_t)next_integer(form, x, m, a);
+}
+
+static uint8_t next_quarter(enum form form, uint8_t x, uint8_t m, uint8_t a)
+{
+    return (uint8_t)next_integer(form, x, m, a);
+}
+
+/* The two steps' constants; with step 2 of a form the inverse of step 1. */
+#define M0 1.2345678912345678
+#define A0 0.1428571428571428
+static const double fused[2 * STEPS] = {M0, A0, 1 / M0, -A0 / M0};
+static const double grow[2 * STEPS] = {M0 - 1, 0, 1 / M0 - 1, 0};
+static const double real_starts[STARTS] = {1.4142135623730951, 2.2360679774997898,
+                                           -1.7320508075688772, -2.6457513110645907};
+/* Odd factors that are 1 more than a multiple of 4: all values come in turn. */
+static const uint64_t whole[2 * STEPS] = {0x5851f42d4c957f2d, 0x14057b7ef767814f,
+                                          0x2545f4914f6cdd1d, 0x9e3779b97f4a7c15};
+static const uint64_t whole_starts[STARTS] = {0x0123456789abcdef, 0xf0e1d2c3b4a59687,
+                                              0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1};
+
+/* starts and constants as that type; after so many rounds; as bytes. */
+#define WALK(name, type, next, starts_from, constants_from)                                      \
+    static void name(enum form form, uint64_t rounds, unsigned char starts[][8],                 \
+                     unsigned char constants[][8])                                               \
+    {                                                                                            \
+        type x[STARTS], c[2 * STEPS];                                                            \
+        for (int i = 0; i < STARTS; i++)                                                         \
+            x[i] = (type)(starts_from)[i];                                                       \
+        for (int i = 0; i < 2 * STEPS; i++)                                                      \
+            c[i] = (type)(constants_from)[i];                                                    \
+        for (uint64_t round = 0; round < rounds; round++) {                                      \
+            for (int i = 0; i < STARTS; i++)                                                     \
+                x[i] = next(form, x[i], c[0], c[1]);                                             \
+            for (int i = 0; i < STARTS; i++)                                                     \
+                x[i] = next(form, x[i], c[2], c[3]);                                             \
+        }                                                                                        \
+        for (int i = 0; i < STARTS; i++)                                                         \
+            memcpy(starts[i], &x[i], sizeof x[i]);                                               \
+        for (int i = 0; i < 2 * STEPS; i++)                                                      \
+            memcpy(constants[i], &c[i], sizeof c[i]);                                            \
+    }
+
+WALK(walk_double, double, next_double, real_starts, form == GROW ? grow : fused)
+WALK(walk_single, float, next_single, real_starts, form == GROW ? grow : fused)
+WALK(walk_integer, uint64_t, next_integer, whole_starts, whole)
+WALK(walk_half, uint16_t, next_half, whole_starts, whole)
+WALK(walk_quarter, uint8_t, next_quarter, whole_starts, whole)
+
+void values_end(const struct kernel *kernel, uint64_t rounds, struct registers *registers)
+{
+    static void (*const walks[])(enum form, uint64_t, unsigned char[][8], unsigned char[][8]) = {
+        [QUARTER] = walk_quarter, [HALF] = walk_half,       [SINGLE] = walk_single,
+        [DOUBLE] = walk_double,   [INTEGER] = walk_integer,
+    };
+    unsigned char values[STARTS][8], constants[2 * STEPS][8];
+    size_t size = element_size(kernel->precision);
+    walks[kernel->precision](kernel->form, rounds, values, constants);
+    memset(registers, 0, sizeof *registers);
+    for (size_t at = 0; at < (size_t)kernel->width; at += size) {
+        for (size_t chain = 0; chain < (size_t)kernel->chains; chain++)
+            memcpy(registers->chains[chain] + at, values[(chain + at / size) % STARTS], size);
+        for (size_t i = 0; i < 2 * STEPS; i++)
+            memcpy(registers->constants[i] + at, constants[i], size);
+    }
+}
+
+void values_begin(const struct kernel *kernel, struct registers *registers)
+{
+    values_end(kernel, 0, registers);
+}
+
+bool values_equal(const struct kernel *kernel, const struct registers *a,
+                  const struct registers *b)
+{
+    for (int chain = 0; chain < kernel->chains; chain++)
+        if (memcmp(a->chains[chain], b->chains[chain], (size_t)kernel->width) != 0)
+            return false;
+    return true;
+}

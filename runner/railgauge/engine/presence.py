@@ -1,0 +1,89 @@
+"""Asks hosts for other people's programs: which of them are absent, and in which version."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from railgauge.cases import Case
+from railgauge.catalogue import EngineInfo
+from railgauge.catalogue.program import fill
+from railgauge.engine.mpi_job import Launcher, mpirun_of
+from railgauge.errors import EngineError
+from railgauge.transport.base import Transport, run
+
+_SECONDS = 30.0
+_LONGEST = 200
+_ABSENT = 'for name do command -v "$name" >/dev/null 2>&1 || printf "%s\\n" "$name"; done'
+_BOTH_OUTPUTS = 'exec "$@" 2>&1'
+
+
+def programs_of(engine: EngineInfo, case: Case, launcher: Launcher) -> tuple[str, ...]:
+    """Return the programs that each host of `case` needs, with the MPI launcher if there is one."""
+    program = engine.program
+    if program is None:
+        return ()
+    written = engine.written(case.parameters)
+    needs = tuple(dict.fromkeys(fill(each, written) for each in program.needs))
+    if not program.mpi:
+        return needs
+    own = program.launcher or tuple(mpirun_of(launcher))
+    return (*needs, "srun" if launcher.program == "srun" else own[0])
+
+
+def absent(transport: Transport, programs: Collection[str]) -> frozenset[str]:
+    """Return those of `programs` that the host lacks."""
+    if not programs:
+        return frozenset()
+    done = run(transport, ["sh", "-c", _ABSENT, "railgauge", *sorted(programs)], timeout=_SECONDS)
+    return frozenset(done.stdout.splitlines()) & frozenset(programs)
+
+
+def unmet(transport: Transport, command: Sequence[str]) -> str:
+    """Return why `command` fails on the host, where it has to succeed; "" if it does succeed."""
+    try:
+        done = run(transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS)
+    except TimeoutError:
+        return f"no end after {_SECONDS:.0f} s"
+    except EngineError as error:
+        return str(error)
+    if done.status == 0:
+        return ""
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    return _printable(lines[-1]) if lines else f"status {done.status}"
+
+
+def version_of(transport: Transport, command: Sequence[str]) -> str | None:
+    """Return the first line with a digit of what `command` says, None if it says none."""
+    try:
+        done = run(transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS)
+    except (TimeoutError, EngineError):
+        return None
+    lines = (line.strip() for line in done.stdout.splitlines())
+    found = next((line for line in lines if any(each.isdigit() for each in line)), "")
+    return _printable(found) or None
+
+
+def _printable(line: str) -> str:
+    return "".join(each for each in line if each.isprintable())[:_LONGEST]
+
+
+def why_skipped(
+    programs: Iterable[str],
+    hosts: Iterable[str],
+    lacking: Mapping[str, Collection[str]],
+    words: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return why what needs `programs` on `hosts` is skipped: `iperf3 isn't on gw1`; "": it isn't.
+
+    `lacking` maps a host to what it lacks, `words` one to what more is to be said of it.
+    """
+    hosts = tuple(dict.fromkeys(hosts))
+    reasons = []
+    for program in dict.fromkeys(programs):
+        if without := [host for host in hosts if program in lacking.get(host, ())]:
+            reasons.append(f"{program} isn't on {', '.join(without)}")
+    for said in dict.fromkeys(words[host] for host in hosts if host in words):
+        where = ", ".join(host for host in hosts if words.get(host) == said)
+        reasons.append(f"{said} on {where}")
+    return "; ".join(reasons)

@@ -1,0 +1,87 @@
+"""In which settings of one name the engines differ that stand beside one another in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from railgauge.cases import Case, Value
+from railgauge.report.axes import parameter_infos
+from railgauge.report.characters import visible
+from railgauge.report.model import TableSpec
+from railgauge.report.notes import listed
+from railgauge.store.records import Series
+
+if TYPE_CHECKING:
+    from railgauge.catalogue import Catalogue, ParameterInfo
+
+_MOST_VALUES = 3
+
+
+def differing(
+    spec: TableSpec, rows: Iterable[Mapping[int, Series]], catalogue: Catalogue | None
+) -> tuple[str, ...]:
+    """Return a sentence about settings that differ between engines within any of `rows`.
+
+    These map a cell's place in the definition to what stands there. What the table's axes or the
+    cells' own selections tell is left out, and so is what only one of the engines would understand.
+    """
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for cells in rows:
+        for name, one in _differing(spec, cells, catalogue):
+            text = _text(one, name, catalogue)
+            found.setdefault(name, {}).setdefault(one.engine, {})[text] = None
+    if not found:
+        return ()
+    parts = [f"{name.replace('_', ' ')} ({_told(by_engine)})" for name, by_engine in found.items()]
+    return (f"Engines beside one another differ in {listed(parts)}.",)
+
+
+def _differing(
+    spec: TableSpec, cells: Mapping[int, Series], catalogue: Catalogue | None
+) -> Iterator[tuple[str, Case]]:
+    """Yield each setting in which two cases of a row differ, with each of the two."""
+    if len({one.case.engine for one in cells.values()}) < 2:
+        return
+    axes = {*spec.rows, *spec.columns}
+    for (place, one), (other_place, other) in combinations(sorted(cells.items()), 2):
+        if one.case.engine == other.case.engine:
+            continue
+        told = axes | spec.cells[place].select.keys() | spec.cells[other_place].select.keys()
+        for name in _both(one.case, other.case, catalogue):
+            if name not in told:
+                yield name, one.case
+                yield name, other.case
+
+
+def _both(one: Case, other: Case, catalogue: Catalogue | None) -> Iterator[str]:
+    """Yield the settings that both cases have, with other values that either could have had."""
+    for name, value in one.parameters.items():
+        another = other.parameters.get(name, value)
+        known = _understood(other, name, value, catalogue)
+        if value != another and known and _understood(one, name, another, catalogue):
+            yield name
+
+
+def _understood(case: Case, name: str, value: Value, catalogue: Catalogue | None) -> bool:
+    """Tell whether the engine of `case` could have been given the value, too."""
+    info = _info(case, name, catalogue)
+    return info is None or not info.choices or value in info.choices
+
+
+def _info(case: Case, name: str, catalogue: Catalogue | None) -> ParameterInfo | None:
+    return next(iter(parameter_infos(name, [case.engine], catalogue)), None)
+
+
+def _text(case: Case, name: str, catalogue: Catalogue | None) -> str:
+    info, value = _info(case, name, catalogue), case.parameters[name]
+    return visible(str(value) if info is None else info.format(value)) or "(empty)"
+
+
+def _told(by_engine: Mapping[str, Mapping[str, None]]) -> str:
+    return ", ".join(
+        f"{visible(engine)} {' or '.join(list(values)[:_MOST_VALUES])}"
+        + (" …" if len(values) > _MOST_VALUES else "")
+        for engine, values in by_engine.items()
+    )

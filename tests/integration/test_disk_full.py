@@ -1,0 +1,96 @@
+"""A disk that fills up under rail-disk, the whole way: no number, no file, and a clear word."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+MIB = 1 << 20
+PLAN = """\
+railgauge: 1
+name: full
+hosts:
+  here: {{address: 127.0.0.1, transport: local}}
+tests:
+  - name: disk
+    engine: disk
+    hosts: [here]
+    set: {{folder: {folder}, mode: random_write, block: 4KiB, duration: 0.1s}}
+    grid: {{size: [{sizes}]}}
+    replications: 2
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Path]:
+    """A file system of 16 MiB."""
+    require(os.geteuid() == 0, "root, to mount a small file system")
+    with _mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=16m", "none") as place:
+        yield place
+
+
+@contextmanager
+def _mounted(place: Path, *options: str) -> Iterator[Path]:
+    place.mkdir()
+    subprocess.run(["mount", *options, str(place)], check=True)
+    try:
+        yield place
+    finally:
+        # At once; what else has a hand on it (another mount namespace) lets go later.
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def _run(tmp_path: Path, folder: Path, sizes: str) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "plan.yaml").write_text(PLAN.format(folder=folder, sizes=sizes))
+    command = [sys.executable, "-m", "railgauge", "run", "plan.yaml", "--db", "measured.db"]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+
+
+def _rows(tmp_path: Path, query: str) -> list[tuple[object, ...]]:
+    with sqlite3.connect(tmp_path / "measured.db") as database:
+        return database.execute(query).fetchall()
+
+
+def test_a_size_without_room_fails_and_the_others_are_measured(tmp_path: Path, small: Path) -> None:
+    done = _run(tmp_path, small, "4MiB, 64MiB")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "make room" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    rows = _rows(tmp_path, "SELECT parameters, status, metric FROM measurement")
+    ok = [(json.loads(str(p))["size"], m) for p, status, m in rows if status != "failed"]
+    failed = [(json.loads(str(p))["size"], m) for p, status, m in rows if status == "failed"]
+    assert {size for size, _ in ok} == {4 * MIB}
+    assert {metric for _, metric in ok} >= {"throughput", "iops", "latency_p99"}
+    assert failed == [(64 * MIB, None)] * 2
+    assert list(small.iterdir()) == []
+    assert os.statvfs(small).f_bavail == os.statvfs(small).f_blocks
+
+
+def test_a_disk_that_fails_while_it_is_written_gives_no_number(
+    tmp_path: Path, small: Path, require: Callable[[object, str], None]
+) -> None:
+    """Its file system believes to have 64 MiB; what is below has 16."""
+    require(Path("/dev/loop-control").exists(), "loop devices")
+    require(shutil.which("mkfs.ext4"), "mkfs.ext4 (e2fsprogs)")
+    image = small / "image"
+    with image.open("wb") as file:
+        file.truncate(64 * MIB)
+    quiet = ["mkfs.ext4", "-q", "-O", "^has_journal", str(image)]
+    subprocess.run(quiet, check=True, capture_output=True)
+    with _mounted(tmp_path / "thin", "-o", "loop", str(image)) as thin:
+        before = sorted(x.name for x in thin.iterdir())
+        done = _run(tmp_path, thin, "40MiB")
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert str(thin) in done.stdout + done.stderr
+        rows = _rows(tmp_path, "SELECT status, metric, value FROM measurement")
+        assert rows == [("failed", None, None)] * 2
+        assert sorted(x.name for x in thin.iterdir()) == before

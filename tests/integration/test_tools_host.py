@@ -1,0 +1,127 @@
+"""fio, sysbench and mbw in a real plan on this machine."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from boxes import COMMAND, Box
+
+PLAN = """\
+railgauge: 1
+name: tools
+hosts:
+  here: {{address: 127.0.0.1, transport: local}}
+tests:
+{tests}"""
+DISK = """\
+  - name: disk
+    engine: fio
+    replications: 1
+    set: {{folder: "{folder}", size: 16MiB, direct: false, duration: 300ms, threads: 2}}
+    grid:
+      mode: [read, write, random_read, random_write]
+      block: [4KiB, 64KiB]
+  - name: once
+    engine: fio
+    replications: 1
+    set: {{folder: "{folder}", size: 16MiB, direct: false, duration: 0s, mode: write, fsync: end}}
+  - name: nowhere
+    engine: fio
+    replications: 1
+    set: {{folder: "{folder}/nowhere", size: 16MiB}}
+"""
+REST = """\
+  - name: primes
+    engine: sysbench_cpu
+    replications: 1
+    set: {duration: 1s}
+    grid: {primes: [1000, 10000]}
+  - name: memory
+    engine: sysbench_memory
+    replications: 1
+    set: {duration: 1s, block: 64KiB}
+    grid: {mode: [read, write], access: [sequential, random]}
+  - {name: copy, engine: mbw, replications: 1, set: {block: 32MiB, count: 3}}
+"""
+
+
+def run(folder: Path, tests: str) -> tuple[int, str]:
+    """Run a plan of these tests; return the exit code and what was said."""
+    (folder / "plan.yaml").write_text(PLAN.format(tests=tests))
+    box = Box("none", folder, COMMAND)
+    database = str(folder / "railgauge.db")
+    done = box.run("run", str(folder / "plan.yaml"), "--db", database)
+    return done.returncode, done.stdout + done.stderr
+
+
+def values(folder: Path, test: str, metric: str, like: str = "%") -> list[float]:
+    with sqlite3.connect(folder / "railgauge.db") as connection:
+        rows = connection.execute(
+            "SELECT value FROM measurement WHERE test = ? AND metric = ? AND parameters LIKE ?",
+            (test, metric, like),
+        ).fetchall()
+    return [value for (value,) in rows]
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+def test_fios_figures_are_of_one_measurement_and_its_files_are_gone(
+    tmp_path: Path, scratch: Path, require: Callable[[object, str], None]
+) -> None:
+    require(shutil.which("fio"), "fio")
+    code, said = run(tmp_path, DISK.format(folder=scratch))
+    # Only the folder that isn't there fails.
+    assert code == 1, said
+    assert values(tmp_path, "nowhere", "throughput") == []
+    assert "nowhere is not a directory" in said
+    for mode in ("read", "write", "random_read", "random_write"):
+        for block in (4096, 65536):
+            like = f'%"block": {block},%"mode": "{mode}"%'
+            (throughput,) = values(tmp_path, "disk", "throughput", like)
+            (iops,) = values(tmp_path, "disk", "iops", like)
+            (operations,) = values(tmp_path, "disk", "operations", like)
+            (octets,) = values(tmp_path, "disk", "bytes", like)
+            assert octets == operations * block
+            assert throughput == pytest.approx(iops * block, rel=0.01)
+            assert operations / iops == pytest.approx(0.3, rel=0.5)
+            (mean,) = values(tmp_path, "disk", "latency_mean", like)
+            # Two threads, one operation each under way at a time.
+            assert 0 < mean <= 2 / iops * 1.05
+            quantiles = [
+                values(tmp_path, "disk", f"latency_{name}", like)[0]
+                for name in ("p50", "p90", "p99", "p999", "max")
+            ]
+            assert quantiles[:4] == sorted(quantiles[:4])
+            assert mean <= quantiles[4]
+    assert values(tmp_path, "once", "bytes") == [16 * 2**20]
+    assert list(scratch.iterdir()) == []
+
+
+def test_sysbench_and_mbw_tell_what_can_be(
+    tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    require(shutil.which("sysbench"), "sysbench")
+    require(shutil.which("mbw"), "mbw")
+    code, said = run(tmp_path, REST)
+    assert code == 0, said
+    # Ten times the limit are some 21 times the divisions.
+    (few,) = values(tmp_path, "primes", "event_rate", '%"primes": 1000,%')
+    (many,) = values(tmp_path, "primes", "event_rate", '%"primes": 10000,%')
+    assert 10 < few / many < 45
+    (duration,) = values(tmp_path, "primes", "event_time", '%"primes": 10000,%')
+    assert duration == pytest.approx(1 / many, rel=0.1)
+    for mode in ("read", "write"):
+        (throughput,) = values(tmp_path, "memory", "throughput", f'%sequential%"{mode}"%')
+        assert 1e8 < throughput < 1e12
+    (copied,) = values(tmp_path, "copy", "copied")
+    assert values(tmp_path, "copy", "throughput") == [pytest.approx(2 * copied)]
+    assert 1e8 < copied < 1e12

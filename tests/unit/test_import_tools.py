@@ -1,0 +1,302 @@
+"""Files of iperf3, fio, netperf and OSU go in as what they are, or are refused with the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.cli import cli
+from railgauge.errors import FileProblems, InputError
+from railgauge.importing import ImportResult, import_tool
+from railgauge.store import Store
+
+TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "railgauge.db")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_catalogue()
+
+
+def values(store: Store, result: ImportResult, metric: str) -> dict[str, list[float]]:
+    """Return a metric's values by engine, link and what its parameters are."""
+    found = {}
+    for series in store.series([result.run], [metric]):
+        parameters = " ".join(f"{k}={v}" for k, v in sorted(series.case.parameters.items()))
+        if series.values.size:
+            name = f"{series.case.engine} {series.case.link} {parameters}"
+            found[name] = list(np.asarray(series.values))
+    return found
+
+
+def test_iperf3_files_tell_their_link_and_parameters(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    files = [TOOLS / f"iperf3-3.12-{name}.json" for name in ("tcp", "udp", "reverse")]
+    again = files[0].parent.parent / "tools" / "." / files[0].name
+    link = tmp_path / "link.json"
+    link.symlink_to(files[1])
+    result = import_tool(store, "iperf3", [*files, again, link], catalogue=catalogue)
+    assert (result.files, result.cases, result.replications) == (3, 3, 3)
+    assert values(store, result, "throughput") == {
+        "iperf3 10.0.0.1→10.0.0.2 congestion=bbr datagram=0 duration=1.0 message=131072 mode=tcp "
+        "rate=0.0 reverse=False sockbuf=0 threads=1": [50565286252.3484],
+        "iperf3 10.0.0.1→10.0.0.2 congestion= datagram=60000 duration=1.0 message=0 mode=udp "
+        "rate=0.0 reverse=False sockbuf=40960 threads=3": [65794586856.42194],
+        "iperf3 10.0.0.1→10.0.0.2 congestion=bbr datagram=0 duration=1.0 message=131072 mode=tcp "
+        "rate=0.0 reverse=True sockbuf=0 threads=2": [49946770355.0522],
+    }
+    assert store.run(result.run).new.origin == "imported"
+
+
+def test_files_of_the_same_parameters_are_replications(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    document = json.loads((TOOLS / "iperf3-3.12-tcp.json").read_text())
+    document["end"]["sum_received"]["bits_per_second"] = 4.5e10
+    (tmp_path / "again.json").write_text(json.dumps(document))
+    files = [TOOLS / "iperf3-3.12-tcp.json", tmp_path / "again.json"]
+    result = import_tool(store, "iperf3", files, catalogue=catalogue, link="gw→hh", test="evening")
+    assert (result.cases, result.replications) == (1, 2)
+    ((name, found),) = values(store, result, "throughput").items()
+    assert name.startswith("iperf3 gw→hh ")
+    assert found == [50565286252.3484, 4.5e10]
+    (case,) = store.run(result.run).cases
+    assert (case.test, case.case.client, case.case.server) == ("evening", "10.0.0.1", "10.0.0.2")
+
+
+def test_replications_that_differ_in_what_no_parameter_holds_are_refused(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    document = json.loads((TOOLS / "iperf3-3.12-tcp.json").read_text())
+    document["start"]["test_start"]["tos"] = 184
+    (tmp_path / "tos.json").write_text(json.dumps(document))
+    files = [TOOLS / "iperf3-3.12-tcp.json", tmp_path / "tos.json"]
+    with pytest.raises(InputError, match=r"not of the same type of service \(0, 184\)"):
+        import_tool(store, "iperf3", files, catalogue=catalogue)
+    assert store.runs() == []
+
+
+def test_fios_jobs_are_cases_with_fios_own_defaults(store: Store, catalogue: Catalogue) -> None:
+    files = [TOOLS / "fio-3.33-jobfile.json", TOOLS / "fio-3.33-randread.json"]
+    result = import_tool(store, "fio", files, catalogue=catalogue, link="disk1")
+    assert (result.files, result.cases, result.replications) == (2, 3, 3)
+    # "bs=64KiB" is 64000 bytes to fio, as its own count of bytes shows.
+    assert values(store, result, "iops") == {
+        "fio disk1 block=16384 depth=1 direct=False duration=0.0 fsync=none io=psync mode=read "
+        "size=4194304 threads=1": [64000.0],
+        "fio disk1 block=16384 depth=1 direct=False duration=0.0 fsync=none io=psync mode=write "
+        "size=4194304 threads=1": [128000.0],
+        "fio disk1 block=64000 depth=4 direct=True duration=1.0 fsync=none io=io_uring "
+        "mode=random_read size=64000000 threads=2": [28066.933067],
+    }
+    assert 1798080000 / 28095 == 64000
+
+
+def test_netperfs_tables_and_keys_are_read_alike(store: Store, catalogue: Catalogue) -> None:
+    names = ("tcp_stream", "udp_stream", "tcp_rr", "k-tcp_rr", "k-udp_stream")
+    files = [TOOLS / f"netperf-2.7.0-{name}.txt" for name in names]
+    result = import_tool(store, "netperf", files[:3], catalogue=catalogue, link="lan")
+    assert values(store, result, "throughput") == {
+        "netperf lan message=16384 mode=tcp_stream": [30043.11e6],
+        # what arrived, of the table's second row
+        "netperf lan message=60000 mode=udp_stream": [64899.81e6],
+    }
+    rates = {"netperf_rr lan mode=tcp_rr request=1 response=1": [50923.28]}
+    assert values(store, result, "transaction_rate") == rates
+    result = import_tool(store, "netperf", files[3:], catalogue=catalogue, link="lan")
+    assert values(store, result, "throughput") == {
+        "netperf lan message=60000 mode=udp_stream": [12127.31e6],
+    }
+    rates = {"netperf_rr lan mode=tcp_rr request=1 response=1": [222174.231]}
+    assert values(store, result, "transaction_rate") == rates
+
+
+def test_several_outputs_of_netperf_in_a_file_are_all_read(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    text = (TOOLS / "netperf-2.7.0-tcp_rr.txt").read_text()
+    file = tmp_path / "loop.txt"
+    file.write_text(text + text.replace("50923.28", "50000.00") + text.replace("50923.28", "7.00"))
+    result = import_tool(store, "netperf", [file], catalogue=catalogue, link="lan")
+    ((_, found),) = values(store, result, "transaction_rate").items()
+    assert found == [50923.28, 50000.0, 7.0]
+
+
+def test_osus_rows_are_cases_in_its_units(store: Store, catalogue: Catalogue) -> None:
+    names = ("7.2-latency", "5.6.3-bw", "5.6.3-bibw", "5.6.3-allreduce")
+    files = [TOOLS / f"osu-{name}.txt" for name in names]
+    result = import_tool(store, "osu", files, catalogue=catalogue, link="ib0")
+    assert values(store, result, "latency")["osu ib0 mode=latency size=1024"] == [2.31e-6]
+    rates = {name: each for name, (each,) in values(store, result, "throughput").items()}
+    assert rates == pytest.approx(
+        {
+            "osu ib0 mode=bw size=1": 3.51e6 * 8,
+            "osu ib0 mode=bw size=4096": 4120.44e6 * 8,
+            "osu ib0 mode=bw size=1048576": 11893.07e6 * 8,
+        }
+    )
+    both = values(store, result, "total_throughput")
+    assert both["osu ib0 mode=bibw size=1048576"] == pytest.approx([21530.90e6 * 8])
+    slowest = values(store, result, "time_max")
+    assert slowest["osu_collective ib0 mode=allreduce size=4"] == pytest.approx([3.71e-6])
+    assert slowest["osu_collective ib0 mode=allreduce size=8192"] == pytest.approx([19.11e-6])
+
+
+def test_two_tests_of_osu_in_a_file_are_not_taken_for_one(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    texts = [(TOOLS / f"osu-{name}.txt").read_text() for name in ("7.2-latency", "5.6.3-bw")]
+    (tmp_path / "both.txt").write_text("".join(texts))
+    with pytest.raises(FileProblems, match="give each a file of its own"):
+        import_tool(store, "osu", [tmp_path / "both.txt"], catalogue=catalogue, link="ib0")
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "words"),
+    [
+        ("iperf3", "iperf3-3.12-refused.json", "failed .*Connection refused"),
+        ("iperf3", "osu-7.2-latency.txt", "it is no JSON"),
+        ("iperf3", "iperf3-3.12-bidir.json", "throughput_the_other_way is"),
+        ("iperf3", "iperf3-3.12-server.json", "client_of_this_server is 10.0.0.1"),
+        ("fio", "fio-3.33-two-jobs.json", "--group_reporting"),
+        ("fio", "fio-3.33-fsync.json", "fsync is 1, which no case of fio can hold"),
+        ("fio", "iperf3-3.12-tcp.json", "jobs"),
+        ("netperf", "netperf-2.7.0-maerts.txt", "no output of netperf or netperf_rr"),
+        ("netperf", "netperf-2.7.0-tcp_stream-megabytes.txt", "message is not where it should"),
+        ("netperf", "osu-7.2-latency.txt", "no output of netperf or netperf_rr"),
+        ("osu", "netperf-2.7.0-tcp_rr.txt", "no output of osu or osu_collective"),
+    ],
+)
+def test_what_is_not_understood_is_refused_with_its_file(
+    store: Store, catalogue: Catalogue, tool: str, name: str, words: str
+) -> None:
+    with pytest.raises(FileProblems, match=words) as caught:
+        import_tool(store, tool, [TOOLS / name], catalogue=catalogue, link="here")
+    assert name in str(caught.value)
+    assert store.runs() == []
+
+
+@pytest.mark.parametrize("name", ["netperf-2.7.0-tcp_rr.txt", "netperf-2.7.0-k-tcp_rr.txt"])
+def test_a_text_that_was_cut_off_gives_no_other_figures(
+    tmp_path: Path, store: Store, catalogue: Catalogue, name: str
+) -> None:
+    text = (TOOLS / name).read_text()
+    whole = import_tool(store, "netperf", [TOOLS / name], catalogue=catalogue, link="lan")
+    ((_, expected),) = values(store, whole, "transaction_rate").items()
+    cut = tmp_path / "cut.txt"
+    refused = 0
+    for length in range(1, len(text)):
+        cut.write_text(text[:length])
+        try:
+            result = import_tool(store, "netperf", [cut], catalogue=catalogue, link="lan")
+        except FileProblems:
+            refused += 1
+        else:
+            assert [*values(store, result, "transaction_rate").values()] == [expected]
+    assert refused > len(text) / 2
+
+
+def test_a_file_of_several_json_documents_is_refused(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    text = (TOOLS / "iperf3-3.12-tcp.json").read_text()
+    (tmp_path / "two.json").write_text(text + text)
+    with pytest.raises(FileProblems, match="more than one JSON document"):
+        import_tool(store, "iperf3", [tmp_path / "two.json"], catalogue=catalogue)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"bs": "16k"', '"bs": "16k,4k"', "block: '16k,4k' is no number with a suffix"),
+        ('"bs": "16k"', '"bssplit": "4k/50:8k/50"', "bssplit_of_all is"),
+        ('"bs": "16k"', '"bs": "16k", "rate": "1m"', "rate_of_all is 1m"),
+        ('"bs": "16k"', '"bs": "16k", "buffered": "0"', "buffered_of_all is 0"),
+        ('"bs": "16k"', '"bs": "16k", "kb_base": "1000"', "kb_base_of_all is 1000"),
+        ('"rw": "write"', '"rw": "randrw"', "mode: 'randrw' is not known here"),
+        ('"size": "4M"', '"size": "50%"', "size: '50%' is no number"),
+        ('"ioengine": "psync"', '"ioengine": "spdk"', "io: 'spdk' is not one of"),
+        ('"total_ios": 256', '"total_ios": null', "operations is not where|which is no number"),
+    ],
+)
+def test_a_setting_of_fio_that_a_case_cannot_hold_is_refused(
+    tmp_path: Path, store: Store, catalogue: Catalogue, old: str, new: str, words: str
+) -> None:
+    text = (TOOLS / "fio-3.33-jobfile.json").read_text()
+    assert old in text
+    (tmp_path / "changed.json").write_text(text.replace(old, new))
+    with pytest.raises(FileProblems, match=words):
+        import_tool(store, "fio", [tmp_path / "changed.json"], catalogue=catalogue, link="disk1")
+
+
+def test_mistakes_in_a_description_of_files_are_told_with_their_line(tmp_path: Path) -> None:
+    description = """\
+railgauge_engine: 1
+name: toy
+summary: A toy
+parameters: {size: {type: size, default: 1}, deep: {type: bool, default: false}}
+command: [toy, "{size}", "{deep}"]
+metrics: {speed: {unit: B/s, better: higher, json: speed}}
+import:
+  parameters:
+    sice: {json: size}
+    size: {json: size, unit: s}
+    deep: {json: deep, values: {"1": yes please}}
+"""
+    (tmp_path / "toy.yaml").write_text(description)
+    with pytest.raises(FileProblems) as caught:
+        load_catalogue([tmp_path / "toy.yaml"])
+    told = [str(each).removeprefix(f"{tmp_path}/toy.yaml:") for each in caught.value.problems]
+    assert told[0].startswith("9:5: 'sice' is no parameter of this engine")
+    assert "did you mean 'size'" in told[0]
+    assert told[1] == "10:30: 's' is no unit of a size"
+    assert "'yes please' is not true or false" in told[2]
+
+
+def test_who_measured_has_to_be_known(store: Store, catalogue: Catalogue) -> None:
+    with pytest.raises(InputError, match="say --link"):
+        import_tool(store, "osu", [TOOLS / "osu-7.2-latency.txt"], catalogue=catalogue)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_named(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\0")
+    for name, words in (("none", "can't be read: No such file"), ("binary", "no text in UTF-8")):
+        with pytest.raises(InputError, match=words):
+            import_tool(store, "fio", [tmp_path / name], catalogue=catalogue, link="disk1")
+
+
+def test_the_command_says_what_came_in(tmp_path: Path) -> None:
+    database = str(tmp_path / "railgauge.db")
+    files = [str(TOOLS / f"osu-{name}.txt") for name in ("7.2-latency", "5.6.3-bw")]
+    command = ["import", "osu", "--db", database, "--link", "ib0", "--plan", "fabric", *files]
+    done = CliRunner().invoke(cli, command)
+    assert done.output == "run 1: 7 replications of 7 cases from 2 files\n"
+    assert done.exit_code == 0
+    with Store.open(database) as store:
+        assert store.run(1).new.plan == "fabric"
+
+
+def test_netperfs_outputs_with_other_socket_buffers_are_no_replications(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    text = (TOOLS / "netperf-2.7.0-tcp_stream.txt").read_text()
+    (tmp_path / "loop.txt").write_text(text + text.replace("131072  16384", "425984 212992"))
+    with pytest.raises(
+        InputError, match=r"not of the same socket buffers \(131072  16384, 425984 212992\)"
+    ):
+        import_tool(store, "netperf", [tmp_path / "loop.txt"], catalogue=catalogue, link="lan")

@@ -1,0 +1,58 @@
+"""What a person sees of a replication while a run goes on."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from railgauge.cases import Case
+from railgauge.catalogue import MetricDescription, load_catalogue
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.progress import LiveProgress, PlainProgress, console, headline
+from railgauge.schedule import Dispatch
+
+
+@pytest.mark.parametrize(
+    ("metrics", "units", "text"),
+    [
+        ({"throughput": 9.4123e9}, {"throughput": "bit/s"}, "9.412Gbit/s"),
+        ({"throughput": 9.4123e9}, {"throughput": "B/s"}, "9.412GB/s"),
+        ({"operation_rate": 6.4e10}, {"operation_rate": "op/s"}, "64Gop/s"),
+        ({"latency": 9.1e-8}, {"latency": "s"}, "91ns"),
+        ({"wall_time": 0.0}, {"wall_time": "s"}, "0s"),
+        ({"iops": 9e4, "latency_p50": 1e-5}, {"iops": "op/s", "latency_p50": "s"}, "90kop/s"),
+        ({"warmth": 3.0}, {"warmth": "K"}, ""),
+        ({"throughput": 1.0}, {}, ""),
+    ],
+)
+def test_the_headline_is_in_the_unit_that_the_engine_measures_in(
+    metrics: dict[str, float], units: dict[str, str], text: str
+) -> None:
+    infos = {name: MetricDescription(name, unit, "higher") for name, unit in units.items()}
+    assert headline(metrics, infos) == text
+
+
+def test_a_live_display_shows_the_engines_unit_and_forgets_the_last_cases_figure() -> None:
+    out = io.StringIO()
+    progress = LiveProgress(console(out, force_terminal=True, width=120))
+    case = Case("k", "tcp", "gw→hh", "gw", "hh", {"mode": "stream"})
+    dispatch = Dispatch("t", case, (1,))
+    progress.begin(1, 2, lambda _: "t gw→hh", load_catalogue())
+    progress.dispatched(dispatch)
+    progress.measured(dispatch, Outcome(1, 0.0, {"throughput": 9.4e9}), Launch(0.0))
+    progress.end()
+    assert "9.4Gbit/s" in out.getvalue()
+
+
+def test_failures_are_told_in_a_plain_log() -> None:
+    out = io.StringIO()
+    progress = PlainProgress(out)
+    case = Case("k", "tcp", "gw→hh", "gw", "hh", {})
+    progress.begin(7, 1, lambda _: "t gw→hh", load_catalogue())
+    failed = Outcome(1, 0.0, {}, "failed", error_code="output", error_message="no\x1b[2J\nfigure\n")
+    progress.measured(Dispatch("t", case, (1,)), failed, Launch(0.0))
+    assert out.getvalue().splitlines() == [
+        "run 7: 1 replications to measure",
+        "failed: t gw→hh replication 1: no\\x1b[2J\\nfigure [output]",
+    ]

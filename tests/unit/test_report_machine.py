@@ -1,0 +1,121 @@
+"""A whole report of a host's own measurements: operations, bytes, theoretical values, figures."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from store_samples import MOMENT, RUN
+
+from railgauge.cases import Case, case_key
+from railgauge.errors import EnvironmentFailedError
+from railgauge.peaks import Peak
+from railgauge.report.gnuplot import find_gnuplot
+from railgauge.report.model import Spec
+from railgauge.report.write import write_report
+from railgauge.store import Store
+from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase
+from railgauge.validation import validate
+from railgauge.yamlfile import loads
+
+_SPEC = """\
+railgauge_report: 1
+name: machine
+title: A machine
+tables:
+  - name: arithmetic
+    title: Arithmetic
+    rows: [threads]
+    cells:
+      - {metric: operation_rate, unit: Gop/s, label: Ours, select: {engine: own}}
+      - {metric: operation_rate, unit: Gop/s, label: Theirs, select: {engine: theirs}}
+      - {peak: cpu_double, unit: Gop/s, digits: 1}
+      - {metric: operation_rate, relative_to: cpu_double, digits: 1, label: Ours,
+         select: {engine: own}}
+figures:
+  - name: scaling
+    title: Scaling
+    kind: lines
+    select: {engine: own}
+    x: {axis: threads}
+    y: {metric: operation_rate, unit: Gop/s}
+"""
+_RATES = {1: [10.0] * 6, 2: [20.0, 20.1, 19.9, 20.0, 12.0, 12.0], 4: [40.0] * 6}
+_METRICS = {"operation_rate": MetricInfo("op/s", "higher")}
+
+
+def _case(engine: str, threads: int) -> Case:
+    key = case_key(engine, "here", "here", None, {"threads": threads})
+    return Case(key, engine, "here", "here", None, {"threads": threads})
+
+
+@pytest.fixture
+def report(tmp_path: Path, require: Callable[[object, str], None]) -> Path:
+    """The folder of a report with its figure."""
+    try:
+        found = bool(find_gnuplot())
+    except EnvironmentFailedError:
+        found = False
+    require(found, "gnuplot")
+    ours = [PlannedCase("ours", _case("own", threads), 6) for threads in _RATES]
+    reason = "theirs isn't on here"
+    theirs = [PlannedCase("theirs", _case("theirs", threads), 6, reason) for threads in (1, 2)]
+    with Store.open(str(tmp_path / "r.db")) as store:
+        run = store.begin_run(RUN, [*ours, *theirs], {"own": _METRICS, "theirs": _METRICS})
+        store.add_peaks(run, [Peak("here", "cpu_double", 48e9, "op/s", "found: 3 cores × 16 GHz")])
+        for threads, rates in _RATES.items():
+            launch = Launch(MOMENT, warnings=("client: shared a core",) if threads == 4 else ())
+            for number, rate in enumerate(rates, 1):
+                outcome = Outcome(number, MOMENT, {"operation_rate": rate * 1e9})
+                store.add(run, "ours", _case("own", threads).key, outcome, launch)
+        store.finish_run(run, "complete")
+        spec = validate(loads(_SPEC, "machine.yaml"), Spec)
+        write_report(store, [run], spec, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_the_text_has_it_all(report: Path) -> None:
+    text = (report / "machine.txt").read_text(encoding="utf-8")
+    rows = [line.split() for line in text.splitlines() if line[:1] in ("1", "2", "4")]
+    assert rows == [
+        ["1", "10.00", "---", "a)", "48.0", "20.8"],
+        ["2", "17.33", "b)", "---", "a)", "48.0", "36.1", "b)"],
+        ["4", "40.00", "c)", "---", "48.0", "83.3", "c)"],
+    ]
+    text = " ".join(text.split())  # Long lines are wrapped.
+    assert "a) skipped: theirs isn't on here" in text
+    assert "b) values fall into two groups: 2 around 12.0, 4 around 20.0 Gop/s" in text
+    assert "c) warning: shared a core" in text
+    assert "Theoretical: CPU double of here 48 Gop/s (found: 3 cores × 16 GHz)." in text
+    assert "here: least 10 Gop/s at 1, greatest 40 Gop/s at 4." in text
+    assert "Points whose values fall into two groups: 1." in text
+
+
+def test_the_page_counts_what_was_skipped(report: Path) -> None:
+    assert "<td>5, of which 2 skipped</td>" in (report / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_csv_file_tells_why_beside_each_number(report: Path) -> None:
+    with (report / "arithmetic.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["note"] for row in rows[:4]] == ["", "skipped: theirs isn't on here", "", ""]
+    assert [row["peak"] for row in rows[:4]] == ["", "", "48000000000.0", "48000000000.0"]
+
+
+def test_the_document_compiles_with_its_figure(
+    report: Path, require: Callable[[object, str], None]
+) -> None:
+    require(shutil.which("pdflatex"), "pdflatex")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "machine.tex"],
+        cwd=report,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    assert "Operation rate (Gop/s)" in (report / "scaling-picture.tex").read_text(encoding="utf-8")
