@@ -51,24 +51,48 @@ def test_ports_of_threads_follow_one_another(engines, free_port) -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("option", ["--count=100", "--duration=300ms"])
-def test_a_rate_is_that_of_all_threads_together(engines, threads: int, option: str) -> None:
+def test_a_rate_is_that_of_all_threads_together(
+    engines, undisturbed, threads: int, option: str
+) -> None:
     options = ("--rate=5Mbit/s", f"--threads={threads}", "--scaling=strong", option, BUFFER)
-    for m in engines.client(engines.server("udp"), *options, count=1).metrics:
-        assert m["local_throughput"] == pytest.approx(5e6, rel=0.02)
-        assert m["throughput"] == pytest.approx(5e6, rel=0.1)
-        gap = threads * 1460 * 8 / 5e6
-        assert m["send_gap_p50"] == pytest.approx(gap, rel=0.05)
+    gap = threads * 1460 * 8 / 5e6
+
+    def measure() -> dict[str, float]:
+        (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
+        assert m["local_throughput"] <= 5e6 * 1.02
         assert m["send_gap_p99"] >= m["send_gap_p50"]
+        return m
+
+    undisturbed(
+        measure,
+        lambda m: (
+            m["local_throughput"] == pytest.approx(5e6, rel=0.02)
+            and m["throughput"] == pytest.approx(5e6, rel=0.1)
+            and m["send_gap_p50"] == pytest.approx(gap, rel=0.05)
+        ),
+    )
 
 
 @pytest.mark.parametrize("option", ["--count=16", "--duration=187ms", "--count=5"])
-def test_few_datagrams_of_many_threads_keep_their_rate(engines, option: str) -> None:
+def test_few_datagrams_of_many_threads_keep_their_rate(engines, undisturbed, option: str) -> None:
     options = ("--rate=1Mbit/s", "--threads=8", "--scaling=strong", option)
-    (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
-    slots = m["sent_packets"] * 1460 * 8 / 1e6  # the last one's too is the stream's
-    assert slots * 0.999 < m["client_elapsed"] < slots * 1.15
-    assert m["local_throughput"] == pytest.approx(1e6, rel=0.15)
-    assert m["throughput"] == pytest.approx(1e6, rel=0.15)
+
+    def slots(m: dict[str, float]) -> float:
+        return m["sent_packets"] * 1460 * 8 / 1e6  # the last one's too is the stream's
+
+    def measure() -> dict[str, float]:
+        (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
+        assert slots(m) * 0.999 < m["client_elapsed"]
+        return m
+
+    undisturbed(
+        measure,
+        lambda m: (
+            m["client_elapsed"] < slots(m) * 1.15
+            and m["local_throughput"] == pytest.approx(1e6, rel=0.15)
+            and m["throughput"] == pytest.approx(1e6, rel=0.15)
+        ),
+    )
 
 
 def test_a_slow_rate_leaves_the_cpu_to_others(engines) -> None:
@@ -77,11 +101,16 @@ def test_a_slow_rate_leaves_the_cpu_to_others(engines) -> None:
     assert m["client_user_time"] + m["client_system_time"] < m["client_elapsed"] / 4
 
 
-def test_a_wait_is_kept_between_packets(engines) -> None:
+def test_a_wait_is_kept_between_packets(engines, undisturbed) -> None:
     options = ("--wait=2ms", "--count=50")
-    (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
-    assert m["client_elapsed"] >= 49 * 2e-3
-    assert 1.98e-3 <= m["send_gap_p50"] <= 6e-3
+
+    def measure() -> dict[str, float]:
+        (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
+        assert m["client_elapsed"] >= 49 * 2e-3
+        assert m["send_gap_p50"] >= 1.98e-3
+        return m
+
+    undisturbed(measure, lambda m: m["send_gap_p50"] <= 6e-3)
 
 
 def test_unpaced_streams_have_no_gaps_to_tell(engines) -> None:
@@ -217,7 +246,7 @@ PACED = ("--rate=2Mbit/s", "--duration=0.5s")
 
 
 @pytest.mark.parametrize("gso", [0, 4])
-def test_a_generator_sends_what_it_says_at_the_rate_it_was_told(engines, sink, gso: int) -> None:
+def test_a_generator_sends_what_it_says(engines, sink, gso: int) -> None:
     target = f"--data-port={sink.port}"
     (m,) = _generate(engines, *PACED, target, OURS, "--datagram=500", f"--gso={gso}").metrics
     time.sleep(0.1)
@@ -225,18 +254,39 @@ def test_a_generator_sends_what_it_says_at_the_rate_it_was_told(engines, sink, g
     numbers = [struct.unpack_from(">Q", packet, 8)[0] for packet in sink.packets]
     assert numbers == list(range(int(m["sent_packets"])))
     assert m["sent_bytes"] == 500 * len(numbers)
-    assert m["local_throughput"] == pytest.approx(2e6, rel=0.02)
     stamps = [struct.unpack_from(">Q", packet, 16)[0] for packet in sink.packets]
     assert len(set(stamps)) == len(stamps) // (gso or 1)  # what goes at once has one time
     assert all(a <= b for a, b in itertools.pairwise(stamps))
-    span = sink.times[-1] - sink.times[0]
-    assert len(numbers) * 500 * 8 / span == pytest.approx(2e6, rel=0.2)
     assert not {name for name in m if "server" in name or "received" in name}
 
 
-def test_a_generator_is_not_stopped_by_a_host_that_refuses(engines, free_port) -> None:
-    (m,) = _generate(engines, *PACED, f"--data-port={free_port()}", OURS).metrics
-    assert m["local_throughput"] == pytest.approx(2e6, rel=0.02)
+@pytest.mark.parametrize("gso", [0, 4])
+def test_a_generator_keeps_the_rate_it_was_told(engines, sink, undisturbed, gso: int) -> None:
+    options = (*PACED, f"--data-port={sink.port}", OURS, "--datagram=500", f"--gso={gso}")
+
+    def rates() -> tuple[float, float]:
+        """As sent, and as they come to a socket's other end."""
+        sink.times.clear()
+        (m,) = _generate(engines, *options).metrics
+        time.sleep(0.1)
+        assert m["local_throughput"] <= 2e6 * 1.02
+        sent = m["sent_packets"] * 500 * 8
+        return m["local_throughput"], sent / (sink.times[-1] - sink.times[0])
+
+    undisturbed(
+        rates,
+        lambda seen: (
+            seen[0] == pytest.approx(2e6, rel=0.02) and seen[1] == pytest.approx(2e6, rel=0.2)
+        ),
+    )
+
+
+def test_a_generator_is_not_stopped_by_a_host_that_refuses(engines, free_port, undisturbed) -> None:
+    def measure() -> float:
+        (m,) = _generate(engines, *PACED, f"--data-port={free_port()}", OURS).metrics
+        return m["local_throughput"]
+
+    undisturbed(measure, lambda rate: rate == pytest.approx(2e6, rel=0.02))
 
 
 @pytest.mark.parametrize("allowed", [(OURS,), ("--plan-hosts=192.0.2.1,127.0.0.1",)])

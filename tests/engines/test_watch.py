@@ -306,33 +306,6 @@ def test_an_endless_line_on_its_input_is_an_error(program: Path) -> None:
         assert watcher.rest()[-1]["code"] == "bad-peer"
 
 
-# What it costs.
-
-
-def test_a_sample_takes_less_than_200_us_of_cpu_time(program: Path) -> None:
-    """The least of some attempts, as whatever else runs here empties the caches; bounded for two
-    CPUs, of a build without sanitizers."""
-    bound = 200e-6 * (50 if os.environ.get("RAILGAUGE_SANITIZE") else 1)
-    costs = [_cost_of_a_sample(program) for _ in range(3)]
-    while min(costs) > bound and len(costs) < 15:
-        costs.append(_cost_of_a_sample(program))
-    print(f"CPU time of a sample: {', '.join(f'{cost * 1e6:.0f}' for cost in costs)} us")
-    assert min(costs) < bound
-
-
-def _cost_of_a_sample(program: Path) -> float:
-    argv = [str(program), "--json", "--interval=10ms", "--deadline=1s"]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=pipe, text=True)
-    assert process.stdout
-    with process.stdout:
-        samples = sum('"sample"' in line for line in process.stdout)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert samples > 20
-    return (used.ru_utime + used.ru_stime) / samples
-
-
 # By hand.
 
 
