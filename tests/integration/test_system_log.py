@@ -358,15 +358,15 @@ def test_soakers_refuse_a_machine_that_is_not_idle(lab: Lab) -> None:
     assert not lab.watchers()
 
 
-def test_soakers_figures_stand_beside_the_kernels_and_the_engines(lab: Lab) -> None:
+def test_soakers_figures_stand_beside_the_kernels_and_the_engines(lab: Lab, undisturbed) -> None:
     path = str(lab.plan(f"{UDP}, replications: 2, soak: true}}"))
-    for _ in range(5):  # whatever else runs on this machine, it is idle now and then
+
+    def run() -> int:
         process = lab.start("run", path)
         process.communicate(timeout=240)
-        if process.returncode == 0:
-            break
-        time.sleep(5)
-    assert process.returncode == 0
+        return process.returncode
+
+    undisturbed(run, lambda status: status == 0)
     rows = lab.query(
         "SELECT metric, min(value), max(value), count(*) FROM measurement WHERE "
         "run = (SELECT max(id) FROM run) AND (metric LIKE '%cpu%' OR metric LIKE '%user_time') "
