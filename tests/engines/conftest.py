@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,12 +96,18 @@ class Running:
         self.process.stdin = None
 
     def finish(self) -> Outcome:
-        """Wait for the end; the events are those not read yet."""
+        """Wait for the end, or end it after a while; the events are those not read yet.
+
+        Open MPI 5.0's mpirun sometimes waits for itself for ever after its ranks have ended.
+        """
         assert self.process.stdout
         assert self.process.stderr
+        limit = threading.Timer(6 * PATIENCE, self.process.kill)
+        limit.start()
         with self.process.stdout, self.process.stderr:  # the input stays open till the end
             output, errors = self.process.stdout.read(), self.process.stderr.read()
         self.process.wait(timeout=PATIENCE)
+        limit.cancel()
         events = [_event(line) for line in output.splitlines() if line.startswith("{")]
         return Outcome(self.process.returncode, output, errors, events)
 
