@@ -121,7 +121,7 @@ def test_a_rank_that_stands_still_does_not_outlive_the_deadline(
 ) -> None:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
     program = engines.argv("mpi", "--mode=matrix", "--json", "--yield", "--pair-time=60s")
-    job = engines.start_other(*ranks.argv(3, *program, "--deadline=3s"), **ranks.environment())
+    job = engines.start_other(*ranks.argv(3, *program, "--deadline=10s"), **ranks.environment())
     assert job.event()["event"] == "settings"
     alive = _ranks_below(job.pid)
     os.kill(alive[-1], signal.SIGSTOP)

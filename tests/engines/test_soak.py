@@ -89,13 +89,11 @@ def test_each_marked_replication_has_a_load_with_the_warmup(soak: Start) -> None
 
     loads = [event for event in events if event["event"] == "load"]
     assert [(e["launch"], e["replication"]) for e in loads] == [(17, 0), (17, 1), (17, 2)]
-    assert [e["event"] for e in events if e["event"] != "warning"] == [
-        "calibrated",
-        "load",
-        "load",
-        "load",
-        "done",
-    ]
+    kinds = [e["event"] for e in events if e["event"] != "warning"]
+    assert kinds[-4:] == ["load", "load", "load", "done"]
+    # Where a CPU is never free, its second calibration gives nothing but a warning.
+    starved = any(e.get("code") == "not-idle-after" for e in events)
+    assert kinds[:-4] == ([] if starved else ["calibrated"])
     assert running.process.returncode == 0
     for load in loads:
         assert [cpu["cpu"] for cpu in load["cpus"]] == CPUS
@@ -318,7 +316,7 @@ def test_without_a_command_the_load_is_told_every_period(by_hand, program: Path)
         assert process.stdout
         lines = [process.stdout.readline() for _ in range(3)]
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=PATIENCE) == 0
+        assert process.wait(timeout=4 * PATIENCE) == 0
 
     assert all(line.startswith("load ") and f"cpu{CPUS[0]}" in line for line in lines)
 
