@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -63,6 +64,31 @@ def by_hand(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             time.sleep(0.2)
 
     return run
+
+
+@contextlib.contextmanager
+def started(*argv: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start it by hand, again while another one has the machine; yields its first line, too."""
+    limit = time.monotonic() + PATIENCE
+    while True:
+        pipe = subprocess.PIPE
+        words = [str(word) for word in argv]
+        with subprocess.Popen(
+            words, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        ) as process:
+            assert process.stdout
+            if line := process.stdout.readline():
+                try:
+                    yield process, line
+                finally:
+                    process.kill()
+                return
+            assert process.stderr
+            errors = process.stderr.read()
+        code = re.search(r"\((soak-busy|not-idle)\)", errors)
+        assert try_again(code and code[1], ANYHOW), errors
+        assert time.monotonic() < limit, errors
+        time.sleep(0.2)
 
 
 # What it tells a controller.
@@ -233,7 +259,7 @@ def test_nothing_is_left_at_the_deadline(soak: Start) -> None:
 
 
 def test_nothing_soaks_beyond_the_deadline_of_one_that_stands_still(soak: Start) -> None:
-    running = soak(*ANYHOW, "--deadline=1s")
+    running = soak(*ANYHOW, "--deadline=5s")
     soakers = children(running.process.pid)
     running.process.send_signal(signal.SIGSTOP)
 
@@ -295,29 +321,25 @@ def test_a_command_that_is_not_there_is_told(by_hand) -> None:
     assert "cannot start '/no/such/program'" in done.stderr
 
 
-def test_ctrl_c_ends_the_command_and_its_cost_is_told(by_hand, program: Path) -> None:
-    assert by_hand(*ANYHOW, "--", "true").returncode == 0  # nobody else has the machine now
-    argv = [program, *ANYHOW, "--", "sh", "-c", "echo begun; exec sleep 60"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(argv, stdout=pipe, stderr=pipe, start_new_session=True) as process:
-        assert process.stdout
-        assert process.stdout.readline() == b"begun\n"
+def test_ctrl_c_ends_the_command_and_its_cost_is_told(program: Path) -> None:
+    command = ("sh", "-c", "echo begun; exec sleep 60")
+    with started(program, *ANYHOW, "--", *command) as (process, line):
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=PATIENCE)
+        _, errors = process.communicate(timeout=4 * PATIENCE)
 
+    assert line == "begun\n"
     assert process.returncode == 128 + signal.SIGINT
-    assert "all" in table(errors.decode())
+    assert "all" in table(errors)
 
 
-def test_without_a_command_the_load_is_told_every_period(by_hand, program: Path) -> None:
-    assert by_hand(*ANYHOW, "--", "true").returncode == 0  # nobody else has the machine now
-    argv = [program, "--period=0.2s", *ANYHOW]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+def test_without_a_command_the_load_is_told_every_period(program: Path) -> None:
+    with started(program, "--period=0.2s", *ANYHOW) as (process, line):
         assert process.stdout
-        lines = [process.stdout.readline() for _ in range(3)]
+        lines = [line, process.stdout.readline(), process.stdout.readline()]
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=4 * PATIENCE) == 0
+        process.communicate(timeout=4 * PATIENCE)
 
+    assert process.returncode == 0
     assert all(line.startswith("load ") and f"cpu{CPUS[0]}" in line for line in lines)
 
 
