@@ -61,6 +61,6 @@ def _undisturbed(measure: Callable[[], T], holds: Callable[[T], object]) -> T:
 def undisturbed() -> Callable[..., object]:
     """Measure again until `holds`, for what is only true of a machine that nobody else keeps busy.
 
-    What must hold of every measurement belongs into `measure`, or is asserted of what is returned.
+    What must hold of every measurement belongs in `measure`, or is asserted of what is returned.
     """
     return _undisturbed

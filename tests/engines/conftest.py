@@ -96,20 +96,38 @@ class Running:
         self.process.stdin = None
 
     def finish(self) -> Outcome:
-        """Wait for the end, or end it after a while; the events are those not read yet.
+        """Wait for the end; the events are those not read yet.
 
-        Open MPI 5.0's mpirun sometimes waits for itself for ever after its ranks have ended.
+        A program that doesn't end fails the test, but for Open MPI 5.0's mpirun, which sometimes
+        waits for itself for ever after its ranks have ended.
         """
         assert self.process.stdout
         assert self.process.stderr
-        limit = threading.Timer(6 * PATIENCE, self.process.kill)
+        stuck: list[bool] = []
+
+        def give_up() -> None:
+            stuck.append(not self._is_left_by_its_ranks())
+            self.process.kill()
+
+        limit = threading.Timer(6 * PATIENCE, give_up)
+        limit.daemon = True
         limit.start()
         with self.process.stdout, self.process.stderr:  # the input stays open till the end
             output, errors = self.process.stdout.read(), self.process.stderr.read()
         self.process.wait(timeout=PATIENCE)
         limit.cancel()
+        assert not any(stuck), f"{self.process.args} did not end: {output}{errors}"
         events = [_event(line) for line in output.splitlines() if line.startswith("{")]
         return Outcome(self.process.returncode, output, errors, events)
+
+    def _is_left_by_its_ranks(self) -> bool:
+        if not any(Path(str(word)).name == "mpirun" for word in self.process.args):
+            return False
+        ranks = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        states = [
+            Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[0] for rank in ranks
+        ]
+        return all(state == "Z" for state in states)
 
     def stop(self) -> None:
         if self.process.poll() is None:
