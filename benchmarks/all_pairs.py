@@ -22,12 +22,13 @@ from functools import partial
 from pathlib import Path
 
 from railgauge.cases import Case, ExpandedTest, expand
+from railgauge.catalogue import Catalogue
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Execution, Namer, Setting
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.schedule import Dispatch, Round, schedule
+from railgauge.schedule import Dispatch, Round, extent, schedule
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 from railgauge.transport.simulated import SimulatedTransport
@@ -55,11 +56,13 @@ class Silent:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer) -> None: ...
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None: ...
 
     def dispatched(self, dispatch: Dispatch) -> None: ...
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None: ...
+
+    def remaining(self, total: int, still_open: int) -> None: ...
 
     def lost(self, host: str, why: str) -> None: ...
 
@@ -156,7 +159,7 @@ def measure(hosts: int, deaths: int) -> None:
         setting = Setting(loaded.catalogue, str, sites, loaded.plan.concurrency, terms)
         execution = Execution(store, run, Silent(), setting)
         began, busy = time.perf_counter(), time.process_time()
-        totals = execution.run(rounds)
+        totals = execution.run(rounds, extent(each for some in rounds for each in some))
         measured = time.perf_counter() - began
         each = 1e3 * measured / totals.asked, 1e3 * (time.process_time() - busy) / totals.asked
         assert set(execution.lost) == dead, execution.lost

@@ -26,6 +26,7 @@ from pathlib import Path
 import sshlab
 
 from railgauge.cases import Case, expand
+from railgauge.catalogue import Catalogue
 from railgauge.engine.command_lines import Terms, client_argv, server_argv
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.engine.events import Done, Listening, Replicated, parse
@@ -34,7 +35,7 @@ from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Execution, Namer, Setting
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.schedule import Dispatch
+from railgauge.schedule import Dispatch, Extent
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 from railgauge.transport import open_transport
@@ -70,13 +71,15 @@ class Silent:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer) -> None: ...
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None: ...
 
     def dispatched(self, dispatch: Dispatch) -> None: ...
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         if outcome.status == "failed":
             sys.exit(f"{dispatch.test}: {outcome.error_message}")
+
+    def remaining(self, total: int, still_open: int) -> None: ...
 
     def lost(self, host: str, why: str) -> None:
         sys.exit(why)
@@ -123,7 +126,7 @@ class Bench:
         )
         execution = Execution(self.store, self.run, Silent(), setting)
         began = time.perf_counter()
-        totals = execution.run([(Dispatch(test, case, (number,)),)])
+        totals = execution.run([(Dispatch(test, case, (number,)),)], Extent(1, 1))
         seconds = time.perf_counter() - began
         assert totals.measured == 1, totals
         return seconds

@@ -11,6 +11,8 @@ from typing import TypeVar
 import pytest
 
 T = TypeVar("T")
+# Machines are held for a run, and several test sessions may share one.
+os.environ["RAILGAUGE_LOCK"] = f"railgauge-test-{os.getpid()}"
 
 
 def _require(condition: object, what: str) -> None:

@@ -1,4 +1,5 @@
 /* The test sockets of both ends: one for each thread, each connected to its opposite number. */
+#include "stamps.h"
 #include "udp.h"
 
 #include "../lib/failure.h"
@@ -53,6 +54,7 @@ static void set_receiver(int fd, const struct launch *launch, struct fields *set
                                         "at once (UDP_GRO, since Linux 5.0)");
     if (number_of(launch, "trace") > 0)
         set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1, "time stamps");
+    last_stamp(fd);
 }
 
 /* Options that both ends set; only the first socket tells what was granted, the others are like
@@ -107,6 +109,8 @@ static void open_client_ends(struct client *client, struct fields *settings)
 void open_udp_client(struct client *client, struct fields *settings)
 {
     open_client_ends(client, settings);
+    if (receives(client->launch, false))
+        stamps_await();
     add_place(client->fds[0], settings);
 }
 
@@ -150,6 +154,8 @@ void open_udp_session(struct session *session, struct fields *settings)
         ports[i] = address_port(&address);
         session->fds[i] = fd;
     }
+    if (receives(&session->launch, true))
+        stamps_await();
     add_place(session->fds[0], settings);
     add_ports(settings, "ports", ports);
 }

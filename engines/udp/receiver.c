@@ -1,6 +1,7 @@
 #include "receiver.h"
 
 #include "header.h"
+#include "stamps.h"
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
@@ -9,12 +10,10 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
-#include <linux/sockios.h>
 #include <math.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/uio.h>
 
 #define RECEIVE_BATCH 64 /* datagrams taken in one call */
@@ -61,16 +60,6 @@ static uint32_t socket_drops(int fd)
     return counters[SK_MEMINFO_DROPS];
 }
 
-/* When the datagram that was received last came to this host; 0 if the kernel doesn't say. The
- * first question makes it take note from then on, which costs nothing else. */
-static uint64_t last_stamp(int fd)
-{
-    struct timespec at;
-    if (ioctl(fd, SIOCGSTAMPNS, &at) != 0)
-        return 0;
-    return (uint64_t)at.tv_sec * NANOSECONDS + (uint64_t)at.tv_nsec;
-}
-
 /* With GRO a message is many datagrams, in one piece. Without, one datagram: its header, and a
  * payload that nobody reads, a byte more of which shows a datagram that is too long. */
 static void prepare_message(struct receiver *receiver, unsigned int i)
@@ -113,7 +102,6 @@ static void prepare(struct receiver *receiver, struct receiving *all, size_t num
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
     receiver->drops = socket_drops(receiver->fd);
-    last_stamp(receiver->fd);
     receiver->first_stamp = receiver->last_stamp = 0;
     receiver->began_real = wall_ns();
     receiver->began_raw = now_ns();

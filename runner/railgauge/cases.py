@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -14,7 +14,16 @@ from railgauge.plan.load import LoadedPlan
 from railgauge.plan.model import Test
 from railgauge.plan.space import PLACES, Group, Place, Space
 
-__all__ = ["Case", "ExpandedTest", "Value", "case_key", "case_name", "expand", "varying"]
+__all__ = [
+    "Case",
+    "ExpandedTest",
+    "Value",
+    "case_key",
+    "case_name",
+    "expand",
+    "restricted",
+    "varying",
+]
 
 # Beyond this, a plan more likely has a slip in it than a purpose.
 LARGE = 100_000
@@ -98,6 +107,17 @@ def expand(loaded: LoadedPlan, *, allow_large: bool = False) -> tuple[ExpandedTe
     return tests
 
 
+def restricted(
+    tests: Iterable[ExpandedTest], only: Collection[tuple[str, str]]
+) -> tuple[ExpandedTest, ...]:
+    """Return the tests with those cases alone that `only` has, by test and key."""
+    return tuple(
+        ExpandedTest(each.test, kept)
+        for each in tests
+        if (kept := tuple(case for case in each.cases if (each.test.name, case.key) in only))
+    )
+
+
 def _size_problems(loaded: LoadedPlan, *, allow_large: bool) -> Iterator[Problem]:
     cases = replications = 0
     limit = MAX_CASES if allow_large else LARGE
@@ -105,7 +125,7 @@ def _size_problems(loaded: LoadedPlan, *, allow_large: bool) -> Iterator[Problem
     for space in loaded.spaces:
         before = cases, replications
         cases += space.size
-        replications += space.size * space.test.replications
+        replications += space.size * space.test.most
         if before[0] <= limit < cases:
             message = f"up to here the plan has {cases:,} cases, more than {limit:,}: {advice}"
             yield _problem(loaded, space, message, "grid")

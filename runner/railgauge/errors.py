@@ -54,6 +54,10 @@ class HostUnreachableError(EnvironmentFailedError):
     host = ""
 
 
+class HostBusyError(EnvironmentFailedError):
+    """Another run has a host that this one needs; the message says which, and since when."""
+
+
 class HostKeyError(HostUnreachableError):
     """A host's SSH key is unknown or differs from the known one."""
 

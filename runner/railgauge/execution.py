@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -23,11 +23,14 @@ from railgauge.engine.running import RunningPrograms
 from railgauge.errors import HostUnreachableError
 from railgauge.interrupts import asking
 from railgauge.observing import Observing
-from railgauge.schedule import Dispatch, Round, within
+from railgauge.schedule import Dispatch, Extent, Round, within
+from railgauge.stopping import Judge
 from railgauge.store import Store
 
 # Replications that wait to be stored go into one transaction, up to this many.
 _MOST_TOGETHER = 256
+# Shorter waits aren't worth a line.
+_TOLD_SECONDS = 5.0
 
 Namer = Callable[[Dispatch], str]
 """Tells a dispatch's case from the others of its plan: `stream gw→gw datagram=1460`."""
@@ -48,6 +51,12 @@ class Observer(Protocol):
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Take note of a replication, which is stored already."""
 
+    def remaining(self, total: int, still_open: int) -> None:
+        """Take note that there are at most `total` replications, measured ones among them.
+
+        So many cases whose replications end by a rule are `still_open`.
+        """
+
     def lost(self, host: str, why: str) -> None:
         """Take note that a host is lost; what needs it is left out from now on."""
 
@@ -59,7 +68,8 @@ class Observer(Protocol):
 class Setting:
     """Where and how the rounds are measured: hosts by name, launches' terms by case.
 
-    Everything has to end by the `deadline` (seconds since 1970), if there is one. Without
+    Everything has to end by the `deadline` (seconds since 1970), if there is one; where that is
+    `final`, cases that have had their least replications by then are not gone on with. Without
     `observing` nothing watches the launches.
     """
 
@@ -70,6 +80,7 @@ class Setting:
     terms: Callable[[Dispatch], Terms]
     deadline: float | None = None
     observing: Observing | None = None
+    final: bool = False
 
 
 @dataclass(slots=True)
@@ -77,7 +88,7 @@ class Totals:
     """What an execution came to.
 
     Of those `measured` some may be `suspect`. `missing` were left out: with lost hosts, when the
-    user stopped it, or when `out_of_time`.
+    user stopped it, or when `out_of_time`; of a case that a rule ends, no more than the least.
     """
 
     asked: int = 0
@@ -94,6 +105,7 @@ class _Measured:
     dispatch: Dispatch
     outcome: Outcome
     launch: Launch
+    seconds: float  # Since the one before it, or since the launch.
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,44 +124,61 @@ _Message = _Measured | _Ended | _Stop
 class Execution:
     """The rounds of one run being measured. `lost` maps each host that was lost to why."""
 
-    def __init__(self, store: Store, run: int, observer: Observer, setting: Setting) -> None:
+    def __init__(
+        self,
+        store: Store,
+        run: int,
+        observer: Observer,
+        setting: Setting,
+        judge: Judge | None = None,
+    ) -> None:
         self.lost: dict[str, str] = {}
         self.totals = Totals()
         self._store = store
         self._run = run
         self._observer = observer
         self._setting = setting
+        self._judge = Judge((), setting.catalogue) if judge is None else judge
+        self._most = 0
         self._programs = RunningPrograms()
         self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
 
-    def run(self, rounds: Sequence[Round]) -> Totals:
-        """Measure all rounds, or until the user or the deadline stops it; returns what came."""
-        every = [dispatch for each in rounds for dispatch in each]
-        self.totals.asked = sum(len(each.replications) * len(each.cases) for each in every)
-        launched = sum(len(each.replications) for each in every)
+    def run(self, rounds: Iterable[Round], most: Extent) -> Totals:
+        """Measure all rounds, or until the user or the deadline stops it; returns what came.
+
+        The next of the `rounds` is taken when one is measured; there is at most so much in them.
+        """
         setting = self._setting
-        self._observer.begin(self._run, launched, setting.name, setting.catalogue)
+        self._most = most.launched
+        self._observer.begin(self._run, self._most, setting.name, setting.catalogue)
+        if self._judge:
+            self._observer.remaining(self._most, self._judge.still_open)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
             with asking(lambda: self._messages.put(_Stop())):
                 for each in rounds:
+                    self._run_round(each, workers)
                     if self.totals.stopped or self.totals.out_of_time:
                         break
-                    self._run_round(each, workers)
         finally:
             self._programs.end_all()
             workers.shutdown()
             self._observer.end()
+        if self.totals.out_of_time and setting.final:
+            with self._store.together():
+                for (test, key), ended in self._judge.end_all().items():
+                    self._store.end_case(self._run, test, key, ended)
         totals = self.totals
+        totals.asked = most.asked - self._judge.spared - self._judge.optional
         totals.missing = totals.asked - totals.measured - totals.failed
         return totals
 
     def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
         running = 0
-        for dispatch in dispatches:
-            if any(self._setting_host(name) in self.lost for name in dispatch.hosts):
-                continue
-            if fitting := self._fitting(dispatch):
+        able = [each for each in dispatches if not self._has_lost(each)]
+        self._wait(able)
+        for dispatch in able:
+            if not self.totals.stopped and (fitting := self._fitting(dispatch)):
                 self._observer.dispatched(fitting)
                 workers.submit(self._work, fitting)
                 running += 1
@@ -162,8 +191,39 @@ class Execution:
                         running -= 1
                         self._note_end(error)
                     case _Stop():
-                        self.totals.stopped = True
-                        self._programs.end_all()
+                        self._stop()
+
+    def _has_lost(self, dispatch: Dispatch) -> bool:
+        return bool(self.lost) and any(
+            self._setting_host(name) in self.lost for name in dispatch.hosts
+        )
+
+    def _stop(self) -> None:
+        self.totals.stopped = True
+        self._programs.end_all()
+
+    def _wait(self, dispatches: Sequence[Dispatch]) -> None:
+        """Wait until all of these may begin, if their test is to span some time."""
+        if not self._judge or not dispatches:
+            return
+        now = time.time()
+        begin = max(self._judge.not_before(dispatch, now) for dispatch in dispatches)
+        if begin <= now:
+            return
+        deadline = self._setting.deadline
+        if deadline is not None and deadline < begin:
+            self.totals.out_of_time = True
+            return
+        first = dispatches[0]
+        if begin - now >= _TOLD_SECONDS:
+            self._observer.say(
+                f"{first.test}: replication {first.replications[0]} begins in {begin - now:.0f} s, "
+                "for the span that the plan asks for"
+            )
+        # Nothing is running: only the user has anything to say.
+        with contextlib.suppress(queue.Empty):
+            self._messages.get(timeout=begin - now)
+            self._stop()
 
     def _fitting(self, dispatch: Dispatch) -> Dispatch | None:
         """Return what of the dispatch can end before the deadline; nothing is begun after it."""
@@ -199,26 +259,45 @@ class Execution:
         return self._setting.sites[name].transport.host
 
     def _note(self, messages: Sequence[_Measured]) -> None:
-        """Store the replications, then tell of them."""
-        with self._store.together() if len(messages) > 1 else contextlib.nullcontext():
-            first = [self._add(message) for message in messages]
-        for message, outcome in zip(messages, first, strict=True):
+        """Store the replications and which cases end with them, then tell of them."""
+        together = len(messages) > 1 or (messages and self._judge)
+        with self._store.together() if together else contextlib.nullcontext():
+            noted = [self._add(message) for message in messages]
+        for message, (outcome, ended) in zip(messages, noted, strict=True):
             dispatch = message.dispatch
             if not outcome.warmup:
                 self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
                 self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
                 self.totals.suspect += (outcome.status == "suspect") * len(dispatch.cases)
             self._observer.measured(dispatch, outcome, message.launch)
+            if ended:
+                self._observer.remaining(self._most, self._judge.still_open)
 
-    def _add(self, message: _Measured) -> Outcome:
-        """Store a replication; returns its outcome, of a group's pairs the first one's."""
+    def _add(self, message: _Measured) -> tuple[Outcome, bool]:
+        """Store a replication, and the end of those cases that need no more.
+
+        Returns its outcome, of a group's pairs the first one's, and whether it ended any case.
+        """
         outcome, dispatch = message.outcome, message.dispatch
-        if not dispatch.pairs:
-            self._store.add(self._run, dispatch.test, dispatch.case.key, outcome, message.launch)
-            return outcome
-        every = [(case.key, _of_pair(case, outcome)) for case in dispatch.pairs]
-        self._store.add_all(self._run, dispatch.test, every, message.launch)
-        return every[0][1]
+        every = [(dispatch.case, outcome)]
+        if dispatch.pairs:
+            every = [(case, _of_pair(case, outcome)) for case in dispatch.pairs]
+        results = [(case.key, each) for case, each in every]
+        self._store.add_all(self._run, dispatch.test, results, message.launch)
+        return every[0][1], bool(self._judge) and self._judged(message, every)
+
+    def _judged(self, message: _Measured, outcomes: Sequence[tuple[Case, Outcome]]) -> bool:
+        """Store which cases need no more replications; returns whether there are any."""
+        dispatch, moment = message.dispatch, time.time()
+        any_ended = False
+        for case, outcome in outcomes:
+            ended = self._judge.note(dispatch.test, case, outcome, moment, message.seconds)
+            if ended is not None:
+                self._store.end_case(self._run, dispatch.test, case.key, ended)
+                any_ended = True
+        if any_ended and not self._judge.is_open(dispatch):
+            self._most -= self._judge.left(dispatch)
+        return any_ended
 
     def _note_end(self, error: BaseException | None) -> None:
         if isinstance(error, HostUnreachableError):
@@ -232,12 +311,15 @@ class Execution:
         """Launch until each replication has an outcome; runs in a worker thread."""
         try:
             remaining = list(dispatch.replications)
+            began = time.monotonic()
             while remaining and not self._programs.ended:
                 for outcome, launch in self._launch(dispatch, remaining):
                     # What fails because we end it says nothing about the case.
                     if self._programs.ended and outcome.status == "failed":
                         break
-                    self._messages.put(_Measured(dispatch, outcome, launch))
+                    now = time.monotonic()
+                    self._messages.put(_Measured(dispatch, outcome, launch, now - began))
+                    began = now
                     if not outcome.warmup:
                         remaining.remove(outcome.replication)
         except BaseException as error:  # noqa: BLE001 - carried to the main thread, raised there

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,11 @@ from railgauge.engine.measure import Site
 from railgauge.execution import Observer
 from railgauge.observing import Scene
 from railgauge.plan.load import LoadedPlan
-from railgauge.schedule import Round
+from railgauge.schedule import NO_ROUNDS, Schedule
 from railgauge.slurm.allocation import MARGIN
+from railgauge.stopping import Judge, Unsettled
 from railgauge.store import Store
+from railgauge.store.records import CaseEnd
 from railgauge.transport.base import Transport
 
 
@@ -25,10 +27,12 @@ from railgauge.transport.base import Transport
 class Request:
     """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
 
-    A hosts file `hosts` takes the place of the plan's own hosts.
+    A hosts file `hosts` takes the place of the plan's own hosts. With `only`, test and key each,
+    no other cases of the plan are measured.
 
     What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
-    seconds before its time is over.
+    seconds before its time is over. Where another run has a host, its end is waited for, `wait`
+    seconds at most. With `keep_going` what needs a host that can't be reached is left out.
     """
 
     where: str
@@ -39,6 +43,9 @@ class Request:
     run: int | None = None
     allow_large: bool = False
     margin: float = MARGIN
+    only: Collection[tuple[str, str]] | None = None
+    wait: float = 0.0
+    keep_going: bool = False
 
     @cached_property
     def store(self) -> Store:
@@ -55,7 +62,11 @@ class Job:
     `machines` maps a host's name to the machine behind it (two names may stand for one);
     `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
     `named_texts` as the plan was read with them. `skipped` are the cases, by test and key, that
-    aren't measured, and why; `versions` the facts of other people's programs by machine.
+    aren't measured, and why; `versions` the facts of other people's programs by machine. `lost`
+    maps hosts that could not be reached to why, `left_out` counts the replications that need them.
+    `judge` knows which of the cases whose replications end by a rule are open; `ended` are those
+    that need no more without having it stored. `tell_others` says who has the machines to those
+    who want them too.
     """
 
     request: Request
@@ -65,13 +76,18 @@ class Job:
     files: Mapping[str, str]
     done: Mapping[tuple[str, str], Collection[int]]
     tests: tuple[ExpandedTest, ...] = ()
-    rounds: Sequence[Round] = ()
+    schedule: Schedule = NO_ROUNDS
+    judge: Judge | None = None
     machines: Mapping[str, str] = field(default_factory=dict)
     transports: Mapping[str, Transport] = field(default_factory=dict)
     sites: Mapping[str, Site] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    lost: Mapping[str, str] = field(default_factory=dict)
+    left_out: int = 0
+    ended: Mapping[tuple[str, str], CaseEnd] = field(default_factory=dict)
+    tell_others: Callable[[str], None] | None = None
     run: int = 0
     scene: Scene | None = None
 
@@ -81,8 +97,10 @@ class Finished:
     """A run that came to its end.
 
     Of the replications `asked` for now, `measured` were measured, `suspect` ones among them, and
-    `missing` left out with the `lost` hosts, or because it was `out_of_time`; `failed` counts all
-    failed replications of the run. Each case that was `skipped` has a reason there.
+    `missing` left out with the `lost` hosts, or because it was `out_of_time` (`over_budget` where
+    that was the plan's own time); `failed` counts all failed replications of the run. Each case
+    that was `skipped` has a reason there. `unsettled` are those that ended before they got within
+    the share that their rule asks for.
     """
 
     run: int
@@ -95,3 +113,5 @@ class Finished:
     lost: Mapping[str, str]
     out_of_time: bool
     skipped: tuple[str, ...] = ()
+    unsettled: tuple[Unsettled, ...] = ()
+    over_budget: bool = False

@@ -1,6 +1,7 @@
 """A run: the list of its stages, each an ordinary function that takes what the one before returned.
 
-    read → expand → arrange → reach → equip → find_programs → inspect → record → watch → perform
+    read → expand → arrange → reach → equip → hold → find_programs → inspect → record → announce
+         → watch → perform
 
 Nothing starts on a host before the whole plan is valid; nothing is stored before every host is
 ready; from then on each replication is stored as it comes.
@@ -10,19 +11,16 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from railgauge import __version__, facts
-from railgauge.cases import ExpandedTest, varying
+from railgauge import facts
+from railgauge.cases import case_name, restricted, varying
 from railgauge.cases import expand as expand_cases
-from railgauge.catalogue import EngineInfo
-from railgauge.derived import RECEIVED_BYTES, derived_metrics
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import Mpi as BuiltMpi
 from railgauge.engine.deploy_mpi import deploy_mpi
@@ -30,33 +28,29 @@ from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import Site
 from railgauge.errors import (
     EnvironmentFailedError,
-    HostUnreachableError,
     InputError,
     InterruptedRunError,
     RailgaugeError,
 )
 from railgauge.execution import Execution, Namer, Setting, Totals
-from railgauge.gitstate import git_state
+from railgauge.holding import announce, hold
 from railgauge.job import Finished, Job, Request
 from railgauge.observing import Observing, Scene
 from railgauge.observing.opening import closing, set_scene
-from railgauge.peaks import host_peaks, link_peak
 from railgauge.plan.load import load_plan, load_plan_text
-from railgauge.plan.texts import NODES, moved_to, named_texts
-from railgauge.schedule import Dispatch, dispatch_name, schedule
+from railgauge.plan.texts import NODES, moved_to, named_texts, only_cases, only_texts
+from railgauge.reaching import reach
+from railgauge.recording import record
+from railgauge.schedule import Dispatch, Schedule, dispatch_name, extent
 from railgauge.side_by_side import everywhere
-from railgauge.skipping import find_programs, store_skipped
-from railgauge.slurm.allocation import deadline, require_nodes
+from railgauge.skipping import find_programs
+from railgauge.slurm.allocation import deadline
+from railgauge.stopping import Judge, Unsettled
 from railgauge.store.connect import connect as connect_database
-from railgauge.store.records import MetricInfo, NewRun, PlannedCase, StoredRun
+from railgauge.store.records import StoredRun
 from railgauge.systemlog import Phase
-from railgauge.transport import open_transport
-from railgauge.transport.base import Transport
-from railgauge.transport.base import run as run_program
-from railgauge.transport.closing import close_all
 from railgauge.watch.watcher import idle
 
-_REACH_SECONDS = 60.0
 # How long the machines are watched before the first and after the last launch.
 _IDLE_SECONDS = 0.5
 
@@ -80,7 +74,8 @@ def read(request: Request) -> Job:
     # A wrong --db is told before any host is bothered.
     connect_database(request.where, create=True)[0].dispose()
     seed = secrets.randbelow(2**31) if loaded.plan.seed is None else loaded.plan.seed
-    return Job(request, loaded, seed, sources, named_texts(loaded), done={})
+    files = named_texts(loaded) | only_texts(request.only)
+    return Job(request, loaded, seed, sources, files, done={})
 
 
 def _read_again(request: Request, run: int, sources: Bundle) -> Job:
@@ -97,7 +92,7 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
     loaded = load_plan_text(
         stored.new.plan_text, f"plan of run {run}", directory, began.get(NODES), moved_to(began)
     )
-    now = named_texts(loaded)
+    now = named_texts(loaded) | only_texts(only_cases(began))
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
         raise InputError(
             f"run {run} can't go on: {', '.join(changed)} changed since it began, and the "
@@ -111,6 +106,8 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
 def expand(job: Job) -> Job:
     """Expand the tests to cases; a run that goes on must have exactly those it began with."""
     tests = expand_cases(job.loaded, allow_large=job.request.allow_large or bool(job.request.run))
+    if (only := only_cases(job.files)) is not None:
+        tests = restricted(tests, only)
     if job.request.run is not None:
         began = {(planned.test, planned.case.key) for planned in _stored(job).cases}
         if began != {(each.test.name, case.key) for each in tests for case in each.cases}:
@@ -123,44 +120,20 @@ def expand(job: Job) -> Job:
 
 def arrange(job: Job) -> Job:
     """Lay what is still to be measured out in rounds that never share a machine."""
-    plan = job.loaded.plan
+    plan, request = job.loaded.plan, job.request
     machines = {name: host.machine for name, host in plan.hosts.items()}
-    rounds = schedule(
+    judge = Judge(job.tests, job.loaded.catalogue)
+    ended = {} if request.run is None else judge.recall(request.store, request.run)
+    schedule = Schedule(
         job.tests,
         machines=machines,
         concurrency=plan.concurrency,
         seed=job.seed,
         done=job.done,
     )
-    return replace(job, rounds=rounds, machines=machines)
-
-
-def reach(job: Job) -> Job:
-    """Connect to every machine that the rounds need; all that can't be reached are named."""
-    dispatches = [dispatch for each in job.rounds for dispatch in each]
-    hosts = sorted({name for dispatch in dispatches for name in dispatch.hosts})
-    needed = [job.loaded.plan.hosts[name] for name in hosts]
-    require_nodes([each.node or each.address for each in needed if each.transport == "slurm"])
-    first = {job.machines[name]: name for name in reversed(hosts)}
-    transports: dict[str, Transport] = {}
-    # Called with what is in there then: whatever happens, all that were opened get closed.
-    job.request.cleanup.callback(lambda: close_all(transports.values()))
-    for machine, name in first.items():
-        transports[machine] = open_transport(name, job.loaded.plan.hosts[name])
-
-    def connect(machine: str) -> None:
-        try:
-            run_program(transports[machine], ["true"], timeout=_REACH_SECONDS)
-        except TimeoutError as error:
-            raise HostUnreachableError(
-                f"{first[machine]}: no answer within {_REACH_SECONDS:.0f} s: is it up, and can it "
-                "be logged in to without a question?"
-            ) from error
-
-    if first:
-        job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
-    everywhere(connect, first)
-    return replace(job, transports=transports)
+    if judge:
+        schedule = schedule.keep(judge.is_open)
+    return replace(job, schedule=schedule, judge=judge, ended=ended, machines=machines)
 
 
 def equip(job: Job) -> Job:
@@ -190,8 +163,7 @@ def _parallel_machines(job: Job) -> set[str]:
     catalogue = job.loaded.catalogue
     return {
         job.machines[name]
-        for each in job.rounds
-        for dispatch in each
+        for dispatch in job.schedule.dispatches
         if (engine := catalogue.engine(dispatch.case.engine)).parallel and engine.program is None
         for name in dispatch.hosts
     }
@@ -230,110 +202,14 @@ def inspect(job: Job) -> Job:
     return replace(job, facts={name: found[job.machines[name]] for name in job.sites})
 
 
-def record(job: Job) -> Job:
-    """Begin the run in the store, or open the one that goes on again."""
-    run = job.request.run
-    if run is None:
-        return replace(job, run=_begin(job))
-    store_skipped(job, run)
-    if job.rounds:
-        _go_on(job, run)
-    return replace(job, run=run)
-
-
-def _begin(job: Job) -> int:
-    loaded, catalogue = job.loaded, job.loaded.catalogue
-    others = [
-        loaded.directory / name for name in (loaded.plan.hosts_file, *loaded.plan.engines) if name
-    ]
-    commit, dirty = git_state(Path(loaded.path), others)
-    run = job.request.store.begin_run(
-        NewRun(
-            plan=loaded.plan.name,
-            plan_text=loaded.text,
-            directory=str(loaded.directory.resolve()),
-            git_commit=commit,
-            git_dirty=dirty,
-            seed=job.seed,
-            controller=socket.gethostname(),
-            railgauge_version=__version__,
-            engines_hash=job.sources.digest,
-            files=job.files,
-        ),
-        [
-            PlannedCase(
-                each.test.name,
-                case,
-                each.test.replications,
-                job.skipped.get((each.test.name, case.key), ""),
-            )
-            for each in job.tests
-            for case in each.cases
-        ],
-        {
-            name: {
-                metric.name: MetricInfo(metric.unit, metric.better)
-                for metric in catalogue.engine(name).metrics.values()
-            }
-            | _derived(catalogue.engine(name), job.tests)
-            for name in {each.test.engine for each in job.tests}
-        },
-    )
-    job.request.cleanup.enter_context(job.request.store.claim(run))
-    for name, found in job.facts.items():
-        job.request.store.add_facts(run, name, found)
-    _add_peaks(job, run)
-    return run
-
-
-def _add_peaks(job: Job, run: int) -> None:
-    """Store what hosts and links could do at most, as their owner or the hosts' facts say."""
-    plan = job.loaded.plan
-    file = "hosts file" if plan.hosts_file else "plan"
-    declared = {name: plan.hosts[name].peaks for name in job.facts}
-    found = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
-    used = {case.link for each in job.tests for case in each.cases if case.server is not None}
-    rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
-    links = (link_peak(name, rate, file=file) for name, rate in rates.items())
-    job.request.store.add_peaks(run, chain(chain.from_iterable(found), links))
-
-
-def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, MetricInfo]:
-    """Return the metrics that the logs of this engine's tests may give, with its own in front."""
-    own = [each.test for each in tests if each.test.engine == engine.name]
-    if all(test.system_log is None for test in own):
-        return {}
-    two_sided = engine.two_sided or engine.parallel
-    found = derived_metrics(
-        two_sided=two_sided,
-        soak=any(test.soak for test in own),
-        receives=any(name in engine.metrics for name in RECEIVED_BYTES),
-    )
-    return {name: MetricInfo(*info) for name, info in found.items() if name not in engine.metrics}
-
-
-def _go_on(job: Job, run: int) -> None:
-    store = job.request.store
-    before = _stored(job).facts
-    for name, now in job.facts.items():
-        known = before.get(name, now)
-        if changed := [fact for fact in known if now.get(fact) != known[fact]]:
-            job.request.observer.say(
-                f"{name} is not what it was when run {run} began: {', '.join(changed)}"
-            )
-        store.add_facts(run, name, now)
-    _add_peaks(job, run)
-    store.reopen_run(run)
-
-
 def watch(job: Job) -> Job:
     """Start a watcher on each machine, and see what goes on there while nothing of ours does."""
-    if not job.rounds:
+    if not job.schedule:
         return job
     observer = job.request.observer
     scene = set_scene(
         job.loaded,
-        [dispatch for each in job.rounds for dispatch in each],
+        job.schedule.dispatches,
         job.sites,
         job.machines,
         job.facts,
@@ -363,21 +239,18 @@ def _log_idle(job: Job, scene: Scene, phase: Phase) -> None:
 
 def perform(job: Job) -> Finished:
     """Measure round after round, storing each replication as it comes."""
-    store, plan, catalogue = job.request.store, job.loaded.plan, job.loaded.catalogue
-    setting = Setting(
-        catalogue,
-        _namer(job),
-        job.sites,
-        plan.concurrency,
-        partial(launch_terms, plan),
-        deadline(job.request.margin, job.request.observer.say),
-        None if job.scene is None else Observing(job.scene),
-    )
-    execution = Execution(store, job.run, job.request.observer, setting)
+    store, catalogue, judge = job.request.store, job.loaded.catalogue, job.judge
+    assert judge is not None
+    judge.leave_out(job.skipped)
+    setting = _setting(job)
+    execution = Execution(store, job.run, job.request.observer, setting, judge)
     totals = Totals()
-    if job.rounds:
+    if job.schedule:
+        most = extent(job.schedule.dispatches)
         with _saying_how_to_go_on(job):
-            totals = execution.run(job.rounds)
+            totals = execution.run(job.schedule.rounds(judge.is_open), most)
+            totals.asked += job.left_out
+            totals.missing += job.left_out
             if job.scene is not None and not (totals.stopped or totals.out_of_time):
                 _log_idle(job, job.scene, "after")
         store.finish_run(job.run, "interrupted" if totals.missing else "complete")
@@ -389,18 +262,47 @@ def perform(job: Job) -> Finished:
             f"stopped: {totals.measured + totals.failed} replications measured and stored, "
             f"{totals.missing} missing. Go on with: railgauge resume {job.run}"
         )
-    failed = len(store.failures(job.run))
     return Finished(
         job.run,
         catalogue,
         totals.asked,
         totals.measured,
-        failed,
+        len(store.failures(job.run)),
         totals.missing,
         totals.suspect,
-        execution.lost,
+        {**job.lost, **execution.lost},
         totals.out_of_time,
         tuple(job.skipped.values()),
+        _unsettled(job, judge),
+        totals.out_of_time and setting.final,
+    )
+
+
+def _setting(job: Job) -> Setting:
+    plan = job.loaded.plan
+    over = deadline(job.request.margin, job.request.observer.say)
+    final = False
+    if plan.budget is not None and (over is None or time.time() + plan.budget < over):
+        over, final = time.time() + plan.budget, True
+    return Setting(
+        job.loaded.catalogue,
+        _namer(job),
+        job.sites,
+        plan.concurrency,
+        partial(launch_terms, plan),
+        over,
+        None if job.scene is None else Observing(job.scene),
+        final,
+    )
+
+
+def _unsettled(job: Job, judge: Judge) -> tuple[Unsettled, ...]:
+    """Return the cases that never got as narrow as their rules ask, with their names."""
+    names = {each.test.name: varying(each.cases) for each in job.tests}
+    catalogue = job.loaded.catalogue
+    return tuple(
+        each._replace(name=f"{each.test} {case_name(each.case, names[each.test], catalogue)}")
+        for each in judge.unsettled()
     )
 
 
@@ -410,9 +312,11 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
     arrange,
     reach,
     equip,
+    hold,
     find_programs,
     inspect,
     record,
+    announce,
     watch,
     perform,
 )

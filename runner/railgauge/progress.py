@@ -79,6 +79,7 @@ class PlainProgress:
         self._name: Namer = str
         self._engines: Mapping[str, EngineInfo] = {}
         self._total = 0
+        self._open: int | None = None
         self._measured = 0
         self._began = self._told = time.monotonic()
         self._warned: set[str] = set()
@@ -115,8 +116,19 @@ class PlainProgress:
             left = (now - self._began) / self._measured * (self._total - self._measured)
             self.say(
                 f"{self._measured}/{self._total} {self._name(dispatch)} "
-                f"{_headline(self._engines, dispatch, outcome)}, about {_clock(left)} left"
+                f"{_headline(self._engines, dispatch, outcome)}, {self._still_open()}"
+                f"about {_clock(left)} left"
             )
+
+    def _still_open(self) -> str:
+        return "" if self._open is None else f"{_cases(self._open)} still open, at most "
+
+    def remaining(self, total: int, still_open: int) -> None:
+        """Note it for the next line."""
+        self._total = total
+        if self._open is None:
+            self.say(f"{_cases(still_open)} with a rule: measured until it says that is enough")
+        self._open = still_open
 
     def lost(self, host: str, why: str) -> None:
         """Write which host is gone."""
@@ -145,12 +157,13 @@ class LiveProgress:
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
+            TextColumn("{task.fields[open]}"),
             TextColumn("{task.fields[figure]}"),
             TimeRemainingColumn(),
             console=console,
             transient=True,
         )
-        self._task = self._bar.add_task("", total=None, figure="")
+        self._task = self._bar.add_task("", total=None, figure="", open="")
         self._name: Namer = str
         self._engines: Mapping[str, EngineInfo] = {}
         self._warned: set[str] = set()
@@ -189,6 +202,11 @@ class LiveProgress:
         with _QUIETLY:
             self._bar.update(self._task, advance=advance, figure=figure)
 
+    def remaining(self, total: int, still_open: int) -> None:
+        """Shorten the bar, and show how many cases are still open."""
+        with _QUIETLY:
+            self._bar.update(self._task, total=total, open=f"{_cases(still_open)} open")
+
     def lost(self, host: str, why: str) -> None:
         """Show which host is gone."""
         self._print(f"lost {host}: {why}", "red")
@@ -224,6 +242,10 @@ def failure(name: str, outcome: Outcome) -> str:
         f"failed: {name} replication {outcome.replication}: "
         f"{visible(outcome.error_message.strip())} [{outcome.error_code}]"
     )
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"
 
 
 def _clock(seconds: float) -> str:

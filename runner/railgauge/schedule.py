@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from railgauge.cases import Case, ExpandedTest, case_name
 from railgauge.catalogue import Catalogue
+from railgauge.packing import Packer
+from railgauge.plan.model import Test
 
 # What a launch takes beside its replications, for estimates only.
 _LAUNCH_SECONDS = 0.05
-# Rounds are looked up this many at a time, one bit each.
-_CHUNK = 1024
-_FULL = (1 << _CHUNK) - 1
 
 
 class Dispatch(NamedTuple):
@@ -57,12 +57,153 @@ def dispatch_name(dispatch: Dispatch, names: Sequence[str], catalogue: Catalogue
     return f"{dispatch.test} {case_name(case, names, catalogue)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Wall time in seconds, beside `unknown` launches whose engine's time can't be told before."""
+class Extent(NamedTuple):
+    """How much there is to measure at most: replications `launched`, and `asked` of all cases.
 
-    seconds: float
-    unknown: int
+    These are more where a launch measures all the pairs of a group.
+    """
+
+    launched: int
+    asked: int
+
+
+def extent(dispatches: Iterable[Dispatch]) -> Extent:
+    """Return how much these dispatches measure."""
+    launched = asked = 0
+    for dispatch in dispatches:
+        launched += len(dispatch.replications)
+        asked += len(dispatch.replications) * len(dispatch.cases)
+    return Extent(launched, asked)
+
+
+class Schedule:
+    """The rounds in which to measure `tests`, of at most `concurrency` launches each, made lazily.
+
+    Tests come one after another. Within one, the order is `sequential` (all replications of a case
+    together), `interleaved` (the first of each case, then the second of each …) or `random` (the
+    same, each time shuffled anew by `seed`). `machines` maps hosts to the machines they are on;
+    two launches of a round never share one. With a concurrency above 1 a launch may come earlier
+    than its order says, but never among those of an earlier replication or test. `done` are the
+    replications to leave out, by test and case key.
+    """
+
+    def __init__(
+        self,
+        tests: Sequence[ExpandedTest],
+        *,
+        machines: Mapping[str, str],
+        concurrency: int,
+        seed: int,
+        done: Mapping[tuple[str, str], Collection[int]] | None = None,
+    ) -> None:
+        self._machines = machines
+        self._concurrency = concurrency
+        self._seed = seed
+        self._done = {key: frozenset(numbers) for key, numbers in (done or {}).items()}
+        with _collector_off():
+            self._parts = [_part(each, self._done) for each in tests]
+
+    @property
+    def dispatches(self) -> list[Dispatch]:
+        """Each launch that has something to measure, with all the replications it may still take.
+
+        In the plan's order.
+        """
+        return [each for part in self._parts for each in part.wholes if each.replications]
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to measure."""
+        return any(each.replications for part in self._parts for each in part.wholes)
+
+    def keep(self, wanted: Callable[[Dispatch], bool]) -> Schedule:
+        """Return the same rounds with those launches alone that are `wanted`."""
+        kept = copy.copy(self)
+        kept._parts = [
+            part._replace(
+                wholes=[
+                    each
+                    if not each.replications or wanted(each)
+                    else each._replace(replications=())
+                    for each in part.wholes
+                ]
+            )
+            for part in self._parts
+        ]
+        return kept
+
+    def rounds(self, is_open: Callable[[Dispatch], bool] | None = None) -> Iterator[Round]:
+        """Yield round after round, whoever takes one having measured those before.
+
+        Before each block of a test with a rule for its replications, each of its launches is
+        asked whether it `is_open`; without that all are, up to the most replications.
+        """
+        packer = Packer(self._machines, self._concurrency)
+        for part in self._parts:
+            for block in self._blocks(part, is_open if part.test.rule else None):
+                if self._concurrency == 1:
+                    yield from ((dispatch,) for dispatch in block)
+                elif block:
+                    with _collector_off():
+                        packed = [tuple([block[at] for at in each]) for each in packer.pack(block)]
+                    yield from packed
+
+    def _blocks(
+        self, part: _Part, is_open: Callable[[Dispatch], bool] | None
+    ) -> Iterator[list[Dispatch]]:
+        """Yield a test's dispatches in parts that are measured one after another."""
+        test, wholes = part.test, part.wholes
+        if test.order == "sequential":
+            yield [whole for whole in wholes if whole.replications]
+            return
+        order = list(range(len(wholes)))
+        for number in range(1, test.most + 1):
+            if is_open is not None and not any(w.replications and is_open(w) for w in wholes):
+                return
+            with _collector_off():
+                if test.order == "random":
+                    # Each block from its own seed: it is the same whatever came before it.
+                    order = list(range(len(wholes)))
+                    random.Random(f"{self._seed}/{test.name}/{number}").shuffle(order)  # noqa: S311
+                block = self._block(part, order, number)
+                if is_open is not None:
+                    block = list(filter(is_open, block))
+            yield block
+
+    def _block(self, part: _Part, order: Iterable[int], number: int) -> list[Dispatch]:
+        """Return one replication of each launch that has it to be measured."""
+        name, everything, wholes = part.test.name, part.everything, part.wholes
+        numbers = (number,)
+        return [
+            Dispatch(name, whole.case, numbers, whole.pairs)
+            for whole in map(wholes.__getitem__, order)
+            if whole.replications is everything
+            or (whole.replications and number not in self._done.get((name, whole.case.key), ()))
+        ]
+
+
+class _Part(NamedTuple):
+    """A test's launches, with all of their replications that aren't done; `everything` if none is.
+
+    Those of which nothing is left are there, too, as the order of the others hangs on them.
+    """
+
+    test: Test
+    everything: tuple[int, ...]
+    wholes: list[Dispatch]
+
+
+def _part(expanded: ExpandedTest, done: Mapping[tuple[str, str], Collection[int]]) -> _Part:
+    test = expanded.test
+    everything = tuple(range(1, test.most + 1))
+    wholes = []
+    for launch in _launches(expanded.cases):
+        case = launch[0]
+        # A launch's pairs are stored together: what one of them has, all have.
+        had = done.get((test.name, case.key))
+        numbers = tuple([each for each in everything if each not in had]) if had else everything
+        # Exclusions may have left a single pair: it is one of a group's all the same.
+        wholes.append(Dispatch(test.name, case, numbers, launch if _is_pair(case) else ()))
+    return _Part(test, everything, wholes)
 
 
 def schedule(
@@ -73,27 +214,10 @@ def schedule(
     seed: int,
     done: Mapping[tuple[str, str], Collection[int]] | None = None,
 ) -> list[Round]:
-    """Return the rounds, of at most `concurrency` launches each, in which to measure `tests`.
-
-    Tests come one after another. Within one, the order is `sequential` (all replications of a case
-    together), `interleaved` (the first of each case, then the second of each …) or `random` (the
-    same, each time shuffled anew by `seed`). `machines` maps hosts to the machines they are on;
-    two launches of a round never share one. With a concurrency above 1 a launch may come earlier
-    than its order says, but never among those of an earlier replication or test. `done` are the
-    replications to leave out, by test and case key.
-    """
-    rounds: list[Round] = []
-    packer = _Packer(machines, concurrency)
+    """Return all the rounds that a Schedule has where every case takes its most replications."""
+    lazy = Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, done=done)
     with _collector_off():
-        for expanded in tests:
-            for block in _blocks(expanded, seed, done or {}):
-                if concurrency == 1:
-                    rounds.extend((dispatch,) for dispatch in block)
-                elif block:
-                    rounds.extend(
-                        tuple(block[index] for index in each) for each in packer.pack(block)
-                    )
-    return rounds
+        return list(lazy.rounds())
 
 
 @contextlib.contextmanager
@@ -111,27 +235,54 @@ def _collector_off() -> Iterator[None]:
             gc.enable()
 
 
-def estimate(rounds: Iterable[Round], catalogue: Catalogue) -> Estimate:
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Wall time in seconds, beside `unknown` launches whose engine's time can't be told before."""
+
+    seconds: float
+    unknown: int
+
+
+class Spanned(NamedTuple):
+    """A test's replications 1 to `least` begin over `seconds` or more; others need no waiting."""
+
+    least: int
+    seconds: float
+
+
+def estimate(
+    rounds: Iterable[Round], catalogue: Catalogue, spans: Mapping[str, Spanned] | None = None
+) -> Estimate:
     """Return how long `rounds` take: in each as long as its longest launch.
+
+    Tests in `spans` wait as long as it takes to span that time.
 
     A launch takes its warm-up, the duration of each replication, and a little. Without a duration,
     with one of 0, with a count instead of it, or in a mode that has no use for one, only the little
     is known.
     """
-    seconds, unknown = 0.0, 0
+    unknown = 0
+    seconds: dict[str, float] = {}
+    # Of what the spanned tests measure while they span their time.
+    spanning = dict.fromkeys(spans or {}, 0.0)
     lengths: dict[str, tuple[float, float] | None] = {}
     for each in rounds:
         longest = 0.0
         for dispatch in each:
             case = dispatch.case
             if case.key not in lengths:
-                lengths[case.key] = _length(case, catalogue)
+                lengths[case.key] = length_of(case, catalogue)
             known = lengths[case.key]
             unknown += known is None
             warmup, duration = known or (0.0, 0.0)
             longest = max(longest, warmup + duration * len(dispatch.replications))
-        seconds += longest + _LAUNCH_SECONDS
-    return Estimate(seconds, unknown)
+        test, number = each[0].test, each[0].replications[0]
+        taken = longest + _LAUNCH_SECONDS
+        seconds[test] = seconds.get(test, 0.0) + taken
+        if spans and test in spans and number < spans[test].least:
+            spanning[test] += taken
+    waiting = sum(max(0.0, one.seconds - spanning[test]) for test, one in (spans or {}).items())
+    return Estimate(sum(seconds.values()) + waiting, unknown)
 
 
 def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch | None:
@@ -139,7 +290,7 @@ def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch
 
     A launch whose length can't be told before fits as long as there is any time.
     """
-    warmup, duration = _length(dispatch.case, catalogue) or (0.0, 0.0)
+    warmup, duration = length_of(dispatch.case, catalogue) or (0.0, 0.0)
     numbers = dispatch.replications
     left = seconds - _LAUNCH_SECONDS - warmup
     if duration > 0:
@@ -147,48 +298,11 @@ def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch
     return dispatch._replace(replications=numbers) if numbers and left > 0 else None
 
 
-def _length(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
+def length_of(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
     """Return the seconds of a launch's warm-up and of each replication; None if unknown."""
     if not catalogue.engine(case.engine).is_timed(case.parameters):
         return None
     return float(case.parameters.get("warmup", 0)), float(case.parameters["duration"])
-
-
-def _blocks(
-    expanded: ExpandedTest, seed: int, done: Mapping[tuple[str, str], Collection[int]]
-) -> Iterator[list[Dispatch]]:
-    """Yield a test's dispatches in parts that are measured one after another."""
-    test = expanded.test
-    launches = _launches(expanded.cases)
-    cases = [launch[0] for launch in launches]
-    # Exclusions may have left a single pair: it is one of a group's all the same.
-    pairs = [launch if _is_pair(launch[0]) else () for launch in launches]
-    # A launch's pairs are stored together: what one of them has, all have.
-    have = [frozenset(done.get((test.name, case.key), ())) for case in cases]
-    if test.order == "sequential":
-        everything = tuple(range(1, test.replications + 1))
-        missing = [
-            tuple(number for number in everything if number not in had) if had else everything
-            for had in have
-        ]
-        yield [
-            Dispatch(test.name, case, numbers, among)
-            for case, numbers, among in zip(cases, missing, pairs, strict=True)
-            if numbers
-        ]
-        return
-    order = list(range(len(cases)))
-    for number in range(1, test.replications + 1):
-        if test.order == "random":
-            # Each block from its own seed, so that it is the same whatever came before it.
-            order = list(range(len(cases)))
-            random.Random(f"{seed}/{test.name}/{number}").shuffle(order)  # noqa: S311
-        numbers = (number,)
-        yield [
-            Dispatch(test.name, cases[index], numbers, pairs[index])
-            for index in order
-            if number not in have[index]
-        ]
 
 
 def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
@@ -207,116 +321,4 @@ def _is_pair(case: Case) -> bool:
     return bool(case.members) and case.server is not None
 
 
-class _Packer:
-    """Puts the dispatches of a block in rounds."""
-
-    def __init__(self, machines: Mapping[str, str], concurrency: int) -> None:
-        self._machines = machines
-        self._concurrency = concurrency
-        # The last block's answer, as the next one is often between the same machines.
-        self._pairs: list[tuple[int, int]] = []
-        self._packed: list[list[int]] = []
-
-    def pack(self, block: Sequence[Dispatch]) -> list[list[int]]:
-        """Return rounds of indices: in the block's own order if that takes the fewest.
-
-        Taking each dispatch into the first round that has room needs up to a third more rounds
-        than there must be where everything is measured with everything; pairing the machines off
-        as in a tournament needs no more than that.
-        """
-        if any(dispatch.case.members for dispatch in block):
-            return self._groups(block)
-        pairs, count = self._numbered(block)
-        if pairs != self._pairs:
-            self._pairs, self._packed = pairs, self._fewest(pairs, count)
-        return self._packed
-
-    def _groups(self, block: Sequence[Dispatch]) -> list[list[int]]:
-        """Return rounds of launches that need many machines each: few, so simply the first fit."""
-        rounds: list[tuple[set[str], list[int]]] = []
-        for index, dispatch in enumerate(block):
-            needed = {self._machines[name] for name in dispatch.hosts}
-            for busy, members in rounds:
-                if len(members) < self._concurrency and not busy & needed:
-                    busy |= needed
-                    members.append(index)
-                    break
-            else:
-                rounds.append((needed, [index]))
-        return [members for _, members in rounds]
-
-    def _numbered(self, block: Sequence[Dispatch]) -> tuple[list[tuple[int, int]], int]:
-        """Return each dispatch's machines as numbers, the lower first, and how many there are."""
-        number: dict[str, int] = {}
-        pairs = []
-        for dispatch in block:
-            case = dispatch.case
-            client = server = number.setdefault(self._machines[case.client], len(number))
-            if case.server is not None:
-                server = number.setdefault(self._machines[case.server], len(number))
-            pairs.append((client, server) if client <= server else (server, client))
-        return pairs, len(number)
-
-    def _fewest(self, pairs: Sequence[tuple[int, int]], count: int) -> list[list[int]]:
-        busiest = [0] * count
-        for one, other in pairs:
-            busiest[one] += 1
-            busiest[other] += one != other
-        if max(busiest) == len(pairs):
-            return [[index] for index in range(len(pairs))]
-        packed = _first_fit(range(len(pairs)), pairs, self._concurrency)
-        if len(packed) > max(max(busiest), -(-len(pairs) // self._concurrency)):
-            tournament = _first_fit(_tournament(pairs, count), pairs, self._concurrency)
-            packed = min(packed, tournament, key=len)
-        return packed
-
-
-def _tournament(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:
-    """Return the order of `pairs` that a round-robin tournament of `count` machines has.
-
-    By the circle method: one machine stays in the middle, the others sit around it, and in each
-    turn those sitting opposite one another meet. A pair met k times before comes k tournaments on.
-    """
-    seats = max(count - 1 + count % 2, 1)
-    met: dict[tuple[int, int], int] = {}
-    turns = []
-    for index, pair in enumerate(pairs):
-        one, other = pair
-        times = met[pair] = met.get(pair, -1) + 1
-        turns.append((times, (2 * one if other == seats else one + other) % seats, index))
-    return [index for _, _, index in sorted(turns)]
-
-
-def _first_fit(
-    order: Iterable[int], pairs: Sequence[tuple[int, int]], concurrency: int
-) -> list[list[int]]:
-    """Return rounds of indices into `pairs`: each in the first round where both machines are free.
-
-    Which rounds a machine is busy in, and which are full, are bits of large numbers, a chunk at a
-    time; a pair is looked for from the chunk on where it was placed last.
-    """
-    rounds: list[list[int]] = []
-    idle = [0] * (1 + max(other for _, other in pairs))
-    busy = [idle.copy()]  # By chunk, then by machine: bits.
-    full = [0]  # By chunk: bits.
-    placed: dict[tuple[int, int], int] = {}
-    for index in order:
-        pair = one, other = pairs[index]
-        chunk = placed.get(pair, 0)
-        while (taken := busy[chunk][one] | busy[chunk][other] | full[chunk]) == _FULL:
-            chunk += 1
-            if chunk == len(busy):
-                busy.append(idle.copy())
-                full.append(0)
-        placed[pair] = chunk
-        bit = ~taken & (taken + 1)
-        where = chunk * _CHUNK + bit.bit_length() - 1
-        if where == len(rounds):
-            rounds.append([])
-        rounds[where].append(index)
-        busy[chunk][one] |= bit
-        if other != one:
-            busy[chunk][other] |= bit
-        if len(rounds[where]) == concurrency:
-            full[chunk] |= bit
-    return rounds
+NO_ROUNDS = Schedule((), machines={}, concurrency=1, seed=0)

@@ -35,13 +35,12 @@ def find_programs(job: Job) -> Job:
             skipped[dispatch.test, dispatch.case.key] = why
     for why, count in Counter(skipped.values()).items():
         job.request.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {why}")
-    rounds = [
-        tuple(each for each in dispatches if (each.test, each.case.key) not in skipped)
-        for dispatches in job.rounds
-    ]
+    left = job.schedule
+    if skipped:
+        left = left.keep(lambda each: (each.test, each.case.key) not in skipped)
     return replace(
         job,
-        rounds=[each for each in rounds if each] if skipped else job.rounds,
+        schedule=left,
         skipped=skipped,
         versions=_versions(job, skipped),
     )
@@ -69,16 +68,12 @@ def store_skipped(job: Job, run: int) -> None:
 
 
 def _foreign(job: Job) -> Iterator[tuple[Dispatch, EngineInfo]]:
-    """Yield the first dispatch of each case that somebody else's program measures."""
+    """Yield the launches of cases that somebody else's program measures."""
     engines = job.loaded.catalogue.engines
     tests = {each.test.name for each in job.tests if engines[each.test.engine].program is not None}
-    seen: set[tuple[str, str]] = set()
-    for dispatches in job.rounds if tests else ():
-        for dispatch in dispatches:
-            key = dispatch.test, dispatch.case.key
-            if dispatch.test in tests and key not in seen:
-                seen.add(key)
-                yield dispatch, engines[dispatch.case.engine]
+    for dispatch in job.schedule.dispatches if tests else ():
+        if dispatch.test in tests:
+            yield dispatch, engines[dispatch.case.engine]
 
 
 def _programs(job: Job, dispatch: Dispatch) -> tuple[str, ...]:

@@ -60,6 +60,7 @@ DISPLAY: dict[str, tuple[str, float]] = {
     **{name: ("op/s", float(scale)) for name, scale in _OPERATION_RATES.items()},
     **{name: ("B/s", float(scale)) for name, scale in _BYTE_RATES.items()},
     **{name: ("Hz", float(scale)) for name, scale in _FREQUENCIES.items()},
+    "1/s": ("1/s", 1.0),
     "1": ("1", 1.0),
     "%": ("1", 0.01),
 }

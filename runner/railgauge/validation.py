@@ -138,6 +138,7 @@ _WANTED: Mapping[str, str] = {
     "string_too_long": "text of at most {max_length} characters is wanted",
     "int_type": "a whole number is wanted",
     "int_from_float": "a whole number is wanted",
+    "float_type": "a number is wanted",
     "bool_type": "true or false is wanted",
     "list_type": "a list is wanted: write [a, b], or a line with '- ' for each item",
     "tuple_type": "a list is wanted: write [a, b], or a line with '- ' for each item",

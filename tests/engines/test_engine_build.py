@@ -30,7 +30,7 @@ def test_a_copy_of_the_folder_builds_by_itself(tmp_path: Path, require, compiler
     programs = sorted(p.name for p in (copy / "build").glob("rail-*"))
     mpi = ["rail-mpi"] if shutil.which("mpicc") else []
     engines = ("cpu", "disk", "exec", "mem", "tcp", "udp")
-    plain = [f"rail-{name}" for name in (*engines, "soak", "watch", "wire")]
+    plain = [f"rail-{name}" for name in (*engines, "hold", "soak", "watch", "wire")]
     assert programs == sorted([*plain, *mpi])
 
 

@@ -32,18 +32,30 @@ def _metrics(outcome) -> dict[str, float]:
 
 @pytest.mark.parametrize("poll", POLLS)
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_round_trip_takes_what_the_server_makes_it_take(engines, engine, poll) -> None:
+def test_a_round_trip_takes_what_the_server_makes_it_take(
+    engines, undisturbed, engine, poll
+) -> None:
     """Answers after 20 ms and after 60 ms in turn, as Python's own sleep has it."""
 
     def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
         return [(0.02 if number % 2 == 0 else 0.06, message)]
 
-    with EchoPeer(engine, answer) as peer:
-        m = _metrics(_ask(engines, peer, "--count=20", f"--poll={poll}"))
-    assert m["round_trips"] == 20
-    assert 0.02 <= m["rtt_min"] <= m["rtt_p50"] < 0.06 <= m["rtt_p90"] <= m["rtt_max"]
-    assert 0.04 <= m["rtt_mean"] < 0.12
-    assert 0.007 < m["rtt_stdev"] < 0.2
+    def measure() -> dict[str, float]:
+        with EchoPeer(engine, answer) as peer:
+            m = _metrics(_ask(engines, peer, "--count=20", f"--poll={poll}"))
+        assert m["round_trips"] == 20
+        assert 0.02 <= m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_max"]
+        assert m["rtt_mean"] >= 0.04
+        return m
+
+    m = undisturbed(
+        measure,
+        lambda m: (
+            m["rtt_p50"] < 0.06 <= m["rtt_p90"]
+            and m["rtt_mean"] < 0.12
+            and 0.007 < m["rtt_stdev"] < 0.2
+        ),
+    )
     # Of twenty, the longest is the 99th percentile and all beyond.
     assert m["rtt_p99"] == m["rtt_p999"] == m["rtt_p9999"] == pytest.approx(m["rtt_max"], rel=0.01)
 

@@ -82,13 +82,13 @@ def test_few_datagrams_of_many_threads_keep_their_rate(engines, undisturbed, opt
 
     def measure() -> dict[str, float]:
         (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
-        assert slots(m) * 0.999 < m["client_elapsed"]
         return m
 
     undisturbed(
         measure,
         lambda m: (
-            m["client_elapsed"] < slots(m) * 1.15
+            # A first datagram that is late makes the time shorter: the others keep theirs.
+            slots(m) * 0.999 < m["client_elapsed"] < slots(m) * 1.15
             and m["local_throughput"] == pytest.approx(1e6, rel=0.15)
             and m["throughput"] == pytest.approx(1e6, rel=0.15)
         ),

@@ -53,3 +53,18 @@ def test_what_is_still_under_way_when_time_is_over_is_missing_and_not_failed(
     failed = "SELECT count(*) FROM replication WHERE status = 'failed'"
     assert database.execute(failed).fetchall() == [(0,)]
     database.close()
+
+
+def test_no_job_follows_one_that_the_plans_budget_ended(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN.replace("engines:", "budget: 5s\nengines:"))
+    (tmp_path / "nap.yaml").write_text(NAP)
+    done = subprocess.run(
+        [sys.executable, "-m", "railgauge", "submit", "--inside", "plan.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "stopped for the time limit: 2 missing" in done.stdout
+    assert list(tmp_path.glob("*.slurm.sh")) == []

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from railgauge.cases import Case, Value, case_key
+from railgauge.catalogue import load_catalogue
 from railgauge.peaks import Peak
 from railgauge.report.beside import Beside
 from railgauge.report.model import TableSpec
@@ -85,9 +86,17 @@ def trace(
 
 
 def store_traces(
-    store: Store, traces: Mapping[tuple[str, float], Sequence[Trace]], *, datagram: int = 1000
+    store: Store,
+    traces: Mapping[tuple[str, float], Sequence[Trace]],
+    *,
+    datagram: int = 1000,
+    test: str = "arrival",
+    also: Mapping[tuple[str, float], Mapping[str, float]] | None = None,
 ) -> int:
-    """Store a run of a case for each (link, wait in s) with a replication for each trace of it."""
+    """Store a run of a case for each (link, wait in s) with a replication for each trace of it.
+
+    `also` are more metrics of all its replications.
+    """
     cases = {}
     for link, wait in traces:
         parameters = {"mode": "stream", "datagram": datagram, "wait": wait}
@@ -95,15 +104,20 @@ def store_traces(
         key = case_key("udp", link, client, server, parameters)
         cases[link, wait] = Case(key, "udp", link, client, server, parameters)
     run = NewRun("udpmon", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
-    planned = [PlannedCase("arrival", case, len(traces[place])) for place, case in cases.items()]
-    metrics = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    planned = [PlannedCase(test, case, len(traces[place])) for place, case in cases.items()]
+    infos = load_catalogue().engine("udp").metrics
+    names = dict.fromkeys(
+        ["throughput", *(name for each in (also or {}).values() for name in each)]
+    )
+    metrics = {"udp": {name: MetricInfo(infos[name].unit, infos[name].better) for name in names}}
     number = store.begin_run(run, planned, metrics)
     for place, case in cases.items():
         for i, one in enumerate(traces[place], 1):
             bits = 8.0 * datagram * len(one.sequence)
             rate = bits / max(float(one.received.max(initial=0)) * 1e-9, 1e-9)
-            outcome = Outcome(i, 1.0, {"throughput": rate}, trace=encode(one))
-            store.add(number, "arrival", case.key, outcome, Launch(1.0))
+            values = {"throughput": rate, **(also or {}).get(place, {})}
+            outcome = Outcome(i, 1.0, values, trace=encode(one))
+            store.add(number, test, case.key, outcome, Launch(1.0))
     store.finish_run(number, "complete")
     return number
 

@@ -6,7 +6,7 @@ import math
 import statistics
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from railgauge.analysis import summarise
@@ -52,6 +52,41 @@ def test_equal_values_have_exactly_their_own_mean() -> None:
     assert summary.stdev == 0.0
 
 
+@pytest.mark.parametrize("values", [[1.7e308] * 4, [-1.7e308, 1.7e308], [1e308, 1.5e308, 1.7e308]])
+def test_values_near_the_largest_there_are_do_not_overflow(values: list[float]) -> None:
+    summary = summarise(values)
+    scaled = summarise([value / 2**100 for value in values])
+    for name in ("mean", "median", "stdev", "mean_absolute_deviation", "lower_quartile"):
+        if name == "stdev" and values[0] < 0:
+            # Two values that far apart: more than any number.
+            assert summary.stdev == math.inf
+            continue
+        assert getattr(summary, name) / 2**100 == pytest.approx(getattr(scaled, name), rel=1e-14)
+
+
+def test_the_spread_of_subnormal_values_is_not_lost() -> None:
+    summary = summarise([2e-320, 4e-320, 6e-320])
+    assert summary.mean == pytest.approx(4e-320, rel=1e-3)
+    assert summary.stdev == pytest.approx(2e-320, rel=1e-3)
+    assert summary.cv == pytest.approx(0.5, rel=1e-3)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(min_value=-(10**9), max_value=10**9), min_size=1, max_size=50),
+    st.integers(min_value=-900, max_value=900),
+)
+def test_a_summary_scales_with_the_unit(values: list[int], power: int) -> None:
+    summary = summarise(values)
+    scaled = summarise([math.ldexp(value, power) for value in values])
+    for name in ("mean", "median", "minimum", "upper_quartile", "interval_low", "interval_high"):
+        plain = getattr(summary, name)
+        expected = None if plain is None else pytest.approx(math.ldexp(plain, power), rel=1e-12)
+        assert getattr(scaled, name) == expected
+    assert scaled.outliers == summary.outliers
+
+
+@settings(deadline=None)
 @given(_VALUES)
 @example([999999999938520.0, 999999999935794.9])
 def test_summary_agrees_with_the_standard_library_in_any_order(values: list[float]) -> None:

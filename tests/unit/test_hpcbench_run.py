@@ -315,6 +315,25 @@ def test_a_measured_run_looks_as_hpcbenchs_does(store, tmp_path, catalogue):
     assert [line.split()[1] for line in sizes[13:18]] == ["1", "2", "4", "8", "11"]
 
 
+def test_replications_that_a_rule_did_not_need_are_not_missing(store, tmp_path, catalogue):
+    case = udp_case(datagram=1460)
+    names = dict.fromkeys(stream_metrics(1))
+    run = store.begin_run(
+        RUN,
+        [PlannedCase("stream", case, 50, least=8, rule="ci95(median) <= 1% of throughput")],
+        {"udp": {name: MetricInfo("", "neither") for name in names}},
+    )
+    for number in range(1, 9):
+        outcome = Outcome(number, MOMENT + number, stream_metrics(number))
+        store.add(run, "stream", case.key, outcome, Launch(MOMENT))
+    store.end_case(run, "stream", case.key, "narrow")
+    files = exported(store, run, tmp_path, catalogue)
+    again = import_hpcbench(store, sorted(tmp_path.glob("*/output")), catalogue=catalogue).run
+    assert len(files) == 1
+    assert store.failures(again) == []
+    assert list(store.done(again).values()) == [set(range(1, 9))]
+
+
 def test_a_failed_replication_shows_as_missing_and_not_as_zero(store, tmp_path, catalogue):
     files = exported(store, measured_run(store), tmp_path, catalogue)
     lines = files["stream_datagram=1460/output"].splitlines()

@@ -56,3 +56,26 @@ def test_failures_are_told_in_a_plain_log() -> None:
         "run 7: 1 replications to measure",
         "failed: t gw→hh replication 1: no\\x1b[2J\\nfigure [output]",
     ]
+
+
+def test_how_many_cases_are_still_open_is_told() -> None:
+    out = io.StringIO()
+    progress = PlainProgress(out)
+    progress.begin(7, 100, lambda _: "t gw→hh", load_catalogue())
+    progress.remaining(100, 2)
+    progress.remaining(60, 1)
+    progress.end()
+    lines = out.getvalue().splitlines()
+    assert lines[1] == "2 cases with a rule: measured until it says that is enough"
+    assert lines[2].startswith("0/60 replications in ")
+    assert len(lines) == 3
+
+
+def test_a_live_display_shows_how_many_cases_are_still_open() -> None:
+    out = io.StringIO()
+    progress = LiveProgress(console(out, force_terminal=True, width=120))
+    progress.begin(1, 100, lambda _: "t gw→hh", load_catalogue())
+    progress.remaining(60, 1)
+    progress.end()
+    assert "1 case open" in out.getvalue()
+    assert "0/60" in out.getvalue()

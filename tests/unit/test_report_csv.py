@@ -28,6 +28,23 @@ def _rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_no_name_begins_a_formula(start: str) -> None:
+    one = series([1e6], {"datagram": f"{start}1+1", "sockbuf": 10240})
+    assert _rows(_csv([one]))[0]["datagram"] == f"'{start}1+1"
+
+
+def test_a_benchmarks_own_unit_is_no_formula_and_keeps_to_its_line() -> None:
+    one = series([1.0], {"datagram": 1, "sockbuf": 10240}, engine="own", unit="=op\n/s")
+    cells = [CellSpec(metric="throughput"), CellSpec(metric="throughput", statistic="median")]
+    (row, _) = _rows(_csv([one], cells=cells))
+    assert (row["unit"], row["shown_unit"]) == ("'=op\n/s", "'=op\n/s")
+    for columns in (["sockbuf"], []):
+        spec = {"name": "t", "title": "T", "rows": ["link"], "columns": columns, "cells": cells}
+        lines = build(TableSpec.model_validate(spec), [one]).header
+        assert {heading.unit for line in lines for heading in line} == {"", "=op\\n/s"}
+
+
 def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
     one = series([165.11e6, 165.13e6], {"datagram": 1024, "sockbuf": 10240}, failed=1)
     other = series([0.1], {"datagram": 1024, "sockbuf": 20480})
@@ -37,17 +54,25 @@ def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
         "link": "gw→hh",
         "sockbuf": "10240",
         "metric": "throughput",
-        "statistic": "mean",
+        "statistic": "harmonic_mean",
         "shown": "165.12",
         "shown_unit": "Mbit/s",
         "n": "2",
-        "mean": "165120000.0",
+        "mean": repr(2 / (1 / 165.11e6 + 1 / 165.13e6)),
+        "mean_kind": "harmonic",
         "median": "165120000.0",
         "stdev": repr(2e8**0.5),
         "minimum": "165110000.0",
         "maximum": "165130000.0",
         "mean_absolute_deviation": "10000.0",
         "cv": repr(2e8**0.5 / 165120000.0),
+        "interval_low": "",
+        "interval_high": "",
+        "interval_level": "",
+        "lower_quartile": "165115000.0",
+        "upper_quartile": "165125000.0",
+        "outliers": "0",
+        "arithmetic_mean": "165120000.0",
         "unit": "bit/s",
         "run": "1",
         "test": "stream",
@@ -108,5 +133,6 @@ def test_text_that_a_spreadsheet_would_run_is_quoted(link: str) -> None:
 
 
 def test_negative_numbers_stay_numbers() -> None:
-    rows = _rows(_csv([series([-2e6], {"datagram": -1, "sockbuf": 1})]))
-    assert (rows[0]["datagram"], rows[0]["shown"], rows[0]["mean"]) == ("-1", "-2.00", "-2000000.0")
+    cells = [CellSpec(metric="throughput", statistic="median", unit="Mbit/s")]
+    (row,) = _rows(_csv([series([-2e6], {"datagram": -1, "sockbuf": 1})], cells=cells))
+    assert (row["datagram"], row["shown"], row["median"]) == ("-1", "-2.00", "-2000000.0")

@@ -270,14 +270,16 @@ def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -
     data = _columns(tmp_path / "out" / "fig.dat")
     assert data[:, 0].tolist() == [1e-5, 2e-5, 4e-5]
     rate = 8000 / (data[:, 0] * 1e6) * 5000 / 4999  # Mbit/s, without the doubled wait
-    assert data[:, 1] == pytest.approx(0.75 * rate)
+    # Of rates the mean is the harmonic one.
+    assert data[:, 1] == pytest.approx(2 / (1 / rate + 2 / rate))
     assert data[:, 2] == pytest.approx(0.5 * rate)
     assert data[:, 3] == pytest.approx(rate)
     text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
-    assert "Bars: the least and the greatest of 2 replications." in text
-    _write(store, run, tmp_path / "base", "kind: lines, x: {axis: wait}, y: {metric: throughput}")
+    assert "Points: the harmonic mean of 2 replications; bars: the least and the greatest." in text
+    y = "{metric: throughput, unit: bit/s}"
+    _write(store, run, tmp_path / "base", f"kind: lines, x: {{axis: wait}}, y: {y}")
     told = (tmp_path / "base" / "night.txt").read_text(encoding="utf-8")
-    assert "greatest 600120024 bit/s at 1e-05 s" in told
+    assert "greatest 533440021 bit/s at 1e-05 s" in told
 
 
 def test_the_legend_names_only_what_differs(store: Store) -> None:
@@ -338,7 +340,7 @@ def test_whatever_a_name_holds_shows_as_text_everywhere(
     out = tmp_path / "out"
     _write(store, run, out, "kind: arrival", title=_NASTY)
     page = (out / "index.html").read_text(encoding="utf-8")
-    assert "<script" not in page
+    assert page.count("<script") == 1, "the page's own"
     root = ElementTree.parse(out / "fig.svg").getroot()
     assert any(_NASTY in "".join(text.itertext()) for text in root.iter(f"{_SVG}text"))
     require(shutil.which("pdflatex"), "pdflatex")
@@ -369,7 +371,7 @@ def test_figures_on_a_page_share_no_ids_and_have_names(store: Store, tmp_path: P
     # Each point is drawn by its own figure's shape.
     references = {part.split('"', 1)[0] for part in page.split('xlink:href="#')[1:]}
     assert references and references <= set(ids)
-    assert "http" not in page.replace("http://www.w3.org/", "")
+    assert not re.search("https?:", page.replace("http://www.w3.org/", ""))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from report_data import series
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import InputError
 from railgauge.report.beside import Beside
-from railgauge.report.model import AxisSpec, CellSpec, TableSpec
+from railgauge.report.model import CellSpec, TableSpec
+from railgauge.report.model_parts import AxisSpec
 from railgauge.report.pivot import build
 from railgauge.report.table import Table
 
@@ -134,7 +135,7 @@ def test_without_column_axes_the_metrics_are_the_columns() -> None:
         ("Spread", "ns"),
         ("RTT p99", "µs"),
         ("Number of RTT p99", ""),
-        ("Cv of RTT p99", "%"),
+        ("CV of RTT p99", "%"),
     ]
     assert _texts(table) == [["64", "2.0", "1414", "5.00", "2", "0.00"]]
 
@@ -156,7 +157,7 @@ def test_several_column_axes_and_cells_nest() -> None:
         "Throughput",
         "Maximum of throughput",
     ] * 4
-    assert _texts(table) == [["1", *["1.50", "2.00"] * 4]]
+    assert _texts(table) == [["1", *["1.33", "2.00"] * 4]]
 
 
 def test_cases_that_fall_into_one_cell_are_refused_with_what_they_differ_in() -> None:
@@ -265,8 +266,8 @@ def test_the_notes_say_how_many_replications_and_how_far_they_spread() -> None:
     table = build(_spec(notes="Firmware 2.1.\nNight shift."), points)
     # stdev / mean of the first: 0.057735 / 1.033333 = 5.587 %, rounded up.
     assert table.notes == (
-        "Throughput in Mbit/s: mean of 2 to 3 replications per cell;"
-        " coefficient of variation at most 5.6 %.",
+        "Throughput in Mbit/s: harmonic mean of 2 to 3 replications per cell; coefficient of"
+        " variation at most 5.6 %; too few for a 95 % interval of the median, which takes 6.",
         "Run 1 of plan fabric, on hosts gw1 and hh1.",
         "Firmware 2.1.",
         "Night shift.",
@@ -275,10 +276,16 @@ def test_the_notes_say_how_many_replications_and_how_far_they_spread() -> None:
 
 def test_a_ratio_has_its_spread_in_its_own_unit() -> None:
     points = [series([0.0, 0.001], {"datagram": 1, "sockbuf": 1}, metric="loss_rate", unit="")]
-    table = build(_spec(cells=[CellSpec(metric="loss_rate", unit="%")]), points)
+    table = build(_spec(cells=[CellSpec(metric="loss_rate", statistic="median", unit="%")]), points)
     assert table.notes[0] == (
-        "Loss rate in %: mean of 2 replications per cell; standard deviation at most 0.08 %."
+        "Loss rate in %: median of 2 replications per cell; standard deviation at most 0.08"
+        " percentage points; too few for a 95 % interval of the median, which takes 6."
     )
+
+
+def test_runs_without_any_of_its_metrics_are_not_said_to_have_measured_nothing() -> None:
+    with pytest.raises(InputError, match=r"has metric throughput; there is: nothing of these met"):
+        build(_spec(), [])
 
 
 def test_imported_values_are_not_called_replications() -> None:

@@ -28,7 +28,7 @@ tables:
     title: UDP
     select: {engine: udp}
     rows: [datagram, link]
-    cells: [{metric: throughput, unit: Mbit/s}, {metric: loss_rate, unit: "%"}]
+    cells: [{metric: throughput, unit: Mbit/s}, {metric: loss_rate, statistic: median, unit: "%"}]
 """
 _METRICS = {
     "udp": {"throughput": MetricInfo("bit/s", "higher"), "loss_rate": MetricInfo("", "lower")}
@@ -116,7 +116,7 @@ def test_failed_replications_are_marked_counted_and_listed(store: Store, tmp_pat
     lines = files["night.txt"].decode().splitlines()
     rows = [line.split() for line in lines if "gw→hh" in line]
     assert rows == [
-        ["1KiB", "gw→hh", "200.00", "1.00"],
+        ["1KiB", "gw→hh", "163.64", "1.00"],
         ["1460", "gw→hh", "100.00", "a)", "1.00", "a)"],
         ["4KiB", "gw→hh", "---", "b)", "---", "b)"],
     ]
@@ -136,7 +136,9 @@ def test_the_page_tells_the_run_and_its_machines_but_no_paths(store: Store, tmp_
     assert str(tmp_path) not in page
 
 
-def test_without_a_definition_each_test_has_its_default_table(store: Store, tmp_path: Path) -> None:
+def test_without_a_definition_each_test_has_its_default_tables(
+    store: Store, tmp_path: Path
+) -> None:
     files = write_report(store, [_fill(store)], None, tmp_path / "out")
     assert [file.name for file in files] == [
         "index.html",
@@ -144,6 +146,10 @@ def test_without_a_definition_each_test_has_its_default_table(store: Store, tmp_
         "report.tex",
         "stream.tex",
         "stream.csv",
+        "stream-throughput.tex",
+        "stream-throughput.csv",
+        "stream-loss-rate.tex",
+        "stream-loss-rate.csv",
     ]
 
 

@@ -16,7 +16,7 @@ from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Execution, Namer, Setting, Totals
 from railgauge.plan.model import Test
-from railgauge.schedule import Dispatch, schedule
+from railgauge.schedule import Dispatch, extent, schedule
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 from railgauge.transport.simulated import SimulatedTransport
@@ -47,6 +47,8 @@ class Diary:
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None: ...
 
+    def remaining(self, total: int, still_open: int) -> None: ...
+
     def lost(self, host: str, why: str) -> None:
         self.lost_hosts.append(host)
 
@@ -75,7 +77,9 @@ def measure_all_pairs(database: Path, dying: dict[str, int]) -> tuple[Totals, Di
             [PlannedCase("t", case, 1) for case in CASES],
             {"tcp": metrics},
         )
-        totals = Execution(store, run, diary, setting).run(rounds)
+        totals = Execution(store, run, diary, setting).run(
+            rounds, extent(dispatch for each in rounds for dispatch in each)
+        )
     return totals, diary
 
 

@@ -34,7 +34,7 @@ from railgauge.store.migrate import VERSION_TABLE
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Of each older schema, how many tables it had.
-OLD = {"0001": 10, "0002": 12, "0003": 13, "0004": 31}
+OLD = {"0001": 10, "0002": 12, "0003": 13, "0004": 31, "0005": 32}
 
 
 def old_database(path: Path, schema: str = "0001") -> dict[str, list[tuple[object, ...]]]:
@@ -66,9 +66,18 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         if schema < "0003":
             # Cases have got a column more.
             after["bench_case"] = [row[:-1] for row in after["bench_case"]]
-        # As have a run's cases.
-        assert {row[-1] for row in after["run_case"]} == {None}
-        after["run_case"] = [row[:-1] for row in after["run_case"]]
+        if schema < "0005":
+            # As have a run's cases.
+            assert {row[5] for row in after["run_case"]} == {None}
+            after["run_case"] = [row[:5] + row[6:] for row in after["run_case"]]
+        assert {row[-3:] for row in after["run_case"]} == {(None, None, None)}
+        after["run_case"] = [row[:-3] for row in after["run_case"]]
+        assert {row[-1] for row in after["run_metric"]} == {None}
+        after["run_metric"] = [row[:-1] for row in after["run_metric"]]
+        uids = {row[-1] for row in after["run"]}
+        assert len(uids) == len(after["run"])
+        assert {len(uid) for uid in uids} == {32}
+        after["run"] = [row[:-1] for row in after["run"]]
         assert {name: after[name] for name in before} == before
         connection.close()
         assert store.run(1).new == RUN
@@ -82,7 +91,8 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         kept = [2] if schema > "0003" else []
         assert [each.replication for each in store.logs(1)] == kept
         assert [each.replication for each in store.suspicions(1)] == kept * len(SUSPICIONS)
-        assert (store.run_logs(1), store.peaks(1)) == ([], ())
+        assert (store.run_logs(1), store.baselines()) == ([], [])
+        assert store.peaks(1) == ((PEAK,) if schema > "0004" else ())
         outcome = replace(logged(3, system_log()), status="suspect", suspicions=SUSPICIONS)
         store.add(1, "stream", case(64).key, outcome, LAUNCH)
         assert [each.log.counts for each in store.logs(1)][-1] == system_log().counts
@@ -91,6 +101,12 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         store.add_peaks(1, [PEAK])
         assert store.peaks(1) == (PEAK,)
         assert [each.skipped for each in store.run(1).cases] == ["", "iperf3 isn't on gw1"]
+        assert {(each.least, each.rule, each.ended) for each in store.run(1).cases} == {
+            (None, "", "")
+        }
+        assert store.smallest_changes(1) == {}
+        store.end_case(1, "stream", case(64).key, "narrow")
+        store.set_baseline("old", [1])
         group = pair("n1", "n2", ("n1", "n2", "n3"))
         new = store.begin_run(RUN, planned(group), METRICS)
         assert store.run(new).cases[0].case == group
@@ -105,6 +121,12 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.begin() as connection:
         for statement in (
+            "DROP TABLE baseline_run",
+            "DROP TABLE baseline",
+            "ALTER TABLE run_metric DROP COLUMN smallest_change",
+            *(f"ALTER TABLE run_case DROP COLUMN {name}" for name in ("least", "rule", "ended")),
+            "DROP INDEX ix_run_uid",
+            "ALTER TABLE run DROP COLUMN uid",
             "DROP TABLE peak",
             "ALTER TABLE run_case DROP COLUMN skipped",
             "DROP VIEW system_log",
@@ -125,6 +147,7 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
         store.add(run, "stream", case().key, lossy(3), LAUNCH)
         assert [each.replication for each in store.traces([run])] == [3]
         store.add(run, "stream", case().key, logged(4, system_log()), LAUNCH)
+        assert len({store.run(each.id).uid for each in store.runs()}) == len(store.runs()) == 1
         assert [each.log.host for each in store.logs(run)] == ["gw1"]
 
 

@@ -28,10 +28,16 @@ _COMMANDS = {
     "submit": ("submitting", "submit", "Run a plan, or go on with a run, in a Slurm job."),
     "list": ("runs", "list_runs", "List the runs in the database."),
     "show": ("runs", "show", "Show a run: its cases, failures and tables."),
+    "compare": ("comparing", "compare", "Tell which cases are faster, the same or slower."),
+    "gate": ("gating", "gate", "Run a plan, compare with its baseline, fail if it is slower."),
     "diff": ("diffing", "diff", "Tell what changed between two runs: facts, settings, results."),
+    "history": ("history", "history", "Tell since when cases are faster or slower."),
     "report": ("reporting", "report", "Render runs to text, HTML, LaTeX and CSV."),
+    "site": ("site", "site", "Make a static web page of all runs, cases and changes."),
     "import": ("importing", "import_group", "Put other people's results into the database."),
-    "export": ("exporting", "export_group", "Write a run in the formats of other programs."),
+    "export": ("exporting", "export_group", "Write runs in the formats of other programs."),
+    "baseline": ("baselines", "baseline", "Name runs that others are compared with."),
+    "db": ("databases", "db_group", "Copy databases into one another."),
     "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),
     "engines": ("engines", "engines", "List the engines, or one's parameters and metrics."),
@@ -96,7 +102,7 @@ def _run() -> int:
         # click aborts where it meets a KeyboardInterrupt.
         return _say("stopped", InterruptedRunError.exit_code, error.__cause__ or error)
     except FileProblems as error:
-        click.echo(str(error), err=True)
+        click.echo(_shown(str(error)), err=True)
         return error.exit_code
     except RailgaugeError as error:
         return _say(str(error), error.exit_code, error)
@@ -118,5 +124,12 @@ def _run() -> int:
 
 def _say(message: str, code: int, error: BaseException | None = None) -> int:
     notes = getattr(error, "__notes__", ())
-    click.echo("\n".join([f"railgauge: {message}", *notes]), err=True)
+    click.echo(_shown("\n".join([f"railgauge: {message}", *notes])), err=True)
     return code
+
+
+def _shown(message: str) -> str:
+    """Return the message; names in it, which may be any, do nothing to a terminal."""
+    from railgauge.report.characters import visible
+
+    return "\n".join(map(visible, message.split("\n")))

@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import json
-import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
-from railgauge.cases import Value, case_name, varying
+from railgauge.cases import Value
 from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
-from railgauge.report.characters import left, right, visible, width
-from railgauge.report.difference import (
-    LEVEL,
-    Change,
-    Difference,
-    HostChanges,
-    ParameterChange,
-    Result,
-    Side,
-    difference,
-    headline_series,
-)
-from railgauge.report.number import best_unit, scale, shown
+from railgauge.comparison.facts import Change, HostChanges
+from railgauge.report.characters import visible
+from railgauge.report.difference import Difference, ParameterChange, difference
+from railgauge.report.verdicts.jsonable import case_data, result_data
+from railgauge.report.verdicts.text import case_lines, result_lines
+from railgauge.report.verdicts.words import Namer, tally
 from railgauge.store import Store
-from railgauge.store.records import PlannedCase, StoredRun
+from railgauge.store.records import StoredRun
 
-# Of more than these, nobody reads the lines in a terminal.
-_MOST_RESULTS = 100
-_MOST_CASES = 10
 # Two values that are longer together stand below one another.
 _LINE = 70
 # And so many lines of a text that changed say enough.
 _MOST_LINES = 20
-_HEADER = ("test", "case", "metric", "before", "n", "after", "n", "ratio", "p", "")
 
 
 @click.command()
@@ -49,10 +36,9 @@ _HEADER = ("test", "case", "metric", "before", "n", "after", "n", "ratio", "p", 
 def diff(before: int, after: int, where: str, as_json: bool) -> None:
     """Tell which facts, settings and results changed from the first RUN to the second."""
     with contextlib.closing(Store.open(where, create=False)) as store:
-        runs = (store.run(before), store.run(after))
-        found = difference(runs, headline_series(store, [before, after]))
+        found = difference(store, before, after)
     if as_json:
-        click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
+        click.echo(json_text(_as_json(found)))
         return
     for line in _lines(found, load_catalogue()):
         click.echo(line.rstrip())
@@ -66,8 +52,15 @@ def _lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
     yield ""
     yield from _fact_lines(found)
     yield ""
-    yield from _result_lines(found, catalogue)
-    yield from _case_lines(found, catalogue)
+    names = Namer(found.compared, catalogue)
+    if found.compared.results:
+        yield from result_lines(found.compared.results, names)
+        yield ""
+        yield tally(found.compared)
+    else:
+        yield "no case is in both runs"
+    yield from _parameter_lines(found, catalogue)
+    yield from case_lines(found.compared, names)
 
 
 def _fact_lines(found: Difference) -> Iterator[str]:
@@ -124,89 +117,11 @@ def _what_differs(text: str, other: str) -> str:
     return visible(" ".join(own or ["…"]) if len(own) <= len(words) / 2 else text)
 
 
-def _result_lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
-    if not found.results:
-        yield "no case is in both runs"
-        return
-    names = _names(found)
-    rows = [_HEADER, *(_row(each, names, catalogue) for each in found.results[:_MOST_RESULTS])]
-    widths = [max(width(row[column]) for row in rows) for column in range(len(_HEADER))]
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        yield "  ".join(
-            (left if column < 3 or column == 9 else right)(text, wide)
-            for column, (text, wide) in enumerate(cells)
-        )
-    if len(found.results) > _MOST_RESULTS:
-        yield f"… and {len(found.results) - _MOST_RESULTS:,} more: all of them with --json"
-    yield ""
-    yield _summary(found.results)
-
-
-def _names(found: Difference) -> tuple[str, ...]:
-    return varying([planned.case for run in found.runs for planned in run.cases])
-
-
-def _summary(results: Sequence[Result]) -> str:
-    counts = Counter(each.verdict for each in results)
-    judged = counts.total() - counts["too few"] - counts["missing"]
-    parts = [f"{number:,} {verdict}" for verdict, number in counts.items()]
-    by_chance = f"; chance alone would show about {judged * LEVEL:.2g}" if judged else ""
-    return f"{len(results):,} results: {', '.join(parts)} (p < {LEVEL:g}{by_chance})"
-
-
-def _row(result: Result, names: Sequence[str], catalogue: Catalogue) -> tuple[str, ...]:
-    medians = [side.median for side in result.sides if side.median is not None]
-    unit = best_unit(result.unit, medians)
-    before, after = (_quantity(side.median, unit, result.unit) for side in result.sides)
-    first, second = map(_count, result.sides)
-    return (
-        visible(result.test),
-        visible(case_name(result.case, names, catalogue)),
-        visible(result.metric),
-        before,
-        first,
-        after,
-        second,
-        "–" if result.ratio is None else f"{result.ratio:.3f}",
-        "–" if result.p is None else f"{result.p:.2g}",
-        result.verdict,
-    )
-
-
-def _quantity(value: float | None, unit: str, base: str) -> str:
-    """Return `value` (of `base` unit) in `unit` with four significant digits."""
-    per_unit = scale(unit, base)
-    assert per_unit is not None  # the unit was chosen for that base
-    if value is None:
-        return "–"
-    size = abs(value) / float(per_unit)
-    digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
-    return f"{shown(value, per_unit, digits)} {unit if unit != '1' else ''}".strip()
-
-
-def _count(side: Side) -> str:
-    """Return how many values there are; how many of them are suspect, and how many failed."""
-    marks = [(side.suspect, "s"), (side.failed, "f")]
-    return " ".join([str(side.n), *(f"{number}{letter}" for number, letter in marks if number)])
-
-
-def _case_lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
-    if any(side.suspect or side.failed for each in found.results for side in each.sides):
-        yield "n: replications, of which s are suspect; f failed besides"
+def _parameter_lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
     for parameter in found.parameters:
         before, after = (_values(parameter, values, catalogue) for values in parameter.only)
         name = f"{visible(parameter.name)} of {visible(parameter.test)}"
         yield f"parameter {name}: {before} → {after}"
-    names = _names(found)
-    for word, cases in zip(("before", "after"), found.cases_only, strict=True):
-        if cases:
-            yield f"{len(cases):,} {'case' if len(cases) == 1 else 'cases'} only {word}:"
-            for planned in cases[:_MOST_CASES]:
-                name = case_name(planned.case, names, catalogue)
-                yield f"  {visible(planned.test)}: {visible(name)}"
-            if len(cases) > _MOST_CASES:
-                yield f"  … and {len(cases) - _MOST_CASES:,} more"
 
 
 def _values(parameter: ParameterChange, values: Iterable[Value], catalogue: Catalogue) -> str:
@@ -226,12 +141,12 @@ def _as_json(found: Difference) -> dict[str, Any]:
             for change in host.changes
         ],
         "hosts_only": [list(hosts) for hosts in found.hosts_only],
-        "results": [_result_as_json(result) for result in found.results],
+        "results": [result_data(result) for result in found.compared.results],
         "parameters": [
             {"test": each.test, "name": each.name, "only": [list(values) for values in each.only]}
             for each in found.parameters
         ],
-        "cases_only": [[_case_as_json(each) for each in cases] for cases in found.cases_only],
+        "cases_only": [[case_data(each) for each in cases] for cases in found.compared.cases_only],
     }
 
 
@@ -251,40 +166,3 @@ def _run_as_json(run: StoredRun) -> dict[str, Any]:
 
 def _change_as_json(change: Change) -> dict[str, Any]:
     return {"name": change.name, "values": list(change.values)}
-
-
-def _case_as_json(planned: PlannedCase) -> dict[str, Any]:
-    case = planned.case
-    return {
-        "test": planned.test,
-        "engine": case.engine,
-        "link": case.link,
-        "case_key": case.key,
-        "parameters": dict(case.parameters),
-    }
-
-
-def _result_as_json(result: Result) -> dict[str, Any]:
-    return {
-        "test": result.test,
-        "engine": result.case.engine,
-        "link": result.case.link,
-        "case_key": result.case.key,
-        "parameters": dict(result.case.parameters),
-        "metric": result.metric,
-        "unit": result.unit,
-        "verdict": result.verdict,
-        "p": result.p,
-        "ratio": result.ratio,
-        "runs": [
-            {
-                "n": side.n,
-                "median": side.median,
-                "minimum": side.minimum,
-                "maximum": side.maximum,
-                "suspect": side.suspect,
-                "failed": side.failed,
-            }
-            for side in result.sides
-        ],
-    }

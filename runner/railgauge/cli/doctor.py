@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from railgauge import units
+from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.doctor.diagnosis import Diagnosis, HostFindings
 from railgauge.doctor.examine import examine
@@ -50,7 +50,7 @@ def doctor(hosts: Path, plan: Path | None, links: int, as_json: bool) -> int:
     """
     diagnosis = examine(read_patients(hosts, plan), links)
     if as_json:
-        click.echo(json.dumps(_as_json(diagnosis), indent=2, ensure_ascii=False))
+        click.echo(json_text(_as_json(diagnosis)))
     else:
         _tell(diagnosis)
     if not all(findings.reachable for findings in diagnosis.hosts.values()):

@@ -1,4 +1,4 @@
-"""`railgauge export`: a run in the formats of other programs."""
+"""`railgauge export`: runs in the formats of other programs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,38 @@ import click
 
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
+from railgauge.exporting.export import export
 from railgauge.hpcbench.export import export_hpcbench
 from railgauge.store import Store
 
 
 @click.group("export")
 def export_group() -> None:
-    """Write a run in the formats of other programs."""
+    """Write runs in the formats of other programs."""
+
+
+def _view_command(form: str, what: str) -> None:
+    """Add the command that writes the public view as `what` says."""
+
+    @export_group.command(form, help=f"Write RUNs (default: all) as {what}. See docs/export.md.")
+    @click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
+    @click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        required=True,
+        metavar="FILE",
+        help="The file, which is written whole or not at all.",
+    )
+    @database
+    def command(runs: tuple[int, ...], out: Path, where: str) -> None:
+        with contextlib.closing(Store.open(where, create=False)) as store:
+            written = export(store, runs, out, form)
+        click.echo(f"{out}: {written.rows} rows of {written.runs} runs")
+
+
+_view_command("csv", "CSV, a row for each value")
+_view_command("json", "JSON Lines, an object for each value")
+_view_command("parquet", "Parquet, a row for each value (needs pyarrow)")
 
 
 @export_group.command("hpcbench")

@@ -10,6 +10,7 @@ import click
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
 from railgauge.errors import InputError
+from railgauge.exporting.read_back import import_exported
 from railgauge.hpcbench.importing import import_hpcbench
 from railgauge.importing import import_tool
 from railgauge.store import Store
@@ -23,12 +24,11 @@ def import_group() -> None:
 
 @import_group.command("csv")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--engine", required=True, help="The engine that the results are of, such as udp.")
+@click.option("--engine", default="", help="The engine that the results are of, such as udp.")
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
-    required=True,
     metavar="NAME=COLUMN:UNIT",
     help="A metric's column and its unit, such as throughput=mbps:Mbit/s; repeatable.",
 )
@@ -65,7 +65,15 @@ def csv_command(
     test: str,
     where: str,
 ) -> None:
-    """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement."""
+    """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement.
+
+    With FILE alone: what `railgauge export csv` wrote, run by run.
+    """
+    if not any((engine, metrics, parameters, settings, link, link_name, plan, test)):
+        _import_exported(file, where)
+        return
+    if not engine or not metrics:
+        raise InputError("say --engine and --metric, or FILE alone for one of railgauge export csv")
     mapping = CsvMapping(
         engine=engine,
         metrics=[parse_binding(text) for text in metrics],
@@ -83,6 +91,17 @@ def csv_command(
         f"run {result.run}: {result.values} values of {result.cases} cases "
         f"from {result.rows} rows, {result.blanks} cells blank"
     )
+
+
+def _import_exported(file: Path, where: str) -> None:
+    catalogue = load_catalogue()
+    with contextlib.closing(Store.open(where)) as store:
+        stored = import_exported(store, file, catalogue=catalogue)
+    for one in stored:
+        click.echo(
+            f"run {one.run}: {one.values} values of {one.cases} cases "
+            f"from {one.replications} replications"
+        )
 
 
 @import_group.command("hpcbench")

@@ -27,6 +27,20 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
         raise click.BadParameter(str(error)) from error
 
 
+wait = click.option(
+    "--wait",
+    envvar="RAILGAUGE_WAIT",
+    default="0s",
+    show_default=True,
+    metavar="TIME",
+    callback=_seconds,
+    help="Where another run has a host (also RAILGAUGE_WAIT): wait so long for its end.",
+)
+keep_going = click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Leave out what needs a host that can't be reached, and measure the rest.",
+)
 margin = click.option(
     "--margin",
     envvar="RAILGAUGE_MARGIN",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from railgauge.cases import expand
+from railgauge.analysis import FEWEST
+from railgauge.cases import ExpandedTest, expand
 from railgauge.cli.options import allow_large, as_json, hosts
-from railgauge.plan.load import load_plan
-from railgauge.schedule import estimate, schedule
+from railgauge.plan.load import LoadedPlan, load_plan
+from railgauge.plan.model import Test
+from railgauge.schedule import Spanned, estimate, schedule
+from railgauge.stopping import soonest
 
 
 @click.command()
@@ -26,16 +32,10 @@ def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> N
     """
     loaded = load_plan(plan, hosts=hosts)
     tests = expand(loaded, allow_large=allow_large)
-    machines = {name: host.machine for name, host in loaded.plan.hosts.items()}
-    rounds = schedule(
-        tests,
-        machines=machines,
-        concurrency=loaded.plan.concurrency,
-        seed=loaded.plan.seed or 0,
-    )
-    guess = estimate(rounds, loaded.catalogue)
     cases = sum(len(each.cases) for each in tests)
-    replications = sum(len(each.cases) * each.test.replications for each in tests)
+    most = least = _Amount.of(loaded, tests, _spans(tests))
+    if any(each.test.rule for each in tests):
+        least = _Amount.of(loaded, [_at_least(each) for each in tests], _spans(tests))
     if as_json:
         answer = {
             "plan": loaded.plan.name,
@@ -44,16 +44,22 @@ def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> N
                     "name": each.test.name,
                     "engine": each.test.engine,
                     "cases": len(each.cases),
-                    "replications": each.test.replications,
+                    "replications": each.test.most,
+                    "least_replications": soonest(each.test),
+                    "until": each.test.rule.rule if each.test.rule else None,
                     "order": each.test.order,
                 }
                 for each in tests
             ],
             "cases": cases,
-            "replications": replications,
-            "rounds": len(rounds),
-            "seconds": guess.seconds,
-            "unknown_launches": guess.unknown,
+            "replications": most.replications,
+            "least_replications": least.replications,
+            "rounds": most.rounds,
+            "least_rounds": least.rounds,
+            "seconds": most.seconds,
+            "least_seconds": least.seconds,
+            "unknown_launches": most.unknown,
+            "budget": loaded.plan.budget,
         }
         click.echo(json.dumps(answer, indent=2))
         return
@@ -61,10 +67,72 @@ def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> N
     for each in tests:
         click.echo(
             f"  {each.test.name} ({each.test.engine}): {len(each.cases)} cases "
-            f"× {each.test.replications} replications, {each.test.order}"
+            f"× {_replications(each.test)}, {each.test.order}"
         )
-    click.echo(f"{cases} cases, {replications} replications, {len(rounds)} rounds")
-    click.echo(f"about {_span(guess.seconds)}{_beside(guess.unknown)}")
+    click.echo(
+        f"{cases} cases, {_range(least.replications, most.replications)} replications, "
+        f"{_range(least.rounds, most.rounds)} rounds"
+    )
+    click.echo(
+        f"about {_range(_span(least.seconds), _span(most.seconds))}{_beside(most.unknown)}"
+        f"{_at_most(loaded.plan.budget, most.seconds)}"
+    )
+
+
+class _Amount(NamedTuple):
+    """How much a plan measures, and how long that takes, at least or at most."""
+
+    replications: int
+    rounds: int
+    seconds: float
+    unknown: int
+
+    @classmethod
+    def of(
+        cls, loaded: LoadedPlan, tests: Sequence[ExpandedTest], spans: Mapping[str, Spanned]
+    ) -> _Amount:
+        rounds = schedule(
+            tests,
+            machines={name: host.machine for name, host in loaded.plan.hosts.items()},
+            concurrency=loaded.plan.concurrency,
+            seed=loaded.plan.seed or 0,
+        )
+        guess = estimate(rounds, loaded.catalogue, spans)
+        replications = sum(len(each.cases) * each.test.most for each in tests)
+        return cls(replications, len(rounds), guess.seconds, guess.unknown)
+
+
+def _at_least(each: ExpandedTest) -> ExpandedTest:
+    """Return the test with the fewest replications that its rule may take."""
+    return replace(each, test=each.test.model_copy(update={"replications": soonest(each.test)}))
+
+
+def _spans(tests: Sequence[ExpandedTest]) -> dict[str, Spanned]:
+    """Return test -> over what time its first replications are spread."""
+    return {
+        each.test.name: Spanned(each.test.least, each.test.rule.span)
+        for each in tests
+        if each.test.rule and each.test.rule.span
+    }
+
+
+def _replications(test: Test) -> str:
+    if test.rule is None:
+        return f"{test.most} replications"
+    replications = f"{_range(soonest(test), test.most)} replications, until {test.rule.rule}"
+    if soonest(test) < test.most or test.least == test.most:
+        return replications
+    statistic = test.rule.until.statistic
+    return f"{replications} (none ends before {FEWEST[statistic]} where the {statistic} is judged)"
+
+
+def _range(least: object, most: object) -> str:
+    return str(most) if least == most else f"{least} to {most}"
+
+
+def _at_most(budget: float | None, seconds: float) -> str:
+    """Return what the plan's budget cuts off."""
+    return f", but ends after {_span(budget)}" if budget is not None and budget < seconds else ""
 
 
 def _span(seconds: float) -> str:

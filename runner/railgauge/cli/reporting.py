@@ -11,6 +11,7 @@ from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
 from railgauge.errors import InputError
 from railgauge.report.casepage.collect import MOST_PAGES
+from railgauge.report.pictures import PICTURES, Pictures
 from railgauge.report.spec import load_spec
 from railgauge.report.write import write_report
 from railgauge.store import Store
@@ -40,8 +41,28 @@ from railgauge.store import Store
     metavar="N",
     help="At most so many pages of cases, those with suspect replications first.",
 )
+@click.option(
+    "--appendix",
+    is_flag=True,
+    help="Tell how everything was measured, and on which machines, at the report's end.",
+)
+@click.option(
+    "--pictures",
+    type=click.Choice(PICTURES),
+    default="auto",
+    show_default=True,
+    help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
+)
 @database
-def report(runs: tuple[int, ...], spec: Path | None, out: Path, cases: int, where: str) -> None:
+def report(
+    runs: tuple[int, ...],
+    spec: Path | None,
+    out: Path,
+    cases: int,
+    appendix: bool,
+    pictures: Pictures,
+    where: str,
+) -> None:
     """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
@@ -53,13 +74,15 @@ def report(runs: tuple[int, ...], spec: Path | None, out: Path, cases: int, wher
             out,
             catalogue=catalogue,
             most_cases=cases,
+            pictures=pictures,
+            appendix=appendix,
         )
     for file in files:
         click.echo(file)
 
 
 def _latest(store: Store) -> int:
-    runs = store.runs()
+    runs = store.run_ids()
     if not runs:
         raise InputError(f"{store.name} holds no run yet: railgauge run PLAN makes one")
-    return runs[-1].id
+    return runs[-1]

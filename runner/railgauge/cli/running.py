@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from railgauge.cli.options import allow_large, database, hosts, margin
+from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
 from railgauge.cli.tables import default_text
 from railgauge.job import Finished, Request
 from railgauge.pipeline import execute
+from railgauge.plan.replications import share_text
 from railgauge.progress import observer_for
+from railgauge.stopping import Unsettled
+
+# `railgauge show` has the others.
+_MOST_NAMED = 20
 
 
 @click.command()
@@ -21,7 +27,17 @@ from railgauge.progress import observer_for
 @database
 @allow_large
 @margin
-def run(plan: Path, hosts: Path | None, where: str, allow_large: bool, margin: float) -> int:
+@wait
+@keep_going
+def run(
+    plan: Path,
+    hosts: Path | None,
+    where: str,
+    allow_large: bool,
+    margin: float,
+    wait: float,
+    keep_going: bool,
+) -> int:
     """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
 
     Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
@@ -35,6 +51,8 @@ def run(plan: Path, hosts: Path | None, where: str, allow_large: bool, margin: f
             hosts=hosts,
             allow_large=allow_large,
             margin=margin,
+            wait=wait,
+            keep_going=keep_going,
         )
         return tell(request, execute(request))
 
@@ -43,10 +61,20 @@ def run(plan: Path, hosts: Path | None, where: str, allow_large: bool, margin: f
 @click.argument("run", type=int)
 @database
 @margin
-def resume(run: int, where: str, margin: float) -> int:
+@wait
+@keep_going
+def resume(run: int, where: str, margin: float, wait: float, keep_going: bool) -> int:
     """Go on with RUN: measure exactly the replications that have no outcome yet."""
     with contextlib.ExitStack() as cleanup:
-        request = Request(where, observer_for(), cleanup, run=run, margin=margin)
+        request = Request(
+            where,
+            observer_for(),
+            cleanup,
+            run=run,
+            margin=margin,
+            wait=wait,
+            keep_going=keep_going,
+        )
         return tell(request, execute(request))
 
 
@@ -61,6 +89,8 @@ def tell(request: Request, finished: Finished) -> int:
     click.echo(f", {finished.suspect} suspect" if finished.suspect else "")
     for why, count in Counter(finished.skipped).items():
         click.echo(f"{count} {'cases' if count > 1 else 'case'} skipped: {why}")
+    for line in unsettled_lines(finished.unsettled):
+        click.secho(line, bold=True)
     if finished.missing and finished.out_of_time:
         click.echo(
             f"stopped for the time limit: {finished.missing} missing; "
@@ -72,3 +102,18 @@ def tell(request: Request, finished: Finished) -> int:
             f"go on with: railgauge resume {finished.run}"
         )
     return 1 if finished.failed or finished.missing else 0
+
+
+def unsettled_lines(cases: Sequence[Unsettled]) -> Iterator[str]:
+    """Yield, for each share, which cases never got within it."""
+    shares: dict[float, list[Unsettled]] = {}
+    for each in cases:
+        shares.setdefault(each.share, []).append(each)
+    for share, some in shares.items():
+        count = "1 case" if len(some) == 1 else f"{len(some)} cases"
+        yield f"NOT SETTLED: {count} never got within {share_text(share)}:"
+        for each in some[:_MOST_NAMED]:
+            end = "the most it may take" if each.ended == "most" else "its time was over"
+            yield f"  {each.name}: {each.n} replications, {end}"
+        if len(some) > _MOST_NAMED:
+            yield f"  and {len(some) - _MOST_NAMED} more: `railgauge show RUN --json` has them all"

@@ -11,12 +11,18 @@ import click
 
 from railgauge.cases import Case, case_name, varying
 from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
 from railgauge.report.characters import visible
+from railgauge.report.default import default_series
+from railgauge.report.narrowness import never_narrow, why_never
+from railgauge.report.summaries import statistics_of
 from railgauge.store import Store
 from railgauge.store.records import Failure, RunSummary, StoredRun, StoredSuspicion
 
+# Of the cases that never got narrow enough, so many are named.
+_MOST_WIDE = 5
 _HEADER = ("run", "plan", "state", "started (UTC)", "commit", "cases", "measured", "failed")
 
 
@@ -33,7 +39,7 @@ def list_runs(where: str, as_json: bool) -> None:
     if not runs:
         click.echo(f"{store.name} holds no run yet: railgauge run PLAN makes one")
         return
-    rows = [_HEADER, *(_row(run) for run in runs)]
+    rows = [_HEADER, *(tuple(map(visible, _row(run))) for run in runs)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -47,7 +53,7 @@ def _row(run: RunSummary) -> tuple[str, ...]:
         run.state if run.origin == "measured" else run.origin,
         run.started_at[:19].replace("T", " "),
         _commit(run.git_commit, run.git_dirty),
-        str(run.cases),
+        f"{run.cases}{' (some)' if run.partial else ''}",
         f"{run.measured}/{run.asked}",
         str(run.failed),
     )
@@ -63,7 +69,13 @@ def _commit(commit: str, dirty: bool) -> str:
 @click.argument("run", type=int)
 @database
 @as_json
-def show(run: int, where: str, as_json: bool) -> None:
+@click.option(
+    "--stats/--no-stats",
+    default=True,
+    show_default=True,
+    help="A table of each headline metric, with all that sums up its replications.",
+)
+def show(run: int, where: str, as_json: bool, stats: bool) -> None:
     """Show RUN: where it comes from, its hosts, failures, suspect replications and tables."""
     with contextlib.closing(Store.open(where, create=False)) as store:
         stored = store.run(run)
@@ -95,13 +107,15 @@ def show(run: int, where: str, as_json: bool) -> None:
                 }
                 for each in suspicions
             ]
-            click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+            answer["statistics"] = list(statistics_of(default_series(store, [run])))
+            click.echo(json_text(answer))
             return
         _head(stored)
         catalogue = load_catalogue()
         _tell_failures(stored, failures, catalogue)
         _tell_suspicions(suspicions)
-        text = default_text(store, [run], catalogue)
+        _tell_wide(stored, catalogue)
+        text = default_text(store, [run], catalogue, statistics=stats)
         click.echo(f"\n{text}" if text else "nothing is measured yet")
 
 
@@ -119,8 +133,8 @@ def _tell_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalo
     for (test, replication, _, code, message), those in together.items():
         name = case_name(those[0].case, names[test], catalogue)
         more = f" and {len(those) - 1:,} more pairs" if len(those) > 1 else ""
-        words = visible(message.strip())
-        click.echo(f"failed: {test} {name}{more} replication {replication}: {words} [{code}]")
+        words = message.strip()
+        _say(f"failed: {test} {name}{more} replication {replication}: {words} [{code}]")
 
 
 def _tell_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
@@ -133,10 +147,28 @@ def _tell_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
         replications = {(each.case.key, each.replication) for each in those}
         where = f" on {host}" if host else ""
         first = those[0]
-        click.echo(
+        _say(
             f"suspect: {test}: {len(replications)} replications, {code}{where}; the first: "
             f"{first.case.link} replication {first.replication}: {first.suspicion.message}"
         )
+
+
+def _tell_wide(stored: StoredRun, catalogue: Catalogue) -> None:
+    """Tell which cases never got as narrow an interval as the plan asked for."""
+    wide: dict[tuple[str, str], list[Case]] = {}
+    for each in stored.cases:
+        if never_narrow(each):
+            wide.setdefault((each.test, why_never(each)), []).append(each.case)
+    for (test, why), those in wide.items():
+        names = varying([each.case for each in stored.cases if each.test == test])
+        told = [case_name(case, names, catalogue) for case in those[:_MOST_WIDE]]
+        more = f" and {len(those) - _MOST_WIDE:,} more" if len(those) > _MOST_WIDE else ""
+        _say(f"not narrow enough: {test} {'; '.join(told)}{more}: {why}")
+
+
+def _say(line: str) -> None:
+    """Print a line in which names and sentences from elsewhere show, and nothing acts."""
+    click.echo(visible(line))
 
 
 def _as_json(stored: StoredRun) -> dict[str, object]:
@@ -155,6 +187,9 @@ def _as_json(stored: StoredRun) -> dict[str, object]:
                 "parameters": dict(each.case.parameters),
                 "replications": each.replications,
                 "skipped": each.skipped,
+                "least": each.least,
+                "rule": each.rule,
+                "ended": each.ended,
             }
             for each in stored.cases
         ],
@@ -165,10 +200,10 @@ def _as_json(stored: StoredRun) -> dict[str, object]:
 
 def _head(stored: StoredRun) -> None:
     new = stored.new
-    click.echo(f"run {stored.id} of plan {new.plan}: {stored.state}")
-    click.echo(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
-    click.echo(f"commit {_commit(new.git_commit, new.git_dirty)}, seed {new.seed}")
-    click.echo(f"by railgauge {new.railgauge_version} on {new.controller}")
+    _say(f"run {stored.id} of plan {new.plan}: {stored.state}")
+    _say(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
+    _say(f"commit {_commit(new.git_commit, new.git_dirty)}, seed {new.seed}")
+    _say(f"by railgauge {new.railgauge_version} on {new.controller}")
     for host, found in stored.facts.items():
         shown = [found[name] for name in ("cpu", "cpus", "memory", "kernel") if name in found]
-        click.echo(f"{host}: {', '.join(shown)}")
+        _say(f"{host}: {', '.join(shown)}")

@@ -103,7 +103,7 @@ def _work(wish: _Wish) -> int:
         )
         finished = execute(request)
         code = tell(request, finished)
-    if not finished.out_of_time:
+    if not finished.out_of_time or finished.over_budget:
         return code
     if finished.asked == finished.missing:
         click.echo("nothing could be measured in this job's time: no next job is submitted")

@@ -10,6 +10,7 @@ from railgauge.report.beside import read_beside
 from railgauge.report.default import default_series, default_spec
 from railgauge.report.pivot import build
 from railgauge.report.render import render_text
+from railgauge.report.statistic import value_of
 from railgauge.report.table import Cell, Heading, Row, Table
 from railgauge.store import Store
 
@@ -18,19 +19,21 @@ _MOST_ROWS = 200
 _WIDTH = 80
 
 
-def default_text(store: Store, runs: Sequence[int], catalogue: Catalogue) -> str:
+def default_text(
+    store: Store, runs: Sequence[int], catalogue: Catalogue, *, statistics: bool = False
+) -> str:
     """Return one table a test with its headline metrics; empty if nothing was measured.
 
-    Of a table too long for a terminal it has a line a metric, and the command that writes all.
+    With `statistics` a table of each of them, too, with all that sums it up. Of a table too long
+    for a terminal it has a line a metric, and the command that writes all.
     """
     series = default_series(store, runs)
     if not series:
         return ""
     beside = read_beside(store, map(store.run, runs))
-    tables = [
-        build(table, series, catalogue=catalogue, beside=beside)
-        for table in default_spec(series).tables
-    ]
+    # In short a metric's own table would say no more than the test's.
+    spec = default_spec(series, statistics=_MOST_ROWS if statistics else 0)
+    tables = (build(table, series, catalogue=catalogue, beside=beside) for table in spec.tables)
     return "\n".join(
         render_text(table) if len(table.rows) <= _MOST_ROWS else _in_short(table, runs)
         for table in tables
@@ -40,8 +43,14 @@ def default_text(store: Store, runs: Sequence[int], catalogue: Catalogue) -> str
 def _in_short(table: Table, runs: Sequence[int]) -> str:
     lines = [f"{table.title}: {len(table.rows):,} rows"]
     for index, heading in enumerate(table.header[-1]):
-        found = [(row.cells[index], row) for row in table.rows if row.cells[index].summary]
+        statistic = table.columns[index].statistic
+        found = [
+            (value, row.cells[index], row)
+            for row in table.rows
+            if (value := _value(row.cells[index], statistic)) is not None
+        ]
         lines.append(f"  {_title(heading)}: {_extremes(found, len(table.rows))}")
+    lines += [f"!! {alarm}" for alarm in table.alarms]
     lines += [line for note in table.notes for line in textwrap.wrap(note, _WIDTH)]
     marked = sum(any(cell.mark for cell in row.cells) for row in table.rows)
     if marked:
@@ -55,13 +64,18 @@ def _title(heading: Heading) -> str:
     return f"{heading.text} ({heading.unit})" if heading.unit else heading.text
 
 
-def _extremes(found: Sequence[tuple[Cell, Row]], rows: int) -> str:
+def _value(cell: Cell, statistic: str) -> float | None:
+    return None if cell.summary is None else value_of(cell.summary, statistic)
+
+
+def _extremes(found: Sequence[tuple[float, Cell, Row]], rows: int) -> str:
     """Return the middle of the cells with a value, and the two ends with what they are of."""
     if not found:
         return "no value"
-    ordered = sorted(found, key=lambda each: each[0].summary.mean if each[0].summary else 0.0)
-    ends = [f"{cell.text} ({' '.join(_labels(row))})" for cell, row in (ordered[0], ordered[-1])]
-    text = f"median {ordered[(len(ordered) - 1) // 2][0].text}, from {ends[0]} to {ends[1]}"
+    ordered = sorted(found, key=lambda each: each[0])
+    both = ordered[0], ordered[-1]
+    ends = [f"{cell.text} ({' '.join(_labels(row))})" for _, cell, row in both]
+    text = f"median {ordered[(len(ordered) - 1) // 2][1].text}, from {ends[0]} to {ends[1]}"
     return text if len(found) == rows else f"{text}; {rows - len(found):,} without a value"
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
+from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.errors import EnvironmentFailedError
 from railgauge.testbed.down import down
@@ -83,7 +83,7 @@ def list_command(as_json: bool) -> None:
     """List the testbeds, their hosts and links, and what was lost on them."""
     known = [as_dict(state) for state in states()]
     if as_json:
-        click.echo(json.dumps(known, indent=2, ensure_ascii=False))
+        click.echo(json_text(known))
         return
     if not known:
         click.echo("no testbed is up: railgauge testbed up FILE builds one")

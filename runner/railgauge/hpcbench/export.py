@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,7 +46,12 @@ def export_hpcbench(
     """
     run = store.run(run_id)
     tests: dict[str, list[PlannedCase]] = {}
+    done = store.done(run_id) if any(planned.ended for planned in run.cases) else {}
     for planned in run.cases:
+        if planned.ended:
+            # What a rule found unneeded isn't missing.
+            numbers = done.get((planned.test, planned.case.key), set())
+            planned = replace(planned, replications=max(numbers, default=1))
         tests.setdefault(planned.test, []).append(planned)
     idle = [stored.log for stored in store.run_logs(run_id)]
     found = [

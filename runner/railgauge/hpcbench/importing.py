@@ -10,6 +10,7 @@ from pathlib import Path
 from railgauge import __version__
 from railgauge.cases import Case, case_key
 from railgauge.catalogue import Catalogue, EngineInfo
+from railgauge.catalogue.only_imported import ONLY_IMPORTED
 from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.hpcbench.log_read import read_log
 from railgauge.hpcbench.naming import distinct, name_of_test
@@ -23,8 +24,6 @@ from railgauge.systemlog import Phase, SystemLog
 
 # The log beside an output, by its ending, and which side's elapsed time is its rows'.
 _LOGS = {".c_log": "client", ".s_log": "server"}
-# What udptest -i printed of both ways together; rail-udp has it for each way.
-_ONLY_THEIRS = {"total_local_throughput": MetricInfo("bit/s", "neither")}
 _PLAN = "hpcbench"
 _FAILED = ("no-numbers", "Hpcbench's file has no numbers for it")
 
@@ -208,7 +207,8 @@ def _infos(
 ) -> dict[str, MetricInfo]:
     names = dict.fromkeys(name for *_, outcome in outcomes for name in outcome.metrics)
     known = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
-    return {name: (_ONLY_THEIRS | known)[name] for name in names}
+    theirs = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
+    return {name: (theirs | known)[name] for name in names}
 
 
 def _new_run(plan: str, tests: Sequence[_Test]) -> NewRun:

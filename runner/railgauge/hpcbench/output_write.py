@@ -9,6 +9,7 @@ from railgauge.errors import InputError
 from railgauge.hpcbench import layout
 from railgauge.hpcbench.layout import Column, Layout, cell
 from railgauge.hpcbench.records import Output, Setting
+from railgauge.report.characters import visible
 
 
 def output_text(output: Output) -> str:
@@ -88,8 +89,8 @@ def _holes(output: Output) -> _Holes:
     return _Holes(
         settings,
         moment=moment,
-        client=output.client,
-        server=output.server,
+        client=visible(output.client),
+        server=visible(output.server),
         repeat=str(len(output.rows)),
     )
 

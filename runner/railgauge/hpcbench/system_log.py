@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from railgauge.hpcbench.records import CpuShares, InterfaceCounts, LogRow
+from railgauge.quantities import interrupts_of
 from railgauge.systemlog import Phase, SystemLog
 
 # Ticks of an imported log: as fine as a share printed with one decimal ever needs.
@@ -28,8 +29,6 @@ _CPU = re.compile(r"cpu/([0-9]+)/", re.ASCII)
 _INTERFACE = re.compile(r"interface/([^/]+)/")
 # Behind all that a file gave places to.
 _UNPLACED = 1_000_000
-# The queues of a virtio network card; other virtio devices have none called so.
-_VIRTIO_NET = re.compile(r"(virtio[0-9]+)-(?:input|output)\.[0-9]+", re.ASCII)
 
 
 def from_row(
@@ -152,41 +151,13 @@ def _interface(log: SystemLog, name: str, cpus: int, facts: Mapping[str, str]) -
         log.counts.get(f"interface/{name}/{counter}", 0)
         for counter in ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes")
     )
-    lines = _interrupts_of(log, name, facts)
+    lines = interrupts_of(log, name, facts)
     interrupts = None
     if lines is not None:
         interrupts = tuple(
             sum(log.counts.get(f"{line}/{cpu}", 0) for line in lines) for cpu in range(cpus)
         )
     return InterfaceCounts(rx_packets, rx_bytes, tx_packets, tx_bytes, interrupts)
-
-
-def _interrupts_of(log: SystemLog, name: str, facts: Mapping[str, str]) -> Sequence[str] | None:
-    """Return the interrupts of an interface, none for a virtual one, None where nobody knows."""
-    if name == "lo":
-        return ()
-    own = re.compile(rf"(?<![0-9A-Za-z]){re.escape(name)}(?![0-9A-Za-z])")
-    lines = [line for line, label in log.labels.items() if own.search(label)]
-    if lines:
-        return lines
-    known = f"nic.{name}.mtu" in facts
-    if known and not any(f"nic.{name}.{fact}" in facts for fact in ("slot", "modalias")):
-        return ()
-    return _virtio(log, name, facts)
-
-
-def _virtio(log: SystemLog, name: str, facts: Mapping[str, str]) -> Sequence[str] | None:
-    """Return the interrupts of the only virtio card: they are called by its device, not by it."""
-    cards = [fact for fact, value in facts.items() if _is_virtio_card(fact, value)]
-    devices = {found[1] for label in log.labels.values() if (found := _VIRTIO_NET.match(label))}
-    if cards != [f"nic.{name}.driver"] or len(devices) != 1:
-        return None
-    device = f"{devices.pop()}-"
-    return [line for line, label in log.labels.items() if label.startswith(device)]
-
-
-def _is_virtio_card(fact: str, value: str) -> bool:
-    return fact.startswith("nic.") and fact.endswith(".driver") and value == "virtio_net"
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

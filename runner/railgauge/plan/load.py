@@ -10,13 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from railgauge.catalogue import Catalogue, EngineInfo, load_catalogue
+from railgauge.derived import derived_metrics
 from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.model import Plan, Test
 from railgauge.plan.places import read_places
+from railgauge.plan.replications import judged_metrics
 from railgauge.plan.space import Place, Space, SpaceReader
 from railgauge.plan.topology import Topology, read_topology
-from railgauge.validation import Mistake, attempt
+from railgauge.validation import Mistake, attempt, suggest
 from railgauge.yamlfile import Document, load, loads, why_unreadable
 
 
@@ -103,6 +105,8 @@ class _Reader:
         catalogue = self._catalogue(plan.engines)
         topology = self._topology(plan)
         spaces = list(self._spaces(dict(enumerate(plan.tests)), catalogue, topology))
+        if all(test.engine in catalogue.engines for test in plan.tests):
+            self._check_smallest(plan, catalogue)
         if self.problems:
             raise FileProblems(self.problems)
         return LoadedPlan(
@@ -188,7 +192,38 @@ class _Reader:
             space = reader.read(places)
             self.problems.extend(reader.problems)
             if space is not None:
+                self._check_rule(space)
                 yield space
+
+    def _check_rule(self, space: Space) -> None:
+        """See that each case of the test has a metric that its rule can judge."""
+        rule, engine = space.test.rule, space.engine
+        if rule is None:
+            return
+        where = ("tests", space.index, "replications", "metric" if rule.metric else "until")
+        if unknown := [name for name in rule.metric if name not in engine.metrics]:
+            hint = suggest(unknown[0], engine.metrics) or f": see `railgauge engines {engine.name}`"
+            self._report(f"engine {engine.name} has no metric {unknown[0]!r}{hint}", *where)
+            return
+        for mode in space.modes:
+            if not judged_metrics(rule, engine, mode):
+                wanted = ", ".join(rule.metric) or "metric of which more or less is better"
+                self._report(
+                    f"engine {engine.name} gives no {wanted} in mode {mode}: name a metric that "
+                    "says when there are enough replications, or write a number of them",
+                    *where,
+                )
+
+    def _check_smallest(self, plan: Plan, catalogue: Catalogue) -> None:
+        """See that the changes that matter are of metrics that the plan's engines may give."""
+        engines = [catalogue.engines[name] for name in {test.engine for test in plan.tests}]
+        known = {"default", *derived_metrics(two_sided=True, soak=True)}
+        known.update(*(engine.metrics for engine in engines))
+        for name in plan.smallest_change:
+            if name not in known:
+                hint = suggest(name, known) or ": `railgauge engines NAME` tells its metrics"
+                message = f"no engine of this plan gives a metric {name!r}{hint}"
+                self._report(message, "smallest_change", name, key=True)
 
     def _engine(self, catalogue: Catalogue, index: int, name: str) -> EngineInfo | None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,7 @@ from railgauge.plan.fields import (
 )
 from railgauge.plan.links import LinkEntry
 from railgauge.plan.peaks import Peaks
+from railgauge.plan.replications import OrNumber, Replications, Shares, Time
 from railgauge.plan.system_log import OrOff, SystemLogging
 from railgauge.validation import Scalar, StrictModel, Version
 
@@ -100,7 +101,8 @@ class Test(StrictModel):
     """One engine on some links, hosts or groups, with the parameters that stay and that vary.
 
     Of groups, the hosts' addresses on `network` are used (a link says itself which one it is on).
-    `system_log` None keeps none; `soak` measures the CPUs' load by what soakers lose to it.
+    `system_log` None keeps none; `soak` measures the CPUs' load by what soakers lose to it. The
+    order of a test with a rule for its replications is random unless it says another.
     """
 
     __test__ = False  # Not one of pytest's.
@@ -115,10 +117,42 @@ class Test(StrictModel):
     grid: dict[str, Axis] = Field(default={})
     zip: list[dict[str, Axis]] = Field(default=[])
     exclude: list[dict[str, OneOrMore]] = Field(default=[])
-    replications: int = Field(default=10, ge=1, le=1_000_000)
+    replications: OrNumber = 10
     order: Literal["sequential", "interleaved", "random"] = "interleaved"
     system_log: OrOff = SystemLogging()
     soak: bool = False
+
+    @property
+    def rule(self) -> Replications | None:
+        """When a case has been measured often enough; None: after a fixed number."""
+        return self.replications if isinstance(self.replications, Replications) else None
+
+    @property
+    def least(self) -> int:
+        """How often a case is measured at least."""
+        return self.replications if isinstance(self.replications, int) else self.replications.min
+
+    @property
+    def most(self) -> int:
+        """How often a case is measured at most."""
+        return self.replications if isinstance(self.replications, int) else self.replications.max
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drift_hits_all_alike(cls, data: Any) -> Any:
+        """Shuffle by default where it isn't known how many blocks a case is in."""
+        if isinstance(data, dict) and isinstance(data.get("replications"), dict | Replications):
+            return {"order": "random", **data}
+        return data
+
+    @model_validator(mode="after")
+    def _in_blocks(self) -> Test:
+        if self.rule is not None and self.order == "sequential":
+            raise ValueError(
+                "'order: sequential' measures a case at one go, but a rule for its replications "
+                "is asked after each: write random or interleaved, or a number of replications"
+            )
+        return self
 
     @model_validator(mode="after")
     def _logged(self) -> Test:
@@ -136,7 +170,8 @@ class Plan(StrictModel):
     file says, groups are of hosts alone, and `links` are single ones, patterns written out.
 
     `concurrency` bounds how many replications run at the same time on disjoint hosts. It is 1
-    unless the plan says otherwise, as links without a common host may share a switch.
+    unless the plan says otherwise, as links without a common host may share a switch. Measuring
+    ends after `budget` seconds. `smallest_change` is, by metric, the share of change that matters.
     """
 
     railgauge: Version
@@ -153,6 +188,12 @@ class Plan(StrictModel):
     concurrency: int = Field(default=1, ge=1, le=1_000_000)
     seed: int | None = Field(default=None, ge=0, le=2**63 - 1)
     control_port: int = Field(default=0, ge=0, le=65535)
+    budget: Time | None = None
+    smallest_change: Shares = Field(default={})
+
+    def smallest(self, metric: str) -> float | None:
+        """Return the share of change that matters in `metric`; None: the plan says none."""
+        return self.smallest_change.get(metric, self.smallest_change.get("default"))
 
     @cached_property
     def addresses(self) -> tuple[str, ...]:

@@ -74,6 +74,12 @@ class Space:
         """How many cases there are, those that are excluded among them."""
         return len(self.places) * prod(len(axis) for axis in self.axes)
 
+    @property
+    def modes(self) -> tuple[Value | None, ...]:
+        """The modes that its cases are in; None: the engine has none."""
+        varying = [row["mode"] for axis in self.axes for row in axis if "mode" in row]
+        return tuple(dict.fromkeys(varying)) or (self.fixed.get("mode"),)
+
 
 class SpaceReader:
     """Reads one test; what is wrong goes to `problems`, and then there may be no space."""

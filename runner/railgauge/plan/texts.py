@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from railgauge.plan.load import LoadedPlan
@@ -10,6 +10,7 @@ from railgauge.yamlfile import load
 
 NODES = "slurm nodes"
 HOSTS = "--hosts"
+ONLY = "only these cases"
 
 
 def named_texts(loaded: LoadedPlan) -> dict[str, str]:
@@ -37,3 +38,19 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
 def moved_to(files: Mapping[str, str]) -> Path | None:
     """Return, of a run's `named_texts`, the hosts file in place of its plan's own hosts."""
     return Path(files[HOSTS]) if HOSTS in files else None
+
+
+def only_texts(cases: Collection[tuple[str, str]] | None) -> dict[str, str]:
+    """Return what a run of these cases only, by test and key, keeps about it; nothing for None."""
+    if cases is None:
+        return {}
+    return {ONLY: "".join(f"{key} {test}\n" for test, key in sorted(cases))}
+
+
+def only_cases(files: Mapping[str, str]) -> frozenset[tuple[str, str]] | None:
+    """Return, of a run's texts, which cases it measures, by test and key; None where it is all."""
+    if ONLY not in files:
+        return None
+    # No other way to split lines: a test may be named with any character but a line feed.
+    lines = [line.split(" ", 1) for line in files[ONLY].split("\n") if line]
+    return frozenset((test, key) for key, test in lines)

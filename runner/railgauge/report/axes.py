@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 # The axes that every measurement has; all others are parameters of its engine.
 FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_host")
 
+# A table's own axis: each replication by itself, and the idle stretches around the run.
+REPLICATION = "replication"
+BEFORE, AFTER = "before", "after"
+
 AxisValue = Value | None  # None: the measurement's engine has no such parameter
 
 
@@ -78,8 +82,10 @@ class Axis:
         self._info = info
         self._infos = infos
         self._labels: dict[AxisValue, str] = {}
-        self._order: dict[AxisValue, int] = {}
-        self.direction = ""
+        # 1, 2, 3 …, and texts behind them.
+        own = name == REPLICATION
+        self._order: dict[AxisValue, int] = {BEFORE: 0} if own else {}
+        self.direction = "ascending" if own else ""
         self._texts: dict[AxisValue, str] = {}
 
     def parse(self, written: Value) -> Value:
@@ -108,8 +114,8 @@ class Axis:
 
     def arrange(self, first: Sequence[Value], direction: str) -> None:
         """Put the values `first` first, in that order; the rest `direction` (empty: as usual)."""
-        self._order = {self.parse(value): place for place, value in enumerate(first)}
-        self.direction = direction
+        self._order = {self.parse(value): place for place, value in enumerate(first)} or self._order
+        self.direction = direction or self.direction
 
     def text(self, value: AxisValue) -> str:
         """Return `value` as tables show it."""

@@ -34,17 +34,18 @@ class Beside:
 
 
 def read_beside(
-    store: Store, runs: Iterable[StoredRun], tables: Iterable[TableSpec] = ()
+    store: Store, runs: Iterable[StoredRun], tables: Iterable[TableSpec] | None = None
 ) -> Beside:
     """Return what is known of these runs beside their values.
 
     Theoretical values are read only if one of `tables` shows some: a run over all pairs of 1,000
-    hosts may have a million.
+    hosts may have a million. Warnings are read unless there are none (None: it isn't known).
     """
     every = list(runs)
-    wanted = any(cell.peak or cell.relative_to for table in tables for cell in table.cells)
+    shown = list(tables or ())
+    wanted = any(cell.peak or cell.relative_to for table in shown for cell in table.cells)
     warnings: dict[tuple[int, str, str], tuple[str, ...]] = {}
-    for run in every:
+    for run in every if shown or tables is None else ():
         for one in store.warnings(run.id):
             # The others are notes on the counters of one replication.
             if one.case is not None and one.replication is None:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from railgauge.catalogue import Catalogue
 from railgauge.errors import Problem
 from railgauge.plan.peaks import RESOURCES
+from railgauge.quantities import unit_of
+from railgauge.report.axes import FIXED_AXES, REPLICATION
 from railgauge.report.checking import Checker, Place, wanted_engines
-from railgauge.report.model import CellSpec, Selection
+from railgauge.report.logged import SIDES, axes_of, is_logged, without_axes
+from railgauge.report.model import CellSpec
+from railgauge.report.model_parts import Selection
+from railgauge.report.statistic import own_unit
 from railgauge.report.theoretical import BRACED
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
 
 # What a ratio to a theoretical value makes no sense of.
-_NO_RATIO = ("cv", "n")
+_NO_RATIO = ("cv", "n", "outliers")
 # Metrics of both ways, which a time of one way would make look twice as long.
 _BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
 
@@ -30,6 +35,7 @@ class CellChecker(Checker):
         cell: CellSpec,
         select: Mapping[str, Selection],
         catalogue: Catalogue,
+        own_axes: Sequence[str] = (),
     ) -> None:
         super().__init__(
             document,
@@ -38,6 +44,7 @@ class CellChecker(Checker):
             select=cell.select,
             axes={},
             engines=wanted_engines(select),
+            own_axes=own_axes,
         )
         self._cell = cell
 
@@ -49,27 +56,97 @@ class CellChecker(Checker):
         if not cell.metric and not cell.peak:
             message = "the cell shows nothing: add the key 'metric', or 'peak'"
             yield self._problem((), message)
-        if cell.metric and not cell.peak:
+        if is_logged(cell.metric) and not cell.peak:
+            yield from self._of_logs()
+        elif cell.metric and not cell.peak:
             yield from self._of_metric()
+        yield from self._held()
+        yield from self._beside()
         if cell.peak:
             yield from self._alone()
             units = yield from self._resource("peak", cell.peak)
             if len(units) == 1:
                 yield from self._unit(("unit",), f"the theoretical {cell.peak}", cell.unit, *units)
 
+    def _held(self) -> Iterator[Problem]:
+        """Yield what is wrong with how the cell is held against another."""
+        cell = self._cell
+        if not cell.against:
+            if "compared" in cell.model_fields_set:
+                message = "'as' says how a cell is held against another: add 'against', or drop it"
+                yield self._problem(("as",), message, key=True)
+            return
+        if cell.relative_to:
+            message = "a cell is held against one thing: drop 'relative_to', or 'against'"
+            yield self._problem(("relative_to",), message, key=True)
+        if cell.statistic in _NO_RATIO:
+            message = f"the {cell.statistic} is held against nothing: drop 'against'"
+            yield self._problem(("statistic",), message)
+
+    def _beside(self) -> Iterator[Problem]:
+        cell = self._cell
+        if cell.beside is None:
+            return
+        if cell.beside == cell.statistic:
+            message = f"the {cell.beside} is what the cell shows: name another, or drop 'beside'"
+            yield self._problem(("beside",), message)
+        elif cell.against and cell.beside != "interval":
+            message = f"beside a {cell.compared} only its 'interval' can stand: write that"
+            yield self._problem(("beside",), message)
+        elif own_unit(cell.statistic) is not None and own_unit(cell.beside) is None:
+            message = f"the {cell.beside} has another unit than the {cell.statistic}: swap the two"
+            yield self._problem(("beside",), message)
+
     def _alone(self) -> Iterator[Problem]:
-        for key in ("metric", "statistic", "relative_to"):
+        for key in ("metric", "statistic", "beside", "relative_to", "against"):
             if key in self._cell.model_fields_set:
                 message = f"a cell with 'peak' shows no measurement: drop {key!r}, or 'peak'"
                 yield self._problem((key,), message, key=True)
 
+    def _of_logs(self) -> Iterator[Problem]:
+        cell = self._cell
+        side, _, quantity = cell.metric.partition("/")
+        if side not in SIDES or not quantity:
+            example = quantity or "stat/interrupts"
+            message = f"{cell.metric!r} names no system log: write client/{example} or server/…"
+            yield self._problem(("metric",), message)
+        if "{" in without_axes(cell.metric):
+            message = (
+                f"{cell.metric!r}: in braces stands the name of an axis, such as {{interface}}"
+            )
+            yield self._problem(("metric",), message)
+        for name in axes_of(cell.metric):
+            if name == REPLICATION or self._known_elsewhere(name):
+                message = f"{name!r} is another axis already: write another name in braces"
+                yield self._problem(("metric",), message)
+        if cell.relative_to:
+            message = f"{cell.metric} has no theoretical value: drop 'relative_to'"
+            yield self._problem(("relative_to",), message, key=True)
+        else:
+            own = own_unit(cell.statistic)
+            base = unit_of(quantity) if own is None else own
+            what = f"the {cell.statistic} of {cell.metric}"
+            if cell.against and cell.compared != "difference":
+                base, what = "1", f"a {cell.compared}"
+            yield from self._unit(("unit",), what, cell.unit, base)
+
+    def _known_elsewhere(self, name: str) -> bool:
+        return name in FIXED_AXES or any(name in engine.parameters for engine in self._engines)
+
     def _of_metric(self) -> Iterator[Problem]:
         cell = self._cell
-        if not cell.relative_to:
+        as_ratio = bool(cell.against) and cell.compared != "difference"
+        if not cell.relative_to and not as_ratio:
             yield from self._metric((), cell.metric, cell.statistic, cell.unit)
             return
         yield from self._metric((), cell.metric, "mean", "")
-        yield from self._unit(("unit",), "a ratio", cell.unit, "1")
+        what = f"a {cell.compared}" if as_ratio else "a ratio"
+        yield from self._unit(("unit",), what, cell.unit, "1")
+        if cell.relative_to:
+            yield from self._to_theoretical()
+
+    def _to_theoretical(self) -> Iterator[Problem]:
+        cell = self._cell
         if cell.statistic in _NO_RATIO:
             yield self._problem(
                 ("statistic",),

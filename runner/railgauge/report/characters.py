@@ -13,9 +13,15 @@ _NO_CHARACTERS = "\ufffe\uffff"
 
 def visible(text: str) -> str:
     r"""Return `text` with every character that acts instead of showing written out: `\n`."""
-    if text.isascii() and text.isprintable():
+    # None of what acts counts as printable.
+    if text.isprintable():
         return text
-    return "".join(_escaped(c) if _is_acting(c) else c for c in text)
+    return "".join(_escaped(c) if acts(c) else c for c in text)
+
+
+def acts(character: str) -> bool:
+    """Tell whether a character does something instead of showing."""
+    return unicodedata.category(character) in _ACTING or character in _NO_CHARACTERS
 
 
 @lru_cache(maxsize=4096)  # A table shows the same labels over and over.
@@ -45,10 +51,6 @@ def _width(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _is_acting(character: str) -> bool:
-    return unicodedata.category(character) in _ACTING or character in _NO_CHARACTERS
 
 
 def _escaped(character: str) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from railgauge.cases import Value
 from railgauge.catalogue import SOAK, Catalogue, EngineInfo, ParameterInfo
+from railgauge.catalogue.only_imported import ONLY_IMPORTED
 from railgauge.derived import derived_metrics
 from railgauge.errors import InputError, Problem
 from railgauge.report.axes import FIXED_AXES, Axis, parameter_infos
-from railgauge.report.model import AxisSpec, Selection
+from railgauge.report.model_parts import AxisSpec, Selection
 from railgauge.report.number import fitting_units, scale
+from railgauge.report.statistic import own_unit
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
 
@@ -34,13 +36,18 @@ class Checker:
         select: Mapping[str, Selection],
         axes: Mapping[str, AxisSpec],
         engines: Sequence[str] | None,
+        own_axes: Sequence[str] = (),
     ) -> None:
-        """Check `select` and `axes` at `place` against `engines` (None: all in the catalogue)."""
+        """Check `select` and `axes` at `place` against `engines` (None: all in the catalogue).
+
+        `own_axes` are known here beside those of every measurement.
+        """
         self._document = document
         self._place = place
         self._catalogue = catalogue
         self._select = select
         self._axes = axes
+        self._own_axes = own_axes
         known = catalogue.engines
         names = list(known) if engines is None else engines
         self._engines: list[EngineInfo] = [known[name] for name in names if name in known]
@@ -67,7 +74,7 @@ class Checker:
 
     def _axis_name(self, place: Sequence[str | int], name: str, *, key: bool) -> Iterator[Problem]:
         parameters = [name for engine in self._engines for name in engine.parameters]
-        known = dict.fromkeys([*FIXED_AXES, *parameters, SOAK])
+        known = dict.fromkeys([*FIXED_AXES, *parameters, SOAK, *self._own_axes])
         if self._complete and name not in known:
             hint = suggest(name, known) or f": known here are {', '.join(known)}"
             yield self._problem(place, f"unknown axis {name!r}{hint}", key=key)
@@ -109,8 +116,9 @@ class Checker:
                 hint = suggest(metric, metrics) or f": known here are {', '.join(metrics)}"
                 yield self._problem((*place, "metric"), f"unknown metric {metric!r}{hint}")
             return
-        own = {"cv": ["1"], "n": [""]}.get(statistic, metrics[metric])
-        yield from self._unit((*place, "unit"), f"the {statistic} of {metric}", unit, *own)
+        own = own_unit(statistic)
+        bases = metrics[metric] if own is None else [own]
+        yield from self._unit((*place, "unit"), f"the {statistic} of {metric}", unit, *bases)
 
     def _unit(self, place: Place, what: str, unit: str, *bases: str) -> Iterator[Problem]:
         """Yield what is wrong with a unit that fits none of the base units `bases`."""
@@ -122,10 +130,12 @@ class Checker:
         """Return metric -> its unit, or those that it has for different engines."""
         found: dict[str, list[str]] = {}
         for engine in self._engines:
-            for name, metric in engine.metrics.items():
+            theirs = {name: unit for name, (unit, _) in ONLY_IMPORTED.get(engine.name, {}).items()}
+            own = {name: metric.unit for name, metric in engine.metrics.items()}
+            for name, unit in {**own, **theirs}.items():
                 units = found.setdefault(name, [])
-                if metric.unit not in units:
-                    units.append(metric.unit)
+                if unit not in units:
+                    units.append(unit)
         # What an engine doesn't say of itself, the hosts' system logs may say of it.
         logged = derived_metrics(two_sided=True, soak=True) if self._engines else {}
         return found | {name: [unit] for name, (unit, _) in logged.items()}

@@ -8,14 +8,24 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from railgauge.analysis import Summary
-from railgauge.report.table import Table
+from railgauge.report.statistic import FIELDS, record
+from railgauge.report.table import Cell, Column, Table
 
-_NOTHING = (None,) * len(Summary._fields)
+_NOTHING = (None,) * len(FIELDS)
 _CELL = ("run", "test", "case_key", "asked", "failed", "suspect")
 _BESIDE = ("peak", "peak_source", "note")
 _LABEL = "label"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_HELD = (
+    "value",
+    "compared",
+    "against",
+    "against_value",
+    "against_run",
+    "against_case_key",
+    "compared_low",
+    "compared_high",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _DASHES = re.compile(r"-*")
 
 
@@ -23,12 +33,15 @@ def render_csv(table: Table) -> str:
     """Return `table` as tidy CSV with a header line, lines ended by CR LF.
 
     The columns: the row and column axes (stored values), `metric`, `statistic`, `shown` (the text
-    of the table) and `shown_unit`; then n, mean, … in `unit`, the metric's base unit, at full
-    precision; then the cell's run, test and case key and how many replications were asked for,
-    failed and are suspect; then the theoretical value (`peak`) that the cell shows or is held
-    against, where that comes from, and what its footnotes say (`note`); then `label`, which heads
-    the column: without a value, all that tells cells of one metric apart. What is not there is
-    empty.
+    of the table) and `shown_unit`; then n, mean, … (statistic.FIELDS) in `unit`, the metric's base
+    unit, at full precision: `mean` is the one of `mean_kind`; then the cell's run, test and case
+    key and how many replications were asked for, failed and are suspect; then the theoretical value
+    (`peak`) that the cell shows or is held against, where that comes from, and what its footnotes
+    say (`note`); then `label`, which heads the column: without a value, all that tells cells of one
+    metric apart. Where any cell is held against another: the number shown at full precision
+    (`value`, in its base unit), `compared` (ratio, difference or change), `against` what, that
+    one's value, run and case, and the 95 % interval of the ratio, difference or change. What is not
+    there is empty.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -37,30 +50,56 @@ def render_csv(table: Table) -> str:
     cell = [name for name in _CELL if name not in axes]
     beside = [name for name in _BESIDE if name not in axes]
     label = [_LABEL] if _LABEL not in axes else []
+    held = [*_HELD] if any(column.compared for column in table.columns) else []
     no_case = [""] * len(cell)
     writer.writerow(
         [
             *(*axes, "metric", "statistic", "shown", "shown_unit"),
-            *(*Summary._fields, "unit", *cell, *beside),
+            *(*FIELDS, "unit", *cell, *beside),
             *label,
+            *held,
         ]
     )
     columns = [
-        ([*map(_text, column.key)], [_text(column.metric), column.statistic])
+        (
+            [*map(_text, column.key)],
+            [_text(column.metric), column.statistic],
+            (_text(column.unit), _text(column.metric_unit)),
+        )
         for column in table.columns
     ]
     for row in table.rows:
         row_key = [*map(_text, row.key)]
-        for (column_key, names), column, one in zip(columns, table.columns, row.cells, strict=True):
+        for (column_key, names, (unit, own)), column, one in zip(
+            columns, table.columns, row.cells, strict=True
+        ):
             writer.writerow(
-                [*row_key, *column_key, *names, _text(one.text), column.unit]
+                [*row_key, *column_key, *names, _text(one.text), unit]
                 # The csv module writes floats at full precision and None as nothing.
-                + [*(one.summary or _NOTHING), column.metric_unit]
+                + [*_numbers(column, one), own]
                 + ([_text(getattr(one, name)) for name in cell] if one.case_key else no_case)
                 + [_text(getattr(one, name)) for name in beside]
                 + [_text(column.label) for _ in label]
+                + (_held(column, one) if held else [])
             )
     return out.getvalue()
+
+
+def _numbers(column: Column, cell: Cell) -> Sequence[int | float | str | None]:
+    """Return the values of `FIELDS`."""
+    if cell.summary is None:
+        return _NOTHING
+    return record(cell.summary, column.metric, column.metric_unit)
+
+
+def _held(column: Column, cell: Cell) -> list[str]:
+    """Return the values of `_HELD`."""
+    of: list[object] = [cell.value, column.compared, column.against]
+    if cell.held is None:
+        return [*map(_text, of), *[""] * (len(_HELD) - len(of))]
+    known = cell.held
+    of += [known.value, known.run, known.case_key, known.low, known.high]
+    return [*map(_text, of)]
 
 
 def render_records(

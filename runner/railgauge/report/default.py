@@ -6,53 +6,38 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from railgauge.analysis import summarise
+import numpy as np
+
+from railgauge.catalogue.headlines import TABLE_HEADLINES
 from railgauge.errors import InputError
 from railgauge.report.axes import axis_value
-from railgauge.report.model import AxisSpec, CellSpec, Selection, Spec, TableSpec
+from railgauge.report.model import CellSpec, Spec, Statistic, TableSpec
+from railgauge.report.model_parts import AxisSpec, Selection
+from railgauge.report.notes import words
 from railgauge.report.number import best_unit, scale
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.store import Store
 
-# The metrics that say most, in the order of their columns; "" lets the values pick the unit.
-_HEADLINE_UNITS = {
-    "throughput": "",
-    "reverse_throughput": "",
-    "total_throughput": "",
-    "local_throughput": "",
-    "loss_rate": "%",
-    "latency": "",
-    "time_p50": "",
-    "rtt_p50": "",
-    "rtt_p99": "",
-    "operation_rate": "",
-    "operations_per_cycle": "",
-    "clock": "",
-    "accesses": "",
-    "iops": "",
-    "latency_p50": "",
-    "latency_p99": "",
-    "fsync_time": "",
-    "connection_rate": "",
-    "connect_p50": "",
-    "connect_p99": "",
-    "wall_time": "",
-}
-# The same for a page about one case, where the loads of its CPUs stand beside.
-HEADLINES = {
-    **_HEADLINE_UNITS,
-    "client_cpu_per_gigabyte": "s",
-    "server_cpu_per_gigabyte": "s",
-}
 # Where an engine has none of those.
 _OTHERS = 4
+_STATISTICS: tuple[Statistic, ...] = (
+    "n",
+    "median",
+    "interval",
+    "mean",
+    "stdev",
+    "mean_absolute_deviation",
+    "cv",
+    "minimum",
+    "maximum",
+)
 
 
 def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     """Return what the default tables of these runs show, without reading every metric."""
-    series = store.series(run_ids, _HEADLINE_UNITS.keys())
+    series = store.series(run_ids, TABLE_HEADLINES.keys())
     # A case without any of these metrics looks like one that was never measured.
     shown = {(one.run, one.test) for one in series if len(one.values)}
     planned = {(number, one.test) for number in run_ids for one in store.run(number).cases}
@@ -64,11 +49,13 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     return every + [one for one in series if one.skipped and (one.run, one.test) not in there]
 
 
-def default_spec(series: Sequence[Series]) -> Spec:
+def default_spec(series: Sequence[Series], *, statistics: float = 0) -> Spec:
     """Return a definition that shows all of `series`: one table for each test of each plan.
 
-    Rows are the parameters that vary and the link (or host); columns the headline metrics, in
-    units that suit the values. InputError when there is nothing to show.
+    Rows are the parameters that vary and the link (or host); columns the medians of the headline
+    metrics, in units that suit the values. Each of those metrics that has at most `statistics`
+    rows has a table of its own, too, with all that sums it up. InputError when there is nothing to
+    show.
     """
     if not series:
         raise InputError("nothing was measured yet, so there is no table to show")
@@ -77,13 +64,22 @@ def default_spec(series: Sequence[Series]) -> Spec:
         tests.setdefault((one.plan, one.test), []).append(one)
     names: set[str] = set()
     several_plans = len({plan for plan, _ in tests}) > 1
-    tables = [
-        _table(_stem(test, names), f"{plan}: {test}" if several_plans else test, plan, test, those)
-        for (plan, test), those in tests.items()
-    ]
+    tables, summaries = [], []
+    for (plan, test), those in tests.items():
+        title = f"{plan}: {test}" if several_plans else test
+        table = _table(_stem(test, names), title, plan, test, those)
+        tables.append(table)
+        summaries += [
+            _statistics(_stem(f"{test} {metric}", names), table, metric, those)
+            for metric in _metrics(those)
+            if 0 < _rows(metric, those) <= statistics
+        ]
     plans = " and ".join(dict.fromkeys(plan for plan, _ in tests))
     return Spec(
-        railgauge_report=1, name=_stem("report", names), title=plans or "railgauge", tables=tables
+        railgauge_report=1,
+        name=_stem("report", names),
+        title=plans or "railgauge",
+        tables=[*tables, *summaries],
     )
 
 
@@ -94,14 +90,38 @@ def _table(name: str, title: str, plan: str, test: str, series: Sequence[Series]
     select: dict[str, Selection] = {"plan": plan, "test": test}
     if len({one.case.engine for one in series}) > 1:
         rows.insert(0, "engine")
+    metrics = _metrics(series)
+    cells = [_cell(metric, series) for metric in metrics]
+    if any(one.rule for one in series):
+        cells.append(CellSpec(metric=metrics[0], statistic="n", label="Replications"))
     return TableSpec(
         name=name,
         title=title,
         select=select,
         rows=rows,
-        cells=[_cell(metric, series) for metric in _metrics(series)],
+        cells=cells,
         axes={"link": AxisSpec(title=_where(series))},
     )
+
+
+def _statistics(name: str, table: TableSpec, metric: str, series: Sequence[Series]) -> TableSpec:
+    """Return the table of all statistics of one metric, a row a case as in `table`."""
+    plain = _cell(metric, series)
+    cells = []
+    for statistic in _STATISTICS:
+        digits = plain.digits + (statistic in ("stdev", "mean_absolute_deviation"))
+        # These have their own unit.
+        unit = "" if statistic in ("n", "cv", "outliers") else plain.unit
+        cells.append(CellSpec(metric=metric, statistic=statistic, unit=unit, digits=digits))
+    return table.model_copy(
+        update={"name": name, "title": f"{table.title}: {words(metric)}", "cells": cells}
+    )
+
+
+def _rows(metric: str, series: Sequence[Series]) -> int:
+    """Return how many rows a table of the metric has; 0 if none of them has a value."""
+    found = [one for one in series if one.metric == metric]
+    return len(found) if any(len(one.values) for one in found) else 0
 
 
 def _where(series: Sequence[Series]) -> str:
@@ -113,18 +133,25 @@ def _where(series: Sequence[Series]) -> str:
 
 def _metrics(series: Sequence[Series]) -> list[str]:
     there = dict.fromkeys(one.metric for one in series)
-    return [name for name in _HEADLINE_UNITS if name in there] or list(there)[:_OTHERS]
+    return [name for name in TABLE_HEADLINES if name in there] or list(there)[:_OTHERS]
 
 
 def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
     those = [one for one in series if one.metric == metric and len(one.values)]
     base = next((one.unit for one in series if one.metric == metric), "")
-    means = [summarise(one.values).mean for one in those]
-    unit = _HEADLINE_UNITS.get(metric, "") or best_unit(base, means)
+    medians = [float(np.median(one.values)) for one in those]
+    unit = TABLE_HEADLINES.get(metric, "") or best_unit(base, medians)
     per_unit = scale(unit, base)
-    smallest = min((abs(mean) for mean in means if mean), default=1.0)
+    smallest = min((abs(median) for median in medians if median), default=1.0)
     tiny = per_unit is not None and smallest / float(per_unit) < 0.1
-    return CellSpec(metric=metric, unit=unit, digits=4 if tiny else 2)
+    label = words(metric)
+    return CellSpec(
+        metric=metric,
+        statistic="median",
+        unit=unit,
+        digits=4 if tiny else 2,
+        label=label[:1].upper() + label[1:],
+    )
 
 
 def stem(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from railgauge.cases import Case, Value
@@ -20,39 +20,54 @@ _MOST_VALUES = 3
 
 
 def differing(
-    spec: TableSpec, rows: Iterable[Mapping[int, Series]], catalogue: Catalogue | None
+    spec: TableSpec,
+    rows: Iterable[Mapping[int, Series]],
+    held: Iterable[tuple[int, Series, Series]],
+    catalogue: Catalogue | None,
 ) -> tuple[str, ...]:
     """Return a sentence about settings that differ between engines within any of `rows`.
 
-    These map a cell's place in the definition to what stands there. What the table's axes or the
-    cells' own selections tell is left out, and so is what only one of the engines would understand.
+    These map a cell's place in the definition to what stands there; `held` are a place, what stands
+    there and what that is held against. What the table's axes or the cells' own selections tell is
+    left out, and so is what only one of the engines would understand.
     """
     found: dict[str, dict[str, dict[str, None]]] = {}
-    for cells in rows:
-        for name, one in _differing(spec, cells, catalogue):
-            text = _text(one, name, catalogue)
-            found.setdefault(name, {}).setdefault(one.engine, {})[text] = None
+    pairs = chain.from_iterable(_beside(spec, cells) for cells in rows)
+    for told, one, other in chain(pairs, _against(spec, held)):
+        for name in _both(one, other, catalogue):
+            if name in told:
+                continue
+            for case in (one, other):
+                text = _text(case, name, catalogue)
+                found.setdefault(name, {}).setdefault(case.engine, {})[text] = None
     if not found:
         return ()
     parts = [f"{name.replace('_', ' ')} ({_told(by_engine)})" for name, by_engine in found.items()]
     return (f"Engines beside one another differ in {listed(parts)}.",)
 
 
-def _differing(
-    spec: TableSpec, cells: Mapping[int, Series], catalogue: Catalogue | None
-) -> Iterator[tuple[str, Case]]:
-    """Yield each setting in which two cases of a row differ, with each of the two."""
+def _beside(
+    spec: TableSpec, cells: Mapping[int, Series]
+) -> Iterator[tuple[Collection[str], Case, Case]]:
+    """Yield each two cases of different engines in a row, with the settings that are told."""
     if len({one.case.engine for one in cells.values()}) < 2:
         return
     axes = {*spec.rows, *spec.columns}
     for (place, one), (other_place, other) in combinations(sorted(cells.items()), 2):
-        if one.case.engine == other.case.engine:
-            continue
-        told = axes | spec.cells[place].select.keys() | spec.cells[other_place].select.keys()
-        for name in _both(one.case, other.case, catalogue):
-            if name not in told:
-                yield name, one.case
-                yield name, other.case
+        if one.case.engine != other.case.engine:
+            own = spec.cells[place].select.keys() | spec.cells[other_place].select.keys()
+            yield axes | own, one.case, other.case
+
+
+def _against(
+    spec: TableSpec, held: Iterable[tuple[int, Series, Series]]
+) -> Iterator[tuple[Collection[str], Case, Case]]:
+    """Yield what is held against another engine's case, and that, as `_beside` does."""
+    for place, one, other in held:
+        if one.case.engine != other.case.engine:
+            cell = spec.cells[place]
+            told = {*spec.rows, *spec.columns, *cell.select, *cell.against}
+            yield told, one.case, other.case
 
 
 def _both(one: Case, other: Case, catalogue: Catalogue | None) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -11,18 +11,26 @@ from numpy.typing import NDArray
 from railgauge.cases import Value
 from railgauge.report.table import Table
 
-# A point for each row (x, y); a histogram's steps (x, y); lines with error bars (x, y, low, high).
-# Of a grid the cells are drawn, which `Content.grid` holds.
-Style = Literal["dots", "steps", "lines", "grid"]
+# What the rows of a series are. Of a trace's "dots", of "marks", of "steps" that go up or down at
+# each x: x, y. Of "lines" and "points" with error bars: x, y, low, high (NaN: no bar). Of "bars":
+# left, right, y, low, high. Of a "grid" the cells are drawn, which `Content.grid` holds.
+Style = Literal["dots", "marks", "steps", "lines", "points", "bars", "grid"]
+NO_ROWS = np.empty((0, 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """An axis of a figure: its title, the unit to add to it ("" for none), whether it is log."""
+    """An axis of a figure: its title, the unit to add to it ("" for none), whether it is log.
+
+    `tics` (place, text) stand in for numbers, `low` and `high` are where it ends (None: anywhere).
+    """
 
     title: str
     unit: str = ""
     log: bool = False
+    tics: tuple[tuple[float, str], ...] = ()
+    low: float | None = None
+    high: float | None = None
 
     @property
     def text(self) -> str:
@@ -32,25 +40,31 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plotted:
-    """One series: what tells it from the others, and float64 (n, 2 or 4) in the scales' units."""
+    """One series: what tells it from the others, and float64 (n, 2 to 5) in the scales' units.
+
+    `suspect` are the rows to be drawn hollow.
+    """
 
     label: str
     points: NDArray[np.float64]
+    suspect: NDArray[np.float64] = field(default_factory=NO_ROWS.copy)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """`size` by `size` cells, counted from 0, rows from the top.
+    """Cells in `columns` and `rows`, counted from 0, rows from the top.
 
     `cells` float64 (k, 4): column, row, value, colour (0xRRGGBB); `missing` (m, 2): column, row.
     `bar` (b, 4) is the legend: from row, to row, value, colour. Tics are (place, text).
     """
 
-    size: int
+    columns: int
+    rows: int
     cells: NDArray[np.float64]
     missing: NDArray[np.float64]
     bar: NDArray[np.float64]
-    tics: tuple[tuple[float, str], ...]
+    x_tics: tuple[tuple[float, str], ...]
+    y_tics: tuple[tuple[float, str], ...]
     bar_tics: tuple[tuple[float, str], ...]
     colours: Scale
 
@@ -61,7 +75,8 @@ class Content:
 
     `summary` has a sentence a series, which stands in for the picture in a text report. `table`
     stands beside it. `header` and `records` are the figure's CSV, in base units. `notes` are
-    sentences on how it was drawn.
+    sentences on how it was drawn. `missing` (k,) are the places on x of what has no value: crosses
+    at the foot.
     """
 
     style: Style
@@ -74,6 +89,7 @@ class Content:
     table: Table | None = None
     notes: tuple[str, ...] = ()
     grid: Grid | None = None
+    missing: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,10 +9,10 @@ from railgauge.errors import InputError
 from railgauge.report.axes import FIXED_AXES, Axis
 from railgauge.report.characters import visible
 from railgauge.report.figure import Figure
-from railgauge.report.kinds import KINDS
+from railgauge.report.figure_model import FigureSpec
+from railgauge.report.kinds import kind_of
 from railgauge.report.kinds.base import Kind, Lacking, Line
 from railgauge.report.legend import label, tell_apart
-from railgauge.report.model import FigureSpec
 from railgauge.report.notes import sources
 from railgauge.report.selection import (
     asked_and_there,
@@ -42,7 +42,8 @@ def build_figures(
     InputError when nothing is selected, when there are more series than can be told apart, or when
     what a definition asks for doesn't fit its measurements.
     """
-    kind = KINDS[spec.kind]
+    kind = kind_of(spec)
+    assert kind is not None  # as the definition was checked
     found = kind.members(store, run_ids, spec)
     lacking = kind.lacking(store, run_ids, spec, found)
     maker = _Maker(spec, kind, [*found, *lacking], catalogue, imported)
@@ -66,7 +67,8 @@ class _Maker:
         self._found = found
         self._imported = imported
         parameters = (name for one in found for name in one.case.parameters)
-        names = [*FIXED_AXES, *spec.select, *spec.each, *spec.axes, spec.x.axis, *parameters]
+        said = [*spec.select, *spec.each, *spec.series, *spec.axes, spec.x.axis, spec.y.axis]
+        names = [*FIXED_AXES, *said, *parameters]
         engines = engines_shown(spec.select, found)
         self._axes = make_axes(names, spec.axes, engines, catalogue)
 
@@ -79,7 +81,7 @@ class _Maker:
         chosen = matching(self._found, self._spec.select, self._axes)
         if chosen:
             return chosen
-        what = "trace" if self._kind.y is not None else f"value of {self._spec.y.metric}"
+        what = "trace" if self._kind.traced else f"value of {self._spec.metric}"
         if not self._found:
             number = self._spec.replication
             of = f" of replication {number}: name another, or" if number else ":"
@@ -103,7 +105,7 @@ class _Maker:
         if self._kind.together:
             every = [Line(title, group)]
         else:
-            every = tell_apart(group, self.axis, spec.x.axis)
+            every = tell_apart(group, self.axis, self._kind.along(spec), spec.series)
         without = [line for line in every if isinstance(line.members[0], Lacking)]
         lines = [line for line in every if line not in without] if without else every
         if len(lines) > self._kind.most:
@@ -114,7 +116,7 @@ class _Maker:
             )
         content = self._kind.draw(spec, store, lines, self.axis)
         notes = [*content.notes, sources(group, self._imported)]
-        if self._kind.y is not None:
+        if self._kind.traced:
             notes[:0] = _replications(store, lines)
         if without:
             notes.insert(0, _without([line.label for line in without]))

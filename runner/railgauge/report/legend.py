@@ -4,35 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from railgauge.report.axes import Axis, AxisValue, axis_value
+from railgauge.report.axes import Axis, AxisValue, Placed, axis_value
 from railgauge.report.kinds.base import Line
 from railgauge.report.selection import P
 
 # Between parameters and these a reader looks first for what was varied on purpose.
 _LAST = ("engine", "test", "plan", "run", "client_host", "server_host")
+# Along an axis these differ, too.
+_OF_ALL = ("test", "plan")
+_IMPLIED = {
+    "link": ("client_host", "server_host"),
+    "client_host": ("link",),
+    "server_host": ("link",),
+}
 # Their values say by themselves what they are.
 _PLAIN = ("link", "engine", "test", "plan", "client_host", "server_host")
 
 
 def tell_apart(
-    members: Sequence[P], axis_of: Callable[[str], Axis], along: str = ""
+    members: Sequence[P],
+    axis_of: Callable[[str], Axis],
+    along: str = "",
+    named: Sequence[str] = (),
 ) -> list[Line[P]]:
     """Return `members` as series, each with a label that no other has, in the axes' order.
 
-    Members that differ in `along` only are one series. A single series is named by its link.
+    Members that differ in `along` only are one series. A single series is named by its link or, if
+    it has several, its engine. The axes `named`, if any, tell series apart in place of those on
+    which they differ.
     """
-    parameters = dict.fromkeys(name for one in members for name in one.case.parameters)
-    names: list[str] = []
-    kinds = 1
-    # Several engines differ in all the parameters that only one of them has.
-    several = len({one.case.engine for one in members}) > 1
-    for name in ("link", *(("engine",) if several else ()), *parameters, *_LAST):
-        if name == along or (along and name in ("test", "plan")):
-            continue
-        more = len(_groups(members, [*names, name]))
-        if more > kinds:
-            names, kinds = [*names, name], more
-    names = names or ["link"]
+    names = list(named) or _differing(members, along) or [_shared(members)]
     groups = _groups(members, names)
     places = [
         {value: i for i, value in enumerate(axis_of(name).sorted(key[place] for key in groups))}
@@ -42,6 +43,31 @@ def tell_apart(
         groups, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
     )
     return [Line(label(zip(names, key, strict=True), axis_of), groups[key]) for key in ordered]
+
+
+def _shared(members: Sequence[Placed]) -> str:
+    names = ("link", "engine", "test")
+    return next((name for name in names if len(_groups(members, [name])) == 1), "plan")
+
+
+def _differing(members: Sequence[Placed], along: str) -> list[str]:
+    """Return the fewest axes that tell `members` apart, but for `along`."""
+    parameters = dict.fromkeys(name for one in members for name in one.case.parameters)
+    if along == "engine":
+        # What only some have tells nothing apart but the engines.
+        every = [one.case.parameters.keys() for one in members]
+        parameters = {name: None for name in parameters if all(name in those for those in every)}
+    names: list[str] = []
+    kinds = 1
+    # Several engines differ in all the parameters that only one of them has.
+    several = len({one.case.engine for one in members}) > 1
+    for name in ("link", *(("engine",) if several else ()), *parameters, *_LAST):
+        if name == along or name in _IMPLIED.get(along, ()) or (along and name in _OF_ALL):
+            continue
+        more = len(_groups(members, [*names, name]))
+        if more > kinds:
+            names, kinds = [*names, name], more
+    return names
 
 
 def label(where: Iterable[tuple[str, AxisValue]], axis_of: Callable[[str], Axis]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from railgauge.analysis import two_groups
+from railgauge.analysis import OUTLIER_RANGES, Oddities, Summary, TwoGroups
 from railgauge.report.characters import visible
+from railgauge.report.narrowness import never_narrow, why_never
 from railgauge.report.number import best_unit, scale
 from railgauge.report.table import Footnote
 from railgauge.store.records import Series
@@ -72,45 +73,83 @@ def _merged(texts: Iterable[str]) -> str:
     return " ".join(each[0] if len(set(each)) == 1 else "…" for each in words)
 
 
-def remarks(one: Series, warnings: Sequence[str]) -> Iterator[Remark]:
-    """Yield what is to be said of a case's values; `warnings` are those of its launches."""
+def remarks(
+    one: Series, warnings: Sequence[str], found: Summary | None, odd: Oddities
+) -> Iterator[Remark]:
+    """Yield what is to be said of a case's values, which `found` sums up.
+
+    `warnings` are those of its launches.
+    """
     if one.skipped:
         yield Remark(f"skipped: {visible(one.skipped)}")
     if not one.skipped or len(one.values) or one.failed:
-        counts = _counts(len(one.values), one.asked, one.failed, int(one.suspect.sum()))
+        counts = _counts(one, int(one.suspect.sum()))
         if counts:
             yield Remark(counts)
+    if never_narrow(one):
+        yield Remark(why_never(one))
     if not len(one.values):
         return
     for warning in warnings:
         # Where there is one side only, it needs no name.
         told = warning if one.case.server is not None else warning.removeprefix("client: ")
         yield Remark(f"warning: {visible(told)}", _WARNING)
-    groups = groups_of(one)
-    if groups:
-        yield Remark(groups, "values fall into two groups")
+    if found is not None and found.outliers:
+        yield Remark(_outliers(found.outliers, found.n), "values with outliers")
+    if odd.autocorrelation is not None:
+        yield Remark(_correlated(odd.autocorrelation), "correlated replications")
+    if odd.groups is not None and in_groups(one):
+        yield Remark(_told(one, odd.groups), "values fall into two groups")
 
 
-def _counts(n: int, asked: int, failed: int, suspect: int) -> str:
-    if n >= asked and not failed and not suspect:
+def _counts(one: Series, suspect: int) -> str:
+    n, failed = len(one.values), one.failed
+    # A case that ended by its rule or its time owes no more than the least.
+    owed = one.asked if one.least is None or not one.ended else one.least
+    if n >= owed and not failed and not suspect:
         return ""
-    reasons = [f"{n} of {asked} replications"]
+    several = f"{one.least} to {one.asked}" if one.least is not None else f"{one.asked}"
+    reasons = [f"{n} of {several} replications"]
     if failed:
         reasons.append(f"{failed} failed")
-    if n + failed < asked:
-        reasons.append(f"{asked - n - failed} not measured")
+    if n + failed < owed:
+        reasons.append(_missing(one, owed - n - failed))
     if suspect:
         reasons.append(f"{suspect} suspect (included)")
     return "; ".join(reasons)
 
 
-def groups_of(one: Series) -> str:
-    """Return which two groups the values fall into; "" if they don't, or are counts or shares."""
-    if one.unit in ("", "1"):
-        return ""
-    found = two_groups(one.values)
-    if found is None:
-        return ""
+def _missing(one: Series, missing: int) -> str:
+    if one.least is not None and not one.ended:
+        return "not ended yet"
+    return f"{missing} not measured"
+
+
+def _outliers(count: int, n: int) -> str:
+    are = "is an outlier" if count == 1 else "are outliers"
+    return (
+        f"{count} of {n} values {are}, more than {OUTLIER_RANGES:g} interquartile ranges beyond"
+        " the quartiles (included)"
+    )
+
+
+def _correlated(alike: float) -> str:
+    if alike > 0:
+        which, say, wide = "resembles", "less", "narrow"
+    else:
+        which, say, wide = "differs from", "more", "wide"
+    return (
+        f"each replication {which} the one before (autocorrelation {alike:.2f}), so that they say"
+        f" {say} than independent ones: the 95 % interval is too {wide}"
+    )
+
+
+def in_groups(one: Series) -> bool:
+    """Tell whether groups of values would say anything: counts and shares have gaps anyway."""
+    return one.unit not in ("", "1")
+
+
+def _told(one: Series, found: TwoGroups) -> str:
     low, high, unit = _quantities(found.low, found.high, one.unit)
     text = (
         f"values fall into two groups: {found.lower} around {low}, {found.upper} around {high}"

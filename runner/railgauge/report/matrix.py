@@ -14,6 +14,7 @@ from railgauge.cases import varying
 from railgauge.errors import InputError
 from railgauge.report.axes import Axis
 from railgauge.report.characters import visible
+from railgauge.report.statistic import value_of
 
 if TYPE_CHECKING:
     from railgauge.store.records import Series
@@ -65,7 +66,7 @@ def _value(values: NDArray[np.float64], statistic: str) -> float:
         return np.nan
     if len(values) == 1 and statistic == "median":
         return float(values[0])
-    found: float | None = getattr(summarise(values), statistic)
+    found = value_of(summarise(values), statistic)
     return np.nan if found is None else found
 
 

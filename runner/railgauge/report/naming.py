@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from railgauge.cases import Case
@@ -35,6 +36,17 @@ class CaseNames:
         return ", ".join(
             f"{name.replace('_', ' ')} {texts[name]}" for name in names if name in texts
         )
+
+
+def telling(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:
+    """Return the parameters that aren't as the engine has them by itself, and those in `also`."""
+    engine = catalogue.engines.get(case.engine)
+    known = engine.parameters if engine else {}
+    return [
+        name
+        for name, value in case.parameters.items()
+        if name in also or name not in known or known[name].default != value
+    ]
 
 
 def parameter_texts(case: Case, catalogue: Catalogue | None) -> list[tuple[str, str]]:

@@ -12,6 +12,9 @@ from railgauge.units import DISPLAY
 NOT_DEFINED = "n/a"
 # Wide enough for every double; the default's 28 digits refuse to round 1e30 to two decimals.
 _WIDE = Context(prec=400)
+# What is further than this from a tie, in the last digit shown, rounds the same in binary, where
+# numbers below so many last digits are less than 1e-6 of one off.
+_FROM_TIE, _EXACT_BELOW, _MOST_DIGITS = 1e-5, 1e9, 20
 
 # The units that a table picks from by itself, smallest first.
 _LADDERS: dict[str, tuple[str, ...]] = {
@@ -46,6 +49,10 @@ def shown(value: float | None, per_unit: Decimal, digits: int) -> str:
     """
     if value is None or not math.isfinite(value):
         return NOT_DEFINED
+    size = value / _float(per_unit)
+    last = abs(size) * 10.0**digits if digits <= _MOST_DIGITS else 0.0
+    if 1 <= last < _EXACT_BELOW and abs(last % 1 - 0.5) > _FROM_TIE:
+        return f"{size:.{digits}f}"
     exact = _WIDE.divide(_decimal(value), per_unit) if per_unit != 1 else _decimal(value)
     rounded = exact.quantize(_quantum(digits), ROUND_HALF_EVEN, _WIDE)
     return f"{rounded if rounded else abs(rounded):f}"
@@ -59,27 +66,51 @@ def at_most(value: float, per_unit: float, digits: int) -> str:
 
 def best_unit(base: str, values: Iterable[float]) -> str:
     """Return the display unit in which the middle one of `values` (base unit) is at least 1."""
-    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
-    ladder = _LADDERS.get(base, ())
-    if not sizes or not ladder:
+    if base not in _LADDERS:
         return base
-    middle = sizes[len(sizes) // 2]
-    fitting = [unit for unit in ladder if middle >= DISPLAY[unit][1]]
-    return fitting[-1] if fitting else ladder[0]
+    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
+    return _fitting(base, sizes[len(sizes) // 2]) if sizes else base
 
 
 def in_best_unit(value: float, base: str) -> str:
     """Return `value` (of `base` unit) with four significant digits, in the unit that suits it."""
-    unit = best_unit(base, [value])
+    size = abs(value)
+    unit = _fitting(base, size) if size and math.isfinite(size) else base
     per_unit = scale(unit, base)
     assert per_unit is not None  # the unit was chosen for that base
-    size = abs(value) / float(per_unit)
+    size /= _float(per_unit)
     digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
-    return f"{shown(value, per_unit, digits)} {unit if unit != '1' else ''}".strip()
+    text = shown(value, per_unit, digits)
+    return f"{text} {unit}" if unit not in ("", "1") else text
+
+
+@lru_cache
+def _ladder(base: str) -> tuple[tuple[float, str], ...]:
+    """Return the units that values of `base` are shown in: how much one is, and its name."""
+    return (
+        tuple((DISPLAY[unit][1], unit) for unit in _LADDERS[base])
+        if base in _LADDERS
+        else ((0.0, base),)
+    )
+
+
+def _fitting(base: str, size: float) -> str:
+    ladder = _ladder(base)
+    found = ladder[0][1]
+    for least, unit in ladder:
+        if size < least:
+            break
+        found = unit
+    return found
 
 
 def _decimal(value: float) -> Decimal:
     return Decimal(repr(float(value)))
+
+
+@lru_cache
+def _float(exact: Decimal) -> float:
+    return float(exact)
 
 
 @lru_cache

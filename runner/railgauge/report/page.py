@@ -31,7 +31,6 @@ class Details:
 class Page:
     """A report's frame. `summary` are sentences.
 
-    `tables` and `figures` are the names of their files; a figure's own table follows it there.
     `failures` and `suspects` have a table for each run with any. `idle` tell of the hosts
     before and after runs. `links` are the cases that have a page of their own, `links_note` says so
     where others have none.
@@ -39,12 +38,10 @@ class Page:
 
     name: str
     title: str
-    tables: tuple[str, ...]
     summary: tuple[str, ...]
     runs: Details
     machines: tuple[Machines, ...]
     failures: tuple[Details, ...]
-    figures: tuple[str, ...] = ()
     suspects: tuple[Details, ...] = ()
     idle: tuple[Details, ...] = ()
     links: tuple[CaseLink, ...] = ()
@@ -73,10 +70,8 @@ class RunRecords:
 def make_page(
     name: str,
     title: str,
-    tables: Sequence[str],
     records: Sequence[RunRecords],
     *,
-    figures: Sequence[str] = (),
     idle: Sequence[Details] = (),
     links: Sequence[CaseLink] = (),
     links_note: str = "",
@@ -88,7 +83,6 @@ def make_page(
     return Page(
         name=name,
         title=visible(title),
-        tables=tuple(tables),
         summary=tuple(_summary(run) for run in runs),
         runs=_runs(runs),
         machines=tuple(make_machines(run) for run in runs if run.facts),
@@ -97,7 +91,6 @@ def make_page(
             for one, naming in zip(records, names, strict=True)
             if one.failures
         ),
-        figures=tuple(figures),
         suspects=tuple(
             _suspects(one, naming)
             for one, naming in zip(records, names, strict=True)
@@ -111,7 +104,7 @@ def make_page(
 
 def _summary(run: StoredRun) -> str:
     origin = "imported" if run.new.origin == "imported" else "measured"
-    parts = [f"Run {run.id} of plan {visible(run.new.plan)}", f"{origin} {_time(run.started_at)}"]
+    parts = [f"Run {run.id} of plan {visible(run.new.plan)}", f"{origin} {time_of(run.started_at)}"]
     if run.new.git_commit:
         parts.append(f"plan at git commit {_commit(run, 12)}")
     if run.state != "complete":
@@ -119,7 +112,7 @@ def _summary(run: StoredRun) -> str:
     return ", ".join(parts) + "."
 
 
-def _time(stored: str) -> str:
+def time_of(stored: str) -> str:
     """Return a stored ISO 8601 time to the second, as people write it."""
     return f"{stored[:10]} {stored[11:19]} UTC" if stored else "–"
 
@@ -135,11 +128,11 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
     lines: list[tuple[str, list[str]]] = [
         ("Plan", [run.new.plan for run in runs]),
         ("State", [f"{run.state}, {run.new.origin}" for run in runs]),
-        ("Started", [_time(run.started_at) for run in runs]),
-        ("Ended", [_time(run.ended_at) for run in runs]),
+        ("Started", [time_of(run.started_at) for run in runs]),
+        ("Ended", [time_of(run.ended_at) for run in runs]),
         ("Git commit of the plan", [_commit(run) for run in runs]),
         ("Cases", [_cases(run) for run in runs]),
-        ("Replications asked", [str(sum(case.replications for case in run.cases)) for run in runs]),
+        ("Replications asked", [_asked(run) for run in runs]),
         ("Seed", ["–" if run.new.origin == "imported" else str(run.new.seed) for run in runs]),
         ("Controller", [run.new.controller or "–" for run in runs]),
         ("railgauge", [run.new.railgauge_version or "–" for run in runs]),
@@ -150,6 +143,13 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         tuple(f"Run {run.id}" for run in runs),
         tuple((heading, tuple(map(visible, texts))) for heading, texts in lines),
     )
+
+
+def _asked(run: StoredRun) -> str:
+    """Return how many replications all cases were to have: a range where a rule ends some."""
+    most = sum(case.replications for case in run.cases)
+    least = sum(case.replications if case.least is None else case.least for case in run.cases)
+    return str(most) if least == most else f"{least} to {most}"
 
 
 def _cases(run: StoredRun) -> str:

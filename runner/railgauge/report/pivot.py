@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from railgauge.errors import InputError
 from railgauge.report import notes
+from railgauge.report.against import References
+from railgauge.report.arrange import by_cell, grouped, header, ordered, row_labels
+from railgauge.report.authors_notes import AuthorsNotes
 from railgauge.report.axes import FIXED_AXES, Axis, AxisValue, axis_value
 from railgauge.report.beside import Beside
-from railgauge.report.cells import CellMaker, make_column, one_limit, one_unit
+from railgauge.report.cell_names import places_of
+from railgauge.report.cells import CellMaker, Standing, one_limit, one_unit
 from railgauge.report.characters import visible
+from railgauge.report.columns import make_column
 from railgauge.report.differing import differing
 from railgauge.report.marks import Marks
-from railgauge.report.model import CellSpec, Selection, TableSpec
-from railgauge.report.selection import asked_and_there, engines_shown, make_axes, matching, some
-from railgauge.report.table import Column, Heading, Row, RowLabel, Table
+from railgauge.report.model import CellSpec, SortSpec, TableSpec
+from railgauge.report.model_parts import Selection
+from railgauge.report.narrowness import alarms
+from railgauge.report.selection import (
+    asked_and_there,
+    engines_shown,
+    make_axes,
+    matching,
+    some,
+    telling,
+)
+from railgauge.report.table import Column, Row, Table
 from railgauge.report.theoretical import Limit, NoLimit, Theoretical
 from railgauge.store.records import Series
 
@@ -55,32 +68,51 @@ def build(
     theoretical = Theoretical(beside.peaks, beside.facts)
     limits = _limits(spec, grid, wanted, theoretical)
     units = [_unit(spec, place, chosen, wanted, limits) for place in range(len(spec.cells))]
-    row_keys = _ordered([row for row, _ in grid], [axes[name] for name in spec.rows])
-    column_keys = _ordered([column for _, column in grid], [axes[name] for name in spec.columns])
+    references = References(spec, series, catalogue)
+    row_axes = [axes[name] for name in spec.rows]
+    row_keys = ordered([row for row, _ in grid], row_axes)
+    column_keys = ordered([column for _, column in grid], [axes[name] for name in spec.columns])
     columns = [
-        make_column(spec, key, place, unit)
+        make_column(spec, key, place, unit, references.words(place))
         for key in column_keys
         for place, unit in enumerate(units)
+        if not references.is_itself(place, key)
     ]
+    if not columns:
+        raise InputError(
+            f"table {spec.name!r}: nothing is there but what it is to be held against: show other"
+            " columns, or drop 'against'"
+        )
     marks = Marks()
-    maker = CellMaker(spec, marks, theoretical, beside)
+    said = AuthorsNotes(spec, axes, marks)
+    lines = header(spec, axes, columns, said)
+    shown = frozenset(map(id, chosen))
+    others = [one for one in references.every if id(one) not in shown]
+    maker = CellMaker(spec, columns, chosen, others, marks, theoretical, beside)
+
+    def standing(row: Key, column: Column) -> Standing:
+        there, place = grid.get((row, column.key), {}), column.place
+        if column.theoretical:
+            return Standing(None, limits.get((row, column.key, place)))
+        reference = references.of(place, row, column.key) if column.compared else None
+        return Standing(there.get(place), None, reference)
+
+    if spec.sort is not None:
+        sorting = _sorting(spec, spec.sort, axes, columns)
+        row_keys = by_cell(spec, row_keys, lambda row: maker.value(sorting, standing(row, sorting)))
     rows = []
-    labels = _row_labels(row_keys, [axes[name] for name in spec.rows])
-    for key, label in zip(row_keys, labels, strict=True):
-        cells = []
-        for one in columns:
-            place = key, one.key, one.place
-            if one.theoretical:
-                cells.append(maker.theoretical(one, limits.get(place)))
-            else:
-                cells.append(maker.measured(one, grid.get(place[:2], {}).get(one.place)))
+    for key, label in zip(row_keys, row_labels(spec, row_keys, row_axes, said), strict=True):
+        cells = [
+            maker.cell(one, standing(key, one), said.of_cell(key, one.key, one.place))
+            for one in columns
+        ]
         rows.append(Row(label, tuple(cells), key))
     table_rows = tuple(rows)
     return Table(
         name=spec.name,
         title=visible(spec.title),
         stub=tuple(visible(axes[name].title) for name in spec.rows),
-        header=_header(spec, axes, column_keys, columns),
+        header=lines,
         row_axes=tuple(spec.rows),
         column_axes=tuple(spec.columns),
         columns=tuple(columns),
@@ -90,10 +122,33 @@ def build(
             spec,
             columns,
             table_rows,
-            chosen,
+            [*chosen, *others],
             beside.imported,
-            (*differing(spec, grid.values(), catalogue), *theoretical.sentences()),
+            (
+                *differing(spec, grid.values(), _held(grid, references), catalogue),
+                *theoretical.sentences(),
+            ),
         ),
+        alarms=alarms(chosen),
+        grouped=grouped(spec),
+    )
+
+
+def _sorting(
+    spec: TableSpec, sort: SortSpec, axes: Mapping[str, Axis], columns: Sequence[Column]
+) -> Column:
+    """Return the column by which rows are sorted; InputError where it isn't there."""
+    (place,) = places_of(spec.cells, sort.by)
+    wanted = [axes[name].accepts([sort.column[name]]) for name in spec.columns]
+    for one in columns:
+        if one.place == place and all(
+            value in values for value, values in zip(one.key, wanted, strict=True)
+        ):
+            return one
+    at = ", ".join(f"{name} {value}" for name, value in sort.column.items())
+    raise InputError(
+        f"table {spec.name!r}: there is no {sort.by} at {at} to sort by: name another column in"
+        " 'sort', or other runs"
     )
 
 
@@ -128,7 +183,8 @@ def _chosen(
     if not chosen:
         raise InputError(_nothing(spec, series, axes))
     for name in (*spec.rows, *spec.columns):
-        if name not in FIXED_AXES and all(axis_value(one, name) is None for one in chosen):
+        # What others of these runs have, these may lack: it is unknown of imported ones.
+        if name not in FIXED_AXES and all(axis_value(one, name) is None for one in series):
             there = ", ".join(sorted({key for one in chosen for key in one.case.parameters}))
             raise InputError(
                 f"table {spec.name!r}: no measurement has the parameter {name!r}: use one of"
@@ -144,7 +200,7 @@ def _nothing(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]
     there.insert(0, f"metric {some({one.metric: None for one in series})}")
     if any(cell.select for cell in spec.cells):
         asked.append("and what its cells select")
-    what = "; ".join(there) if series else "no measurements at all"
+    what = "; ".join(there) if series else "nothing of these metrics"
     return (
         f"table {spec.name!r}: no measurement has {', '.join(asked)}; there is: {what}."
         " Change 'select' or 'cells', or name other runs"
@@ -170,6 +226,15 @@ def _grid(
     if clashes:
         raise InputError(_mixed(spec, clashes))
     return grid
+
+
+def _held(grid: Grid, references: References) -> Iterator[tuple[int, Series, Series]]:
+    """Yield the place of each cell that is held against another, what stands there, and that."""
+    for place in references.places:
+        for (row, column), cells in grid.items():
+            one, other = cells.get(place), references.of(place, row, column)
+            if one is not None and other is not None:
+                yield place, one, other
 
 
 def _limits(
@@ -208,12 +273,7 @@ def _unit(
 
 def _mixed(spec: TableSpec, clashes: Mapping[tuple[Key, Key, int], Sequence[Series]]) -> str:
     (row, column, _), together = next(iter(clashes.items()))
-    parameters = sorted({name for one in together for name in one.case.parameters})
-    differing = [
-        name
-        for name in (*FIXED_AXES, *parameters)
-        if len({axis_value(one, name) for one in together}) > 1
-    ]
+    differing = telling(together)
     place = ", ".join(
         f"{name} {value}"
         for name, value in zip((*spec.rows, *spec.columns), (*row, *column), strict=True)
@@ -225,48 +285,3 @@ def _mixed(spec: TableSpec, clashes: Mapping[tuple[Key, Key, int], Sequence[Seri
         f"table {spec.name!r}: {len(together)} cases fall into one cell ({place});"
         f" they differ in {', '.join(differing)}: {hint}"
     )
-
-
-def _ordered(keys: Sequence[Key], axes: Sequence[Axis]) -> list[Key]:
-    distinct = list(dict.fromkeys(keys))
-    places = [
-        {value: place for place, value in enumerate(axis.sorted(key[i] for key in distinct))}
-        for i, axis in enumerate(axes)
-    ]
-    return sorted(
-        distinct, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
-    )
-
-
-def _row_labels(keys: Sequence[Key], axes: Sequence[Axis]) -> list[tuple[RowLabel, ...]]:
-    levels: list[list[RowLabel]] = []
-    for level, axis in enumerate(axes):
-        labels: list[RowLabel] = []
-        for prefix, same in groupby(key[: level + 1] for key in keys):
-            span = len(list(same))
-            text = axis.text(prefix[-1])
-            labels += [RowLabel(text, span), *[RowLabel(text, 0)] * (span - 1)]
-        levels.append(labels)
-    return list(zip(*levels, strict=True))
-
-
-def _header(
-    spec: TableSpec, axes: Mapping[str, Axis], keys: Sequence[Key], columns: Sequence[Column]
-) -> tuple[tuple[Heading, ...], ...]:
-    lines: list[tuple[Heading, ...]] = []
-    width = len(spec.cells)
-    if spec.columns:
-        title = " / ".join(axes[name].title for name in spec.columns)
-        lines.append((Heading(title, span=len(keys) * width),))
-    for level, name in enumerate(spec.columns):
-        lines.append(
-            tuple(
-                Heading(axes[name].text(prefix[-1]), span=len(list(same)) * width)
-                for prefix, same in groupby(key[: level + 1] for key in keys)
-            )
-        )
-    if width > 1 or not spec.columns:
-        units = [column.unit for column in columns]
-        cells = [cell for _ in keys for cell in spec.cells]
-        lines.append(tuple(map(notes.heading, cells, units)))
-    return tuple(lines)

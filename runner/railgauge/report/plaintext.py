@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from railgauge.report.characters import centre, left, right, width
-from railgauge.report.table import Cell, Heading, Row, Table
+from railgauge.report.table import Cell, Heading, Row, RowLabel, Table
 
 _GAP = "  "
 # Notes are wrapped to the table's width, but no narrower than this.
@@ -27,7 +27,7 @@ class Layout:
             for row in table.rows
         ]
         self._stub = [
-            max(width(text) for text in (title, *(row.labels[i].text for row in table.rows)))
+            max(width(text) for text in (title, *(_label(row.labels[i]) for row in table.rows)))
             for i, title in enumerate(table.stub)
         ]
         self._columns = [max((width(row[i]) for row in cells), default=0) for i in every]
@@ -42,12 +42,14 @@ class Layout:
             (start + _GAP + line).rstrip() for start, line in zip(starts, header, strict=True)
         ]
         self.rule = "─" * (width(blank) + len(_GAP) + self._width(0, len(self._columns)))
-        self.groups: list[list[str]] = []
-        for row, texts in zip(table.rows, cells, strict=True):
-            if not self.groups or (row.labels[0].span and len(table.stub) > 1):
-                self.groups.append([])
-            self.groups[-1].append(self._row(row, texts))
+        lines = iter(cells)
+        self.groups = [[self._row(row, next(lines)) for row in group] for group in table.groups]
         wide = max(len(self.rule), _NARROWEST)
+        self.alarms = [
+            line
+            for alarm in table.alarms
+            for line in textwrap.wrap(f"!! {alarm}", wide, subsequent_indent="   ")
+        ]
         self.notes = [line for note in table.notes for line in textwrap.wrap(note, wide)]
         self.footnotes = [
             line
@@ -57,7 +59,7 @@ class Layout:
         self.spaced = any(len(group) > 1 for group in self.groups)
 
     def _row(self, row: Row, texts: Sequence[str]) -> str:
-        labels = [label.text if label.span else "" for label in row.labels]
+        labels = [_label(label) if label.span else "" for label in row.labels]
         return _GAP.join(
             [*map(left, labels, self._stub), *map(right, texts, self._columns)]
         ).rstrip()
@@ -86,7 +88,12 @@ class Layout:
 
 
 def _text(heading: Heading) -> str:
-    return f"{heading.text} ({heading.unit})" if heading.unit else heading.text
+    text = f"{heading.text} ({heading.unit})" if heading.unit else heading.text
+    return f"{text} {heading.mark})" if heading.mark else text
+
+
+def _label(label: RowLabel) -> str:
+    return f"{label.text} {label.mark})" if label.mark else label.text
 
 
 def _cell(cell: Cell, mark: int) -> str:

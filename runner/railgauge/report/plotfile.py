@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from railgauge.report import tex
 from railgauge.report.characters import visible
-from railgauge.report.figure import Figure, Grid, Scale
-from railgauge.report.gnuplot import find_gnuplot, run_gnuplot
+from railgauge.report.curves import LONGEST, data
+from railgauge.report.figure import Figure, Scale
+from railgauge.report.gnuplot import find_gnuplot
+from railgauge.report.pictures import Pictures, choose, draw_both
 
-# Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-# What LaTeX draws without further packages: • ∘ + × ∗.
-_SHAPES = (7, 6, 1, 2, 3)
 # What follows a line's 1,013th byte gnuplot may take for a command of its own.
 _PIECE = 100
-# Of a host's name on an axis, and of what gnuplot keeps of a tic's label.
-_LONGEST_NAME = 32
+# Of what gnuplot keeps of a tic's label.
 _TIC_BYTES = 48
 # What means something between double quotes.
 _DOUBLE_QUOTED = re.compile(r"[\\\"'`@]")
@@ -29,56 +23,37 @@ _DOUBLE_QUOTED = re.compile(r"[\\\"'`@]")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure's files: the script, its data, and the SVG and LaTeX picture it makes."""
+    """A figure's files: the script, its data, the SVG it makes, and its picture for LaTeX.
+
+    `picture` maps the names of the picture's files to their contents, of which `NAME-picture.tex`
+    is the one to input; `packages` are what LaTeX needs for it.
+    """
 
     figure: Figure
     plot: str
     dat: str
     svg: str
-    picture: str
+    picture: Mapping[str, str | bytes]
+    packages: tuple[str, ...]
 
-    def files(self) -> dict[str, str]:
-        """Return each file's name and text."""
+    def files(self) -> dict[str, str | bytes]:
+        """Return each file's name and content."""
         name = self.figure.name
-        return {
-            f"{name}.plot": self.plot,
-            f"{name}.dat": self.dat,
-            f"{name}.svg": self.svg,
-            f"{name}-picture.tex": self.picture,
-        }
+        kept = {f"{name}.plot": self.plot, f"{name}.dat": self.dat, f"{name}.svg": self.svg}
+        return {**kept, **self.picture}
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """How the script draws one series: the block of the data file it stands in, and its looks."""
-
-    index: int
-    label: str
-    colour: str
-    shape: int
-
-
-def draw(figure: Figure) -> Drawn:
+def draw(figure: Figure, pictures: Pictures = "auto") -> Drawn:
     """Return `figure` drawn by gnuplot; EnvironmentFailedError when that can't be done."""
     from railgauge.report.render import render_plot
 
-    plot, dat = render_plot(figure), _data(figure)
+    program = find_gnuplot()
+    terminal = choose(program, pictures)
     name = figure.name
-    svg, picture = run_gnuplot(
-        find_gnuplot(),
-        {f"{name}.plot": plot, f"{name}.dat": dat},
-        {f"{name}.svg": "</svg>", f"{name}-picture.tex": "\\end{picture}"},
-    )
-    return Drawn(figure, plot, dat, svg, picture)
-
-
-def curves(figure: Figure) -> list[Curve]:
-    """Return the curves to draw, in the order of the data file's blocks; empty series have none."""
-    there = [one for one in figure.content.plotted if len(one.points)]
-    return [
-        Curve(i, visible(one.label), _COLOURS[i % len(_COLOURS)], _SHAPES[i % len(_SHAPES)])
-        for i, one in enumerate(there)
-    ]
+    plot, dat = render_plot(figure, terminal), data(figure)
+    files = {f"{name}.plot": plot, f"{name}.dat": dat}
+    svg, picture = draw_both(program, terminal, name, files)
+    return Drawn(figure, plot, dat, svg, picture, terminal.packages)
 
 
 def quoted(text: str) -> str:
@@ -104,53 +79,24 @@ def tic(text: str, written: Callable[[str], str] = str) -> str:
     gnuplot takes a percent sign for a format and would cut what it keeps of a label in two.
     """
     shown = visible(text)
-    for length in range(_LONGEST_NAME, 0, -1):
-        short = shown if len(shown) <= length else f"{shown[: length - 1]}…"
-        label = written(short).replace("%", "%%")
+    for length in range(LONGEST, 0, -1):
+        label = written(_shortened(shown, length)).replace("%", "%%")
         if len(label.encode()) <= _TIC_BYTES:
             return quoted(label)
     return quoted("")
 
 
-def tex_title(scale: Scale) -> str:
-    """Return a scale's title and unit as LaTeX."""
-    title = tex.escape(scale.title)
-    return f"{title} ({tex.unit(scale.unit)})" if scale.unit else title
+def _shortened(text: str, length: int) -> str:
+    """Return `text` with … in place of its middle, as names often differ at one of their ends."""
+    if len(text) <= length:
+        return text
+    begin = 2 * length // 3
+    return f"{text[:begin]}…{text[begin + 1 - length :] if begin + 1 < length else ''}"
 
 
-def grid_blocks(grid: Grid) -> dict[str, tuple[str, NDArray[np.float64]]]:
-    """Return the blocks of a grid's data, each by its name: its columns' names and its rows."""
-    every = {
-        "bar": ("legend: from row, to row, share, colour", grid.bar),
-        "cells": ("column, row, value, colour", grid.cells),
-        "missing": ("without a value: column, row", grid.missing),
-    }
-    return {name: block for name, block in every.items() if len(block[1])}
-
-
-def _data(figure: Figure) -> str:
-    """Return a block of columns for each series, which gnuplot counts as index 0, 1, …."""
-    grid = figure.content.grid
-    return "".join(_blocks(figure) if grid is None else _grid_data(figure, grid))
-
-
-def _grid_data(figure: Figure, grid: Grid) -> Iterator[str]:
-    yield f"# {visible(figure.title)}\n# {visible(grid.colours.text)}\n"
-    for i, (columns, rows) in enumerate(grid_blocks(grid).values()):
-        yield "\n\n" if i else ""
-        yield f"# {columns}\n"
-        for row in rows.tolist():
-            yield " ".join(f"{value:.12g}" for value in row) + "\n"
-
-
-def _blocks(figure: Figure) -> Iterator[str]:
-    content = figure.content
-    columns = f"{content.x.text}, {content.y.text}"
-    yield f"# {visible(figure.title)}\n# {visible(columns)}"
-    yield ", least, greatest\n" if content.style == "lines" else "\n"
-    there = [one for one in content.plotted if len(one.points)]
-    for i, one in enumerate(there):
-        yield "\n\n" if i else ""
-        yield f"# {visible(one.label)}\n"
-        for row in one.points.tolist():
-            yield " ".join(f"{value:.12g}" for value in row) + "\n"
+def title(scale: Scale, latex: bool) -> str:
+    """Return a scale's title and unit, as LaTeX or as plain text."""
+    if not latex:
+        return scale.text
+    shown = tex.escape(scale.title)
+    return f"{shown} ({tex.unit(scale.unit)})" if scale.unit else shown

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from railgauge.assets import folder
-from railgauge.report import plotfile, svg, tex
+from railgauge.report import curves, plotfile, svg, tex
+from railgauge.report.appendix.collect import Appendix
 from railgauge.report.casepage.timeplot import Panel, Plotted
 from railgauge.report.casepage.view import CasePage
 from railgauge.report.characters import visible
+from railgauge.report.contents import Part, Passage
 from railgauge.report.figure import Figure
 from railgauge.report.machines import in_short
 from railgauge.report.page import Details, Page, told
+from railgauge.report.pictures import Terminal
 from railgauge.report.plaintext import Layout
-from railgauge.report.table import Table
+from railgauge.report.policy import policy
+from railgauge.report.table import Table, marks
 from railgauge.report.textable import lay_out
 from railgauge.report.tooltip import tooltip
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+    from railgauge.report.history.plot import HistoryPlot
+
+# Columns of a terminal that a text takes.
+_PROSE = 80
 
 
 def render_text(table: Table) -> str:
@@ -44,30 +54,56 @@ def render_listed_text(details: Details) -> str:
     return "\n".join([details.title, *(f"  {line}" for line in told(details, 40))]) + "\n"
 
 
-def render_figure_latex(figure: Figure) -> str:
-    r"""Return a figure with its caption as a fragment for \input, which inputs its picture."""
-    return _latex().get_template("figure.tex.j2").render(figure=figure)
+def render_figure_latex(figure: Figure, packages: Sequence[str]) -> str:
+    r"""Return a figure with its caption as a fragment for \input, which inputs its picture.
+
+    `packages` are those that the picture needs.
+    """
+    return _latex().get_template("figure.tex.j2").render(figure=figure, packages=packages)
 
 
-def render_plot(figure: Figure) -> str:
+def render_plot(figure: Figure, terminal: Terminal) -> str:
     """Return the gnuplot script that draws `figure` from its data file."""
     if figure.content.grid is not None:
-        blocks = {name: i for i, name in enumerate(plotfile.grid_blocks(figure.content.grid))}
-        return _gnuplot().get_template("heatmap.plot.j2").render(figure=figure, blocks=blocks)
+        blocks = {name: i for i, name in enumerate(curves.grid_blocks(figure.content.grid))}
+        return (
+            _gnuplot()
+            .get_template("heatmap.plot.j2")
+            .render(figure=figure, blocks=blocks, terminal=terminal)
+        )
     template = _gnuplot().get_template("figure.plot.j2")
-    return template.render(figure=figure, curves=plotfile.curves(figure))
+    return template.render(figure=figure, curves=curves.curves(figure.content), terminal=terminal)
 
 
-def render_latex_document(page: Page) -> str:
+def render_passage_text(passage: Passage) -> str:
+    """Return a text as paragraphs for a terminal."""
+    return _plain().get_template("passage.txt.j2").render(passage=passage)
+
+
+def render_appendix_text(appendix: Appendix) -> str:
+    """Return the appendix for a terminal."""
+    return _plain().get_template("appendix.txt.j2").render(appendix=appendix)
+
+
+def render_appendix_latex(appendix: Appendix) -> str:
+    r"""Return the appendix as a fragment for \input."""
+    return _latex().get_template("appendix.tex.j2").render(appendix=appendix)
+
+
+def render_latex_document(
+    page: Page, parts: Sequence[Part], appendix: Appendix | None = None
+) -> str:
     r"""Return a document that compiles by itself beside the fragments, which it \input's."""
-    return _latex().get_template("document.tex.j2").render(page=page)
+    packages = {name: None for part in parts if part.drawn for name in part.drawn.packages}
+    template = _latex().get_template("document.tex.j2")
+    return template.render(page=page, parts=parts, appendix=appendix, packages=list(packages))
 
 
-def render_html(page: Page, tables: Sequence[Table], drawn: Sequence[plotfile.Drawn] = ()) -> str:
-    """Return one self-contained page with all the tables, figures, the runs and the machines."""
+def render_html(page: Page, parts: Sequence[Part], appendix: Appendix | None = None) -> str:
+    """Return one self-contained page with all that the report shows, the runs and the machines."""
     hrefs = {(one.run, one.test, one.case.key): one.href for one in page.links}
     template = _html().get_template("index.html.j2")
-    return template.render(page=page, tables=tables, drawn=drawn, hrefs=hrefs)
+    return template.render(page=page, parts=parts, hrefs=hrefs, appendix=appendix)
 
 
 def render_case(page: CasePage, report: str, plotted: Plotted | None, undrawn: str = "") -> str:
@@ -90,10 +126,25 @@ def render_case(page: CasePage, report: str, plotted: Plotted | None, undrawn: s
     )
 
 
+def page_from(template: str, **told: object) -> str:
+    """Return the page that one of the HTML templates makes of what it is told."""
+    return _html().get_template(template).render(told)
+
+
+def picture(svg_text: str, name: str, title: str, told: str) -> Markup:
+    """Return gnuplot's SVG as `svg.inline` does, for a page to hold."""
+    return _inline(svg_text, name, title, told)
+
+
 def render_timelines(name: str, title: str, panels: Sequence[Panel]) -> str:
     """Return the gnuplot script that draws the timelines of a case from its data file."""
     template = _gnuplot().get_template("timelines.plot.j2")
     return template.render(name=name, title=title, panels=panels)
+
+
+def render_history(plot: HistoryPlot) -> str:
+    """Return the gnuplot script that draws a case's history from its data file."""
+    return _gnuplot().get_template("history.plot.j2").render(plot=plot)
 
 
 @cache
@@ -101,13 +152,15 @@ def _plain() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     # Nothing to escape: a table's texts hold no control characters.
-    return Environment(  # noqa: S701
+    environment = Environment(  # noqa: S701
         loader=FileSystemLoader(folder("templates") / "text"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["wrapped"] = lambda text: "\n".join(textwrap.wrap(text, _PROSE))
+    return environment
 
 
 @cache
@@ -154,10 +207,12 @@ def _gnuplot() -> Environment:
         variable_end_string=">>",
     )
     environment.filters["quoted"] = plotfile.quoted
+    environment.filters["crowded"] = curves.crowded
+    environment.filters["ends"] = curves.ends
     environment.filters["tic"] = plotfile.tic
     environment.filters["tex_tic"] = lambda text: plotfile.tic(text, tex.escape)
     environment.filters["tex"] = tex.escape
-    environment.filters["tex_title"] = plotfile.tex_title
+    environment.filters["title"] = plotfile.title
     return environment
 
 
@@ -174,7 +229,9 @@ def _html() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals["tooltip"] = tooltip
+    environment.globals["marks"] = marks
     environment.globals["picture"] = _picture
+    environment.globals["policy"] = policy
     environment.filters["visible"] = visible
     return environment
 

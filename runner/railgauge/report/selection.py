@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from railgauge.report.axes import Axis, AxisValue, Placed, axis_value, parameter_infos
-from railgauge.report.model import AxisSpec, Selection
+from railgauge.report.axes import FIXED_AXES, Axis, AxisValue, Placed, axis_value, parameter_infos
+from railgauge.report.model_parts import AxisSpec, Selection
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
@@ -69,6 +69,16 @@ def by_each(
     ]
     keys = sorted(groups, key=lambda key: [at[one] for at, one in zip(places, key, strict=True)])
     return [(key, groups[key]) for key in keys]
+
+
+def telling(together: Collection[Placed]) -> list[str]:
+    """Return the axes on which not all of `together` stand at the same value."""
+    parameters = sorted({name for one in together for name in one.case.parameters})
+    return [
+        name
+        for name in (*FIXED_AXES, *parameters)
+        if len({axis_value(one, name) for one in together}) > 1
+    ]
 
 
 def asked_and_there(

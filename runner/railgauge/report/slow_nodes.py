@@ -24,6 +24,7 @@ from railgauge.report.characters import visible
 from railgauge.report.legend import label
 from railgauge.report.matrix import Matrix, make_matrix
 from railgauge.report.model import SlowNodesSpec
+from railgauge.report.narrowness import alarms
 from railgauge.report.notes import sources, words
 from railgauge.report.number import best_unit, fitting_units, scale, shown
 from railgauge.report.selection import (
@@ -178,6 +179,7 @@ class _Maker:
             rows=tuple(rows[:_MOST_ROWS]) or (self._none(len(headings)),),
             footnotes=(),
             notes=tuple(notes),
+            alarms=alarms(self._chosen),
         )
         return Listing(table, tuple(records), self._data(records))
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from railgauge.catalogue import Catalogue
 from railgauge.errors import FileProblems, Problem
-from railgauge.report.checks import FigureChecker, SlowNodesChecker, TableChecker
-from railgauge.report.model import FigureSpec, SlowNodesSpec, Spec, TableSpec
-from railgauge.validation import validate
+from railgauge.report.figure_checks import FigureChecker
+from railgauge.report.figure_model import FigureSpec
+from railgauge.report.model import SlowNodesSpec, Spec, TableSpec, TextSpec
+from railgauge.report.slow_nodes_checks import SlowNodesChecker
+from railgauge.report.table_checks import TableChecker
+from railgauge.validation import suggest, validate
 from railgauge.yamlfile import Document, load
 
+_Named: TypeAlias = TextSpec | TableSpec | SlowNodesSpec | FigureSpec
 _ANOTHER = {
+    "texts": "another text",
     "tables": "another table",
     "slow_nodes": "another list of slow nodes",
     "figures": "another figure",
@@ -28,7 +34,7 @@ def load_spec(path: Path, catalogue: Catalogue) -> Spec:
     """
     document = load(path)
     spec = validate(document, Spec)
-    problems = list(_names(document, spec))
+    problems = [*_names(document, spec), *_contents(document, spec)]
     for i, table in enumerate(spec.tables):
         problems += TableChecker(document, ("tables", i), table, catalogue).problems()
     for i, listing in enumerate(spec.slow_nodes):
@@ -42,12 +48,7 @@ def load_spec(path: Path, catalogue: Catalogue) -> Spec:
 
 def _names(document: Document, spec: Spec) -> Iterator[Problem]:
     taken = {spec.name: "the report itself", "index": "the HTML page"}
-    parts: list[tuple[str, Sequence[TableSpec | SlowNodesSpec | FigureSpec]]] = [
-        ("tables", spec.tables),
-        ("slow_nodes", spec.slow_nodes),
-        ("figures", spec.figures),
-    ]
-    for key, named in parts:
+    for key, named in _parts(spec):
         for i, one in enumerate(named):
             if one.name in taken:
                 yield document.problem(
@@ -55,3 +56,34 @@ def _names(document: Document, spec: Spec) -> Iterator[Problem]:
                     f"{one.name!r} is the name of {taken[one.name]}: each file needs its own",
                 )
             taken.setdefault(one.name, _ANOTHER[key])
+
+
+def _contents(document: Document, spec: Spec) -> Iterator[Problem]:
+    """Yield what keeps `contents` from having every part exactly once."""
+    if not spec.contents:
+        return
+    places = {one.name: (key, i) for key, named in _parts(spec) for i, one in enumerate(named)}
+    seen: dict[str, None] = {}
+    for i, name in enumerate(spec.contents):
+        if name not in places:
+            hint = suggest(name, places) or f": known here are {', '.join(places)}"
+            yield document.problem(("contents", i), f"nothing is called {name!r}{hint}")
+        elif name in seen:
+            yield document.problem(
+                ("contents", i), f"{name!r} is in the contents already: leave it out here"
+            )
+        seen[name] = None
+    for name, place in places.items():
+        if name not in seen:
+            yield document.problem(
+                (*place, "name"), f"{name!r} isn't in 'contents': add it there, or drop 'contents'"
+            )
+
+
+def _parts(spec: Spec) -> list[tuple[str, Sequence[_Named]]]:
+    return [
+        ("texts", spec.texts),
+        ("tables", spec.tables),
+        ("slow_nodes", spec.slow_nodes),
+        ("figures", spec.figures),
+    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 
 
 class Tex(str):
@@ -36,7 +37,7 @@ _SYMBOLS = {
     "]": "{]}",
     "*": "{*}",
     '"': r"\char34{}",
-    "`": r"\char96{}",
+    "`": r"\textasciigrave{}",
     "\u00a0": "~",
     "–": r"\textendash{}",
     "—": r"\textemdash{}",
@@ -49,6 +50,10 @@ _SYMBOLS = {
     "°": r"\textdegree{}",
     "µ": r"\textmu{}",
     "€": r"\texteuro{}",
+    "£": r"\pounds{}",
+    "¥": r"\textyen{}",
+    "¡": r"\textexclamdown{}",
+    "¿": r"\textquestiondown{}",
     "§": r"\S{}",
     "©": r"\textcopyright{}",
     "®": r"\textregistered{}",
@@ -79,21 +84,43 @@ _MATHS = {
     "·": r"\cdot",
     "−": "-",
     "∞": r"\infty",
+    "¹": "^1",
     "²": "^2",
     "³": "^3",
-    "Δ": r"\Delta",
-    "Σ": r"\Sigma",
-    "Ω": r"\Omega",
     "α": r"\alpha",
     "β": r"\beta",
+    "Γ": r"\Gamma",
     "γ": r"\gamma",
+    "Δ": r"\Delta",
     "δ": r"\delta",
+    "ε": r"\epsilon",
+    "ζ": r"\zeta",
+    "η": r"\eta",
+    "Θ": r"\Theta",
+    "θ": r"\theta",
+    "ι": r"\iota",
+    "κ": r"\kappa",
+    "Λ": r"\Lambda",
     "λ": r"\lambda",
     "μ": r"\mu",
+    "ν": r"\nu",
+    "Ξ": r"\Xi",
+    "ξ": r"\xi",
+    "Π": r"\Pi",
     "π": r"\pi",
     "ρ": r"\rho",
+    "Σ": r"\Sigma",
     "σ": r"\sigma",
     "τ": r"\tau",
+    "Υ": r"\Upsilon",
+    "υ": r"\upsilon",
+    "Φ": r"\Phi",
+    "φ": r"\phi",
+    "χ": r"\chi",
+    "Ψ": r"\Psi",
+    "ψ": r"\psi",
+    "Ω": r"\Omega",
+    "ω": r"\omega",
 }
 _UNITS = {
     "bit/s": r"\bit\per\second",
@@ -127,6 +154,7 @@ _UNITS = {
     "MiB/s": r"\mebi\byte\per\second",
     "GiB/s": r"\gibi\byte\per\second",
     "TiB/s": r"\tebi\byte\per\second",
+    "1/s": r"\per\second",
     "Hz": r"\hertz",
     "kHz": r"\kilo\hertz",
     "MHz": r"\mega\hertz",
@@ -149,7 +177,11 @@ _ACCENTS = {
 }
 # Pairs that TeX's fonts would join: `--` to a dash, `''` to a quotation mark.
 _LIGATURES = re.compile(r"([-,'])(?=\1)")
-# Where a long word may be broken: after what joins its parts, but in no number.
+_WORD = re.compile(r"\S+")
+# Words that every line has room for are not broken. Longer ones are after what joins their parts,
+# but in no number, and a part without joints after some characters.
+_SHORT_WORD = 20
+_UNBROKEN = 8
 _JOINTS = re.compile(r"(?<=[_/=-])(?=\S)|(?<=[.,])(?=[^\s\d])")
 _SPECIAL = re.compile(r"[^A-Za-z0-9 .:;,'()/=+!?@-]")
 
@@ -161,17 +193,42 @@ def escape(text: object) -> Tex:
 
 @lru_cache(maxsize=4096)  # A table shows the same labels over and over.
 def _escaped(text: str) -> Tex:
+    if text.isalnum() and text.isascii():
+        return Tex(text)
     # Split first: the braces that keep letters apart must not be escaped themselves.
     # A percent sign stays on its number's line.
-    text = text.replace("\0", "").replace(" %", "\u00a0%")
+    text = unicodedata.normalize("NFC", text).replace("\0", "").replace(" %", "\u00a0%")
     parts = _LIGATURES.sub("\\1\0", text).split("\0")
     return Tex("{}".join(_SPECIAL.sub(_character, part) for part in parts))
 
 
 def breakable(text: object) -> Tex:
-    """Return `text` as LaTeX whose long words may be broken after what joins their parts."""
-    parts = _JOINTS.split(str(text))
-    return Tex(r"\allowbreak{}".join(map(escape, parts)))
+    """Return `text` as LaTeX whose long words may be broken."""
+    if isinstance(text, Tex):
+        return text
+    whole = str(text)
+    cuts = [0]
+    for word in _WORD.finditer(whole):
+        if len(word[0]) > _SHORT_WORD or not word[0].isascii():
+            cuts += _cuts(word[0], word.start())
+    pieces = (whole[start:end] for start, end in pairwise([*cuts, len(whole)]))
+    return Tex(r"\allowbreak{}".join(map(escape, pieces)))
+
+
+def _cuts(word: str, start: int) -> list[int]:
+    """Return where `word`, which begins at `start`, may be broken; nowhere in a short one."""
+    widths = [6 if escape(character).startswith("U+") else 1 for character in word]
+    if sum(widths) <= _SHORT_WORD:
+        return []
+    joints = {match.start() for match in _JOINTS.finditer(word)}
+    cuts = []
+    so_far = 0
+    for place, wide in enumerate(widths):
+        if place in joints or so_far >= _UNBROKEN:
+            cuts.append(start + place)
+            so_far = 0
+        so_far += wide
+    return cuts
 
 
 def unit(name: str) -> Tex:

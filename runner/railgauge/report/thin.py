@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 # About what a figure across a page can show: 0.15 mm each way.
 _CELLS = 1000
+# So many places are told apart among values that aren't whole numbers.
+_FINE = 1_000_000
 
 
 def visible_points(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -24,6 +26,25 @@ def visible_points(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int
     gaps = np.flatnonzero(np.diff(x[order]) > wide)
     places: NDArray[np.intp] = np.unique(np.concatenate((first, order[gaps], order[gaps + 1])))
     return places
+
+
+def visible_values(
+    x: NDArray[np.float64], y: NDArray[np.float64], *, log: bool = False, log_y: bool = False
+) -> NDArray[np.intp]:
+    """Return the places of the points to draw as `visible_points` does, of any float64 (n,).
+
+    `log`, `log_y` tell which axes are logarithmic, on which all is above 0.
+    """
+    return visible_points(_fine(x, log), _fine(y, log_y))
+
+
+def _fine(values: NDArray[np.float64], log: bool) -> NDArray[np.int64]:
+    if not len(values):
+        return np.empty(0, np.int64)
+    seen = np.log(values) if log else values
+    least, span = float(seen.min()), float(np.ptp(seen))
+    fine: NDArray[np.int64] = ((seen - least) * (_FINE / (span or 1.0))).round().astype(np.int64)
+    return fine
 
 
 def _cells(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from railgauge.analysis import Summary
-from railgauge.report.number import best_unit, scale
-from railgauge.report.table import Cell, Column
+from railgauge.report.number import best_unit, in_best_unit, scale, shown
+from railgauge.report.statistic import resolved, value_of, words_of
+from railgauge.report.table import Cell, Column, Held
+
+# Of values beside a number that has none of their digits.
+_DIGITS = 2
 
 
 def tooltip(cell: Cell, column: Column) -> str:
-    """Return n, mean, median, standard deviation, minimum and maximum; "" for an empty cell.
+    """Return n, median, interval, mean, the spread and both ends; "" for an empty cell.
 
-    Then what is known of the theoretical value, if the cell shows one or is held against it.
+    Then what is known of the theoretical value, if the cell shows one or is held against it, and of
+    the measured one that it is held against.
     """
     parts = [_measured(cell.summary, column)] if cell.summary is not None else []
     if cell.peak is not None:
@@ -18,21 +25,56 @@ def tooltip(cell: Cell, column: Column) -> str:
         unit = column.unit if per_unit else best_unit(column.metric_unit, [cell.peak])
         one = float(per_unit or scale(unit, column.metric_unit) or 1)
         parts.append(f"theoretical {cell.peak / one:.6g} {unit} ({cell.peak_source})")
+    if cell.held is not None:
+        parts.append(_held(cell.held, column))
     return "; ".join(parts)
 
 
+def _held(held: Held, column: Column) -> str:
+    text = f"{column.against}: {in_best_unit(held.value, column.metric_unit)} (run {held.run})"
+    per_unit = scale(column.unit, column.base_unit)
+    if held.low is None or held.high is None or per_unit is None:
+        return text
+    low, high = (shown(end, per_unit, column.digits + 1) for end in (held.low, held.high))
+    unit = column.unit if column.unit not in ("", "1") else ""
+    return f"{text}; 95 % interval of the {column.compared} {low} to {high} {unit}".rstrip()
+
+
 def _measured(summary: Summary, column: Column) -> str:
-    unit = column.unit
-    per_unit = scale(unit, column.metric_unit)
-    if per_unit is None:  # `cv` and `n` are shown in no unit of the metric.
-        unit = column.metric_unit
-        per_unit = scale(unit, unit)
-    assert per_unit is not None
-    one, digits = float(per_unit), column.digits + 1
-    spread = "" if summary.stdev is None else f"sd {summary.stdev / one:.{digits}f}, "
-    return (
-        f"n = {summary.n}: mean {summary.mean / one:.{digits}f},"
-        f" median {summary.median / one:.{digits}f}, {spread}"
-        f"min {summary.minimum / one:.{digits}f}, max {summary.maximum / one:.{digits}f}"
-        f"{'' if unit in ('', '1') else f' ({unit})'}"
-    )
+    way = _way(column.metric, column.metric_unit, column.unit, column.digits)
+    if way is None:
+        # `cv`, what is counted and ratios stand in no unit of the metric.
+        unit = best_unit(column.metric_unit, [summary.median])
+        way = _way(column.metric, column.metric_unit, unit, _DIGITS)
+    assert way is not None  # the unit was chosen for that base
+    mean, one, digits, unit = way
+    number = f"%.{digits}f"
+    value = value_of(summary, mean)
+    said, values = f"n = %d: median {number}", [summary.n, summary.median / one]
+    if summary.interval_low is not None and summary.interval_high is not None:
+        said += f", 95 %% interval {number} to {number}"
+        values += [summary.interval_low / one, summary.interval_high / one]
+    if value is not None:
+        said += f", {words_of(mean)} {number}"
+        values.append(value / one)
+    if summary.stdev is not None:
+        said += f", sd {number}, mean absolute deviation {number}"
+        values += [summary.stdev / one, summary.mean_absolute_deviation / one]
+    if summary.cv is not None:
+        said += ", CV %.2f %%"
+        values.append(100 * summary.cv)
+    values += [summary.minimum / one, summary.maximum / one]
+    return f"{said}, min {number}, max {number}{unit}" % tuple(values)
+
+
+@lru_cache
+def _way(metric: str, base: str, unit: str, digits: int) -> tuple[str, float, int, str] | None:
+    """Return the metric's mean, how many base units one is, the digits and the unit to add.
+
+    None where `unit` is none of the metric's.
+    """
+    per_unit = scale(unit, base)
+    if per_unit is None:
+        return None
+    told = "" if unit in ("", "1") else f" ({unit})".replace("%", "%%")
+    return resolved("mean", metric, base), float(per_unit), digits + 1, told

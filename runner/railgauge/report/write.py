@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from railgauge.errors import EnvironmentFailedError, InputError
+from railgauge.report.appendix.collect import SUFFIX, Appendix, make_appendix
 from railgauge.report.beside import read_beside
 from railgauge.report.casepage.collect import FOLDER, MOST_PAGES, case_links, case_pages
 from railgauge.report.casepage.timeplot import draw_timelines
+from railgauge.report.contents import Part, arranged, passage
 from railgauge.report.csvfile import render_csv, render_json, render_records
 from railgauge.report.default import default_series, default_spec
 from railgauge.report.figure import Figure
@@ -19,9 +22,12 @@ from railgauge.report.gnuplot import find_gnuplot
 from railgauge.report.idle import idle_details
 from railgauge.report.model import Spec
 from railgauge.report.page import Page, RunRecords, make_page
+from railgauge.report.pictures import Pictures
 from railgauge.report.pivot import build
 from railgauge.report.plotfile import Drawn, draw
 from railgauge.report.render import (
+    render_appendix_latex,
+    render_appendix_text,
     render_case,
     render_figure_latex,
     render_figure_text,
@@ -29,10 +35,12 @@ from railgauge.report.render import (
     render_latex,
     render_latex_document,
     render_listed_text,
+    render_passage_text,
     render_text,
 )
 from railgauge.report.slow_nodes import HEADER, Listing, build_listings
 from railgauge.report.table import Table
+from railgauge.report.table_series import TableSeries, stored_metrics
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
@@ -48,17 +56,20 @@ def write_report(
     *,
     catalogue: Catalogue | None = None,
     most_cases: int = MOST_PAGES,
+    pictures: Pictures = "auto",
+    appendix: bool = False,
 ) -> list[Path]:
     """Write the report over these runs into `out_dir` (made if missing) and return its files.
 
-    `index.html` holds everything; `NAME.txt` the tables as text; `NAME.tex` compiles by itself and
-    inputs a `TABLE.tex` for each table; `TABLE.csv` has every cell's numbers. A list of slow
-    nodes is a table with a `.json` too. A figure has a
+    `index.html` holds everything, in the definition's order; `NAME.txt` tables and texts as plain
+    text; `NAME.tex` compiles by itself and inputs a `TABLE.tex` for each table; `TABLE.csv` has
+    every cell's numbers. A list of slow nodes is a table with a `.json` too. A figure has a
     `FIGURE.tex` and a `FIGURE.csv` too, and the gnuplot script, its data and the two pictures it
     makes: `.plot`, `.dat`, `.svg` and `-picture.tex`. `cases/` has a page for each case with system
     logs, at most `most_cases`, and the script and data of its figures. Without a `spec` each test
-    has its default table. `catalogue` writes parameters with their units. Each file is complete or
-    not there.
+    has its default tables. `catalogue` writes parameters with their units. `pictures` says how
+    gnuplot draws for LaTeX; an `appendix` tells how everything was measured and on which machines,
+    in all of them and in `NAME-appendix.tex`. Each file is complete or not there.
 
     InputError when there is nothing to show, EnvironmentFailedError when a figure can't be drawn
     or a file can't be written.
@@ -68,29 +79,33 @@ def write_report(
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
     if spec is None:
         series = default_series(store, run_ids)
-        spec = default_spec(series)
+        spec = default_spec(series, statistics=math.inf)
     else:
-        metrics = {cell.metric for one in spec.tables for cell in one.cells if cell.metric}
+        metrics = stored_metrics(spec.tables)
         metrics |= {one.metric for one in spec.slow_nodes}
         series = store.series(run_ids, metrics) if metrics else []
     beside = read_beside(store, runs, spec.tables)
     imported = beside.imported
-    tables = [build(one, series, catalogue=catalogue, beside=beside) for one in spec.tables]
-    listings: list[Listing] = []
-    for listed in spec.slow_nodes:
-        listings += build_listings(listed, series, catalogue=catalogue, imported=imported)
-    figures: list[Figure] = []
-    for part in spec.figures:
-        figures += build_figures(part, store, run_ids, catalogue=catalogue, imported=imported)
-    every = [*tables, *(one.table for one in listings)]
-    _refuse_one_name_for_two(spec, every, figures)
+    shown_in = TableSeries(store, runs, series, catalogue)
+    tables = {
+        one.name: build(one, shown_in.of(one), catalogue=catalogue, beside=beside)
+        for one in spec.tables
+    }
+    listings = {
+        one.name: build_listings(one, series, catalogue=catalogue, imported=imported)
+        for one in spec.slow_nodes
+    }
+    figures = {
+        one.name: build_figures(one, store, run_ids, catalogue=catalogue, imported=imported)
+        for one in spec.figures
+    }
+    _refuse_one_name_for_two(spec, tables, listings, figures)
     links = case_links(store, runs, catalogue, most_cases)
+    records = [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs]
     page = make_page(
         spec.name,
         spec.title,
-        [table.name for table in every],
-        [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs],
-        figures=[name for figure in figures for name in _names(figure)],
+        records,
         idle=[
             idle
             for run in runs
@@ -100,10 +115,19 @@ def write_report(
         links_note=_links_note(most_cases) if len(links) == most_cases else "",
         catalogue=catalogue,
     )
-    drawn = [draw(figure) for figure in figures]
+    shown = {one.name: [Part(passage=passage(one))] for one in spec.texts}
+    shown |= {name: [Part(table=table)] for name, table in tables.items()}
+    shown |= {name: [Part(table=one.table) for one in those] for name, those in listings.items()}
+    shown |= {
+        name: [Part(drawn=draw(one, pictures)) for one in those] for name, those in figures.items()
+    }
     # Before the page that links to them.
     cases = _write_cases(store, runs, page, catalogue, out_dir)
-    return _write(_files(page, tables, listings, drawn), out_dir) + cases
+    told = None
+    if appendix:
+        every = [*tables.values(), *(one.table for those in listings.values() for one in those)]
+        told = make_appendix(spec.name, store, records, every, catalogue)
+    return _write(_files(page, arranged(spec, shown), listings, told), out_dir) + cases
 
 
 def _write_cases(
@@ -143,36 +167,57 @@ def _links_note(most: int) -> str:
 
 
 def _files(
-    page: Page, tables: Sequence[Table], listings: Sequence[Listing], drawn: Sequence[Drawn]
-) -> dict[str, str]:
-    every = [*tables, *(one.table for one in listings)]
-    texts = [*map(render_text, every)]
-    for one in drawn:
-        texts.append(render_figure_text(one.figure))
-        if one.figure.content.table is not None:
-            texts.append(render_text(one.figure.content.table))
+    page: Page,
+    parts: Sequence[Part],
+    listings: Mapping[str, Sequence[Listing]],
+    appendix: Appendix | None,
+) -> dict[str, str | bytes]:
+    texts = [text for part in parts for text in _texts(part)]
     texts += map(render_listed_text, page.suspects)
-    files = {
-        "index.html": render_html(page, every, drawn),
+    files: dict[str, str | bytes] = {}
+    if appendix is not None:
+        texts.append(render_appendix_text(appendix))
+        files[f"{appendix.name}.tex"] = render_appendix_latex(appendix)
+    files |= {
+        "index.html": render_html(page, parts, appendix),
         f"{page.name}.txt": "\n".join(texts),
-        f"{page.name}.tex": render_latex_document(page),
+        f"{page.name}.tex": render_latex_document(page, parts, appendix),
     }
-    for table in tables:
-        files[f"{table.name}.tex"] = render_latex(table)
-        files[f"{table.name}.csv"] = render_csv(table)
-    for listing in listings:
-        name = listing.table.name
-        files[f"{name}.tex"] = render_latex(listing.table)
-        files[f"{name}.csv"] = render_records(HEADER, listing.records)
-        files[f"{name}.json"] = render_json(listing.data)
-    for one in drawn:
-        figure, content = one.figure, one.figure.content
-        files[f"{figure.name}.tex"] = render_figure_latex(figure)
-        files[f"{figure.name}.csv"] = render_records(content.header, content.records)
-        if content.table is not None:
-            files[f"{content.table.name}.tex"] = render_latex(content.table)
-        files |= one.files()
+    by_name = {one.table.name: one for those in listings.values() for one in those}
+    for part in parts:
+        if part.table is not None:
+            files |= _table_files(part.table, by_name.get(part.table.name))
+        if part.drawn is not None:
+            files |= _figure_files(part.drawn)
     return files
+
+
+def _texts(part: Part) -> Iterator[str]:
+    if part.passage is not None:
+        yield render_passage_text(part.passage)
+    if part.drawn is not None:
+        yield render_figure_text(part.drawn.figure)
+    yield from map(render_text, part.tables)
+
+
+def _table_files(table: Table, listing: Listing | None) -> dict[str, str]:
+    name = table.name
+    files = {f"{name}.tex": render_latex(table)}
+    if listing is None:
+        return files | {f"{name}.csv": render_csv(table)}
+    records = render_records(HEADER, listing.records)
+    return files | {f"{name}.csv": records, f"{name}.json": render_json(listing.data)}
+
+
+def _figure_files(drawn: Drawn) -> dict[str, str | bytes]:
+    figure, content = drawn.figure, drawn.figure.content
+    files: dict[str, str | bytes] = {
+        f"{figure.name}.tex": render_figure_latex(figure, drawn.packages),
+        f"{figure.name}.csv": render_records(content.header, content.records),
+    }
+    if content.table is not None:
+        files[f"{content.table.name}.tex"] = render_latex(content.table)
+    return files | drawn.files()
 
 
 def _names(figure: Figure) -> list[str]:
@@ -181,21 +226,27 @@ def _names(figure: Figure) -> list[str]:
 
 
 def _refuse_one_name_for_two(
-    spec: Spec, tables: Sequence[Table], figures: Sequence[Figure]
+    spec: Spec,
+    tables: Mapping[str, Table],
+    listings: Mapping[str, Sequence[Listing]],
+    figures: Mapping[str, Sequence[Figure]],
 ) -> None:
     """Refuse a name that `each` or a figure's table makes and that something else has."""
-    taken = {spec.name, "index"}
-    for name in [*(table.name for table in tables), *(n for one in figures for n in _names(one))]:
+    names = [*(one.name for one in spec.texts), *tables]
+    names += [one.table.name for those in listings.values() for one in those]
+    names += [name for those in figures.values() for one in those for name in _names(one)]
+    taken = {spec.name, f"{spec.name}{SUFFIX}", "index"}
+    for name in names:
         if name in taken:
             raise InputError(f"two parts of the report would be called {name!r}: rename one")
         taken.add(name)
 
 
-def _write(files: Mapping[str, str], folder: Path) -> list[Path]:
+def _write(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            _replace(folder / name, text)
+        for name, content in files.items():
+            _replace(folder / name, content)
     except OSError as error:
         raise EnvironmentFailedError(
             f"the report can't be written to {folder}: {error.strerror or error}:"
@@ -204,12 +255,11 @@ def _write(files: Mapping[str, str], folder: Path) -> list[Path]:
     return [folder / name for name in files]
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, content: str | bytes) -> None:
     """Write beside the file and rename, so that no reader ever meets half of it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("w", encoding="utf-8", newline="") as out:
-            out.write(text)
+        beside.write_bytes(content if isinstance(content, bytes) else content.encode())
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

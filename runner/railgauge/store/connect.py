@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]
 
     def open_file() -> sqlite3.Connection:
         connection = sqlite3.connect(uri, uri=True, timeout=busy_seconds, isolation_level=None)
-        _configure(connection, read_only)
+        _configure(connection, read_only, busy_seconds)
         return connection
 
     engine = create_engine("sqlite://", creator=open_file, poolclass=QueuePool, pool_size=1)
@@ -122,16 +123,30 @@ def _read_only_query(path: Path) -> str:
     return "?mode=ro&immutable=1" if archived else "?mode=ro"
 
 
-def _configure(connection: sqlite3.Connection, read_only: bool) -> None:
+def _configure(connection: sqlite3.Connection, read_only: bool, busy_seconds: float) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA cache_size = -32768")  # 32 MiB
     if read_only:
         return
-    connection.execute("PRAGMA journal_mode = WAL")
+    _log_ahead(connection, busy_seconds)
     # FULL syncs the log at each commit, so that not even a power cut takes a stored replication.
     # Measured: 0.06 ms a commit on an NVMe-backed VM, against 0.01 ms with NORMAL; a replication
     # takes a second or so, which leaves room for the 5 ms of a slower disk too.
     connection.execute("PRAGMA synchronous = FULL")
+
+
+def _log_ahead(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    """Have the database log ahead; SQLite itself doesn't wait for others that are making it."""
+    limit = time.monotonic() + busy_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() >= limit:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _begin(connection: Any) -> None:

@@ -15,7 +15,7 @@ BUSY_SECONDS = 60
 
 FULL = (
     "cannot grow: its disk is full; free some space (what was stored before is safe), "
-    "then go on with `railgauge resume`"
+    "then go on: a run with `railgauge resume`, all else by the same command"
 )
 NOT_WRITABLE = (
     "is not writable: check the owner and permissions of the file and of its folder, "

@@ -101,6 +101,24 @@ def insert_all(
     )
 
 
+def insert_imported(
+    connection: Connection,
+    run: OpenRun,
+    results: Results,
+    known: Mapping[tuple[str, str], Launch],
+    numbers: Numbers,
+) -> None:
+    """Store what others measured, launch by launch, with all that belongs to it."""
+    for launch, some in launches(results, known):
+        launch_id = None
+        if launch is not None:
+            first, _ = outcomes.run_case(run, *some[0][:2])
+            launch_id = outcomes.insert_launch(connection, first, launch)
+        prepared = prepare_all(run, some)
+        keys = outcomes.insert_outcomes(connection, run, some, launch_id)
+        insert_all(connection, run, some, keys, prepared, launch_id, numbers)
+
+
 def _insert_suspicions(connection: Connection, results: Results, keys: Keys) -> None:
     rows = [
         {

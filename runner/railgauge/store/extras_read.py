@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from railgauge.store import log_models as tables
 from railgauge.store.log_columns import PORT
@@ -20,6 +20,45 @@ from railgauge.store.records import (
 )
 
 _CASE = len(CASE_COLUMNS)
+# Made once, as in read.py.
+_SUSPICIONS = (
+    select(
+        *CASE_COLUMNS,
+        RunCase.test,
+        tables.SUSPICION.c.number,
+        tables.SUSPICION.c.code,
+        tables.SUSPICION.c.host,
+        tables.SUSPICION.c.message,
+    )
+    .select_from(RunCase)
+    .join(BenchCase, BenchCase.id == RunCase.case_id)
+    .join(tables.SUSPICION, tables.SUSPICION.c.run_case_id == RunCase.id)
+    .where(RunCase.run_id == bindparam("run_id"), tables.SUSPICION.c.number > 0)
+    .order_by(RunCase.id, tables.SUSPICION.c.number, tables.SUSPICION.c.place)
+)
+_SAID = (
+    select(*CASE_COLUMNS, RunCase.test, LaunchRow.warnings)
+    .select_from(RunCase)
+    .join(BenchCase, BenchCase.id == RunCase.case_id)
+    .join(LaunchRow, LaunchRow.run_case_id == RunCase.id)
+    .where(RunCase.run_id == bindparam("run_id"), LaunchRow.warnings != "[]")
+    .order_by(RunCase.id, LaunchRow.id)
+)
+_NOTED = (
+    select(
+        *CASE_COLUMNS,
+        RunCase.test,
+        tables.LOG_NOTE.c.number,
+        tables.LOG_NOTE.c.host,
+        tables.LOG_NOTE.c.note,
+    )
+    .select_from(tables.LOG_NOTE)
+    .outerjoin(LaunchRow, LaunchRow.id == tables.LOG_NOTE.c.launch_id)
+    .outerjoin(RunCase, RunCase.id == LaunchRow.run_case_id)
+    .outerjoin(BenchCase, BenchCase.id == RunCase.case_id)
+    .where(tables.LOG_NOTE.c.run_id == bindparam("run_id"))
+    .order_by(RunCase.id, tables.LOG_NOTE.c.id)
+)
 
 
 def ports(
@@ -79,16 +118,7 @@ def ports(
 def suspicions(connection: Connection, run_id: int) -> list[StoredSuspicion]:
     """Return the suspicions by case, replication and place."""
     find_run(connection, run_id)
-    one = tables.SUSPICION.c
-    query = (
-        select(*CASE_COLUMNS, RunCase.test, one.number, one.code, one.host, one.message)
-        .select_from(RunCase)
-        .join(BenchCase, BenchCase.id == RunCase.case_id)
-        .join(tables.SUSPICION, one.run_case_id == RunCase.id)
-        .where(RunCase.run_id == run_id, one.number > 0)
-        .order_by(RunCase.id, one.number, one.place)
-    )
-    rows = list(fetch(connection, query))
+    rows = list(fetch(connection, _SUSPICIONS, run_id=run_id))
     cases = make_cases(connection, [row[:_CASE] for row in rows])
     return [
         StoredSuspicion(row[_CASE], case, row[_CASE + 1], Suspicion(*row[_CASE + 2 :]))
@@ -103,15 +133,7 @@ def warnings(connection: Connection, run_id: int) -> list[StoredWarning]:
     for the first of them.
     """
     find_run(connection, run_id)
-    said = (
-        select(*CASE_COLUMNS, RunCase.test, LaunchRow.warnings)
-        .select_from(RunCase)
-        .join(BenchCase, BenchCase.id == RunCase.case_id)
-        .join(LaunchRow, LaunchRow.run_case_id == RunCase.id)
-        .where(RunCase.run_id == run_id, LaunchRow.warnings != "[]")
-        .order_by(RunCase.id, LaunchRow.id)
-    )
-    rows = list(fetch(connection, said))
+    rows = list(fetch(connection, _SAID, run_id=run_id))
     cases = make_cases(connection, [row[:_CASE] for row in rows])
     found = [
         StoredWarning(row[_CASE], case, None, message)
@@ -128,17 +150,7 @@ def warnings(connection: Connection, run_id: int) -> list[StoredWarning]:
 
 
 def _notes(connection: Connection, run_id: int) -> list[StoredWarning]:
-    note = tables.LOG_NOTE.c
-    query = (
-        select(*CASE_COLUMNS, RunCase.test, note.number, note.host, note.note)
-        .select_from(tables.LOG_NOTE)
-        .outerjoin(LaunchRow, LaunchRow.id == note.launch_id)
-        .outerjoin(RunCase, RunCase.id == LaunchRow.run_case_id)
-        .outerjoin(BenchCase, BenchCase.id == RunCase.case_id)
-        .where(note.run_id == run_id)
-        .order_by(RunCase.id, note.id)
-    )
-    rows = list(fetch(connection, query))
+    rows = list(fetch(connection, _NOTED, run_id=run_id))
     cases = iter(make_cases(connection, [row[:_CASE] for row in rows if row[0] is not None]))
     return [
         StoredWarning(

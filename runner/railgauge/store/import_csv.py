@@ -17,7 +17,8 @@ from pathlib import Path
 
 from railgauge import __version__
 from railgauge.cases import Case, Value, case_key
-from railgauge.catalogue import Catalogue, EngineInfo, MetricDescription, ParameterInfo
+from railgauge.catalogue import Catalogue, EngineInfo, ParameterInfo
+from railgauge.derived import derived_metrics
 from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.store.csv_file import Cell, CsvFile
 from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase
@@ -130,7 +131,11 @@ def import_csv(
             origin="imported",
         ),
         [PlannedCase(test, case, replications[key]) for key, case in cases.items()],
-        {engine.name: {name: _info(engine, name) for name in (b.name for b in mapping.metrics)}},
+        {
+            engine.name: {
+                binding.name: _metrics(engine)[binding.name] for binding in mapping.metrics
+            }
+        },
         outcomes,
     )
     values = sum(len(row.metrics) for row in rows)
@@ -151,8 +156,11 @@ def _engine(catalogue: Catalogue, name: str) -> EngineInfo:
     return catalogue.engines[name]
 
 
-def _info(engine: EngineInfo, name: str) -> MetricInfo:
-    return MetricInfo(engine.metrics[name].unit, engine.metrics[name].better)
+def _metrics(engine: EngineInfo) -> dict[str, MetricInfo]:
+    """Return what the engine reports, and what system logs and soakers may say of it."""
+    logged = derived_metrics(two_sided=engine.two_sided, soak=True)
+    own = {name: MetricInfo(one.unit, one.better) for name, one in engine.metrics.items()}
+    return {**own, **{name: MetricInfo(*info) for name, info in logged.items() if name not in own}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +247,9 @@ class _Reader:
         return info.name, column, lambda text: _parse_parameter(info, text, unit)
 
     def _metric(self, binding: Binding) -> tuple[str, int, Callable[[str], float]]:
-        info = self.engine.metrics[binding.name]
         column, unit = self._source(binding.source)
-        scale = _scale(info, unit)
-        return info.name, column, lambda text: _parse_metric(text, scale)
+        scale = _scale(binding.name, _metrics(self.engine)[binding.name].unit, unit)
+        return binding.name, column, lambda text: _parse_metric(text, scale)
 
     def _report(self, cell: Cell, message: str) -> None:
         self.problems.append(self.file.problem(cell, message))
@@ -259,7 +266,7 @@ def _check_names(mapping: CsvMapping, engine: EngineInfo) -> None:
         raise InputError("say which column names the link, or one name for the link of all rows")
     for kind, known, names in (
         ("parameter", engine.parameters, [*mapping.fixed, *(b.name for b in mapping.parameters)]),
-        ("metric", engine.metrics, [binding.name for binding in mapping.metrics]),
+        ("metric", _metrics(engine), [binding.name for binding in mapping.metrics]),
     ):
         for problem in _name_problems(kind, engine.name, known, names):
             raise InputError(problem)
@@ -296,17 +303,18 @@ def _parse_parameter(info: ParameterInfo, text: str, unit: str) -> Value:
     return info.parse(f"{text}{unit}")
 
 
-def _scale(info: MetricDescription, unit: str) -> Decimal:
-    if info.unit in _COUNTS and not unit:
+def _scale(metric: str, of: str, unit: str) -> Decimal:
+    """Return how much one `unit` is in the metric's base unit `of`."""
+    if of in _COUNTS and not unit:
         return Decimal(1)
     base, scale = DISPLAY.get(unit, ("", 0.0))
-    same = base == info.unit or (base in _COUNTS and info.unit in _COUNTS)
+    same = base == of or (base in _COUNTS and of in _COUNTS)
     if not scale or not same:
-        fitting = ", ".join(name for name, (each, _) in DISPLAY.items() if each == info.unit)
+        fitting = ", ".join(name for name, (each, _) in DISPLAY.items() if each == of)
         said = f"not {unit!r}" if unit else "which has to be said"
         raise InputError(
-            f"metric {info.name!r} has the unit {fitting or info.unit or '1'}, {said}: "
-            f"write {info.name}=COLUMN:UNIT"
+            f"metric {metric!r} has the unit {fitting or of or '1'}, {said}: "
+            f"write {metric}=COLUMN:UNIT"
         )
     # By way of its shortest decimal text, a power of ten or 1024 is exact.
     return Decimal(repr(scale))

@@ -40,10 +40,13 @@ class Base(DeclarativeBase):
 
 
 class Run(Base):
-    """One execution of a plan, or one import. Ids are never used twice."""
+    """One execution of a plan, or one import. Ids are never used twice.
+
+    `uid` names it in every database that it's copied to, where its id is another.
+    """
 
     __tablename__ = "run"
-    __table_args__ = ({"sqlite_autoincrement": True},)
+    __table_args__ = (Index(None, "uid", unique=True), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     plan: Mapped[str]
@@ -59,6 +62,7 @@ class Run(Base):
     state: Mapped[str]
     started_at: Mapped[str]
     ended_at: Mapped[str | None]
+    uid: Mapped[str] = mapped_column(server_default="")
 
 
 class RunFile(Base):
@@ -129,7 +133,11 @@ class BenchCase(Base):
 
 
 class RunCase(Base):
-    """A case of a test of a run, with the replications asked for; ids are in the plan's order."""
+    """A case of a test of a run, with the replications asked for; ids are in the plan's order.
+
+    Where a rule says when there are enough, `least` and `replications` are what it may take, and
+    `ended` why there are no more: narrow, most or budget.
+    """
 
     __tablename__ = "run_case"
     # The index by run alone gives a run's cases in the order of their ids, which is the order of
@@ -147,6 +155,9 @@ class RunCase(Base):
     replications: Mapped[int]
     # Why it was not measured, where its host lacks what that needs.
     skipped: Mapped[str | None]
+    least: Mapped[int | None]
+    rule: Mapped[str | None]
+    ended: Mapped[str | None]
 
 
 class Metric(Base):
@@ -163,12 +174,34 @@ class Metric(Base):
 
 
 class RunMetric(Base):
-    """Which metrics a run's engines could give."""
+    """Which metrics a run's engines could give, and which change (a share) matters to its plan."""
 
     __tablename__ = "run_metric"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
     metric_id: Mapped[int] = mapped_column(ForeignKey("metric.id"), primary_key=True)
+    smallest_change: Mapped[float | None]
+
+
+class BaselineRow(Base):
+    """A name for runs that others are compared with."""
+
+    __tablename__ = "baseline"
+    __table_args__ = (UniqueConstraint("name"),)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    name: Mapped[str]
+    description: Mapped[str]
+    created_at: Mapped[str]
+
+
+class BaselineRun(Base):
+    """A run of a baseline."""
+
+    __tablename__ = "baseline_run"
+
+    baseline_id: Mapped[int] = mapped_column(ForeignKey("baseline.id"), primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
 
 
 class LaunchRow(Base):

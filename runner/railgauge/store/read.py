@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
+from sqlalchemy import case as either
 from sqlalchemy.orm import InstrumentedAttribute
 
 from railgauge.cases import Case
 from railgauge.errors import InputError
+from railgauge.plan.texts import ONLY
 from railgauge.store.models import (
     BenchCase,
     HostFact,
@@ -43,6 +45,52 @@ CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.members_id,
 ]
 
+# Statements are made once: to make one takes longer than to run it on a small run.
+_RUN = select(Run.__table__).where(Run.id == bindparam("run_id"))
+_RUN_CASES = (
+    select(
+        RunCase.test,
+        RunCase.replications,
+        RunCase.skipped,
+        RunCase.least,
+        RunCase.rule,
+        RunCase.ended,
+        *CASE_COLUMNS,
+    )
+    .join(BenchCase)
+    .where(RunCase.run_id == bindparam("run_id"))
+    .order_by(RunCase.id)
+)
+_FILES = (
+    select(RunFile.name, RunFile.text)
+    .where(RunFile.run_id == bindparam("run_id"))
+    .order_by(RunFile.name)
+)
+_FACTS = (
+    select(HostFact.host, HostFact.name, HostFact.value)
+    .where(HostFact.run_id == bindparam("run_id"))
+    .order_by(HostFact.host, HostFact.name, HostFact.recorded_at)
+)
+_FAILURES = (
+    select(
+        RunCase.test,
+        Replication.number,
+        Replication.started_at,
+        Replication.error_code,
+        Replication.error_message,
+        *CASE_COLUMNS,
+    )
+    .join(BenchCase, BenchCase.id == RunCase.case_id)
+    .join(Replication, Replication.run_case_id == RunCase.id)
+    .where(
+        RunCase.run_id == bindparam("run_id"),
+        Replication.number > 0,
+        Replication.status != "ok",
+        Replication.status == "failed",
+    )
+    .order_by(RunCase.id, Replication.number)
+)
+
 
 def make_cases(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Case]:
     """Return the cases in rows of CASE_COLUMNS; equal parameters and members are shared."""
@@ -66,17 +114,21 @@ def _host_lists(connection: Connection, ids: Iterable[int]) -> dict[int, tuple[s
     }
 
 
-def fetch(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    """Return the query's rows by the driver's own cursor: SQLAlchemy's would double the time."""
-    return cast(Iterable[tuple[Any, ...]], connection.execute(query).cursor)
+def fetch(
+    connection: Connection, query: Select[*tuple[Any, ...]], **parameters: object
+) -> Iterable[tuple[Any, ...]]:
+    """Return the query's rows by the driver's own cursor: SQLAlchemy's would double the time.
+
+    `parameters` are the values of its bound ones.
+    """
+    return cast(Iterable[tuple[Any, ...]], connection.execute(query, parameters).cursor)
 
 
 def find_run(connection: Connection, run_id: int) -> Any:
     """Return the row of that run; InputError if there is none."""
     # PostgreSQL's ids are 32 bits wide and SQLite's 64: neither may see a larger one.
     in_range = 0 < run_id < 2**31
-    query = select(Run.__table__).where(Run.id == run_id)
-    row = connection.execute(query).first() if in_range else None
+    row = connection.execute(_RUN, {"run_id": run_id}).first() if in_range else None
     if row is None:
         raise InputError(f"there is no run {run_id} in this database: `railgauge list` shows them")
     return row
@@ -85,37 +137,40 @@ def find_run(connection: Connection, run_id: int) -> Any:
 def stored_run(connection: Connection, run_id: int) -> StoredRun:
     """Return all about one run but its values."""
     row = find_run(connection, run_id)
-    rows = connection.execute(
-        select(RunCase.test, RunCase.replications, RunCase.skipped, *CASE_COLUMNS)
-        .join(BenchCase)
-        .where(RunCase.run_id == run_id)
-        .order_by(RunCase.id)
-    ).all()
-    files = connection.execute(
-        select(RunFile.name, RunFile.text).where(RunFile.run_id == run_id).order_by(RunFile.name)
-    ).all()
+    rows = list(fetch(connection, _RUN_CASES, run_id=run_id))
+    files = fetch(connection, _FILES, run_id=run_id)
+    new = NewRun(**{name: getattr(row, name) for name in RUN_COLUMNS}, files=dict(files))
     facts: dict[str, dict[str, str]] = {}
-    for host, name, value in connection.execute(
-        select(HostFact.host, HostFact.name, HostFact.value)
-        .where(HostFact.run_id == run_id)
-        .order_by(HostFact.host, HostFact.name, HostFact.recorded_at)
-    ):
+    for host, name, value in fetch(connection, _FACTS, run_id=run_id):
         facts.setdefault(host, {})[name] = value
     return StoredRun(
         id=row.id,
-        new=NewRun(**{name: getattr(row, name) for name in RUN_COLUMNS}, files=dict(files)),
+        new=new,
         state=cast(RunState, row.state),
         started_at=row.started_at,
         ended_at=row.ended_at or "",
         cases=tuple(
-            PlannedCase(row[0], case, row[1], row[2] or "")
+            PlannedCase(row[0], case, row[1], row[2] or "", row[3], row[4] or "", row[5] or "")
             for row, case in zip(
-                rows, make_cases(connection, [row[3:] for row in rows]), strict=True
+                rows, make_cases(connection, [row[6:] for row in rows]), strict=True
             )
         ),
         facts=facts,
         peaks=stored_peaks(connection, run_id, hosts_only=True),
+        uid=row.uid,
     )
+
+
+def smallest_changes(connection: Connection, run_id: int) -> dict[tuple[str, str], float]:
+    """Return (engine, metric) -> the smallest change that matters to the run's plan, a share."""
+    find_run(connection, run_id)
+    rows = connection.execute(
+        select(Metric.engine, Metric.name, RunMetric.smallest_change)
+        .join(RunMetric)
+        .where(RunMetric.run_id == run_id)
+        .order_by(Metric.id)
+    )
+    return {(engine, name): share for engine, name, share in rows if share is not None}
 
 
 def open_run(connection: Connection, run_id: int) -> OpenRun:
@@ -142,6 +197,11 @@ def open_run(connection: Connection, run_id: int) -> OpenRun:
     )
 
 
+def run_ids(connection: Connection) -> list[int]:
+    """Return the id of each run, oldest first."""
+    return list(connection.execute(select(Run.id).order_by(Run.started_at, Run.id)).scalars())
+
+
 def run_summaries(connection: Connection) -> list[RunSummary]:
     """Return a line for each run, oldest first."""
     asked = {
@@ -153,6 +213,7 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
         )
     }
     skipped = _skipped(connection)
+    unasked = _unasked(connection)
     ended = _count_replications(connection, Replication.number > 0)
     # Both terms, as SQLite knows the partial index by the first.
     failed = _count_replications(
@@ -161,10 +222,10 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
         Replication.status != "ok",
         Replication.status == "failed",
     )
+    partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
     summaries = []
-    for row in connection.execute(select(Run.__table__).order_by(Run.id)):
+    for row in connection.execute(select(Run.__table__).order_by(Run.started_at, Run.id)):
         cases, replications = asked.get(row.id, (0, 0))
-        skips, left_out = skipped.get(row.id, (0, 0))
         failures = failed.get(row.id, 0)
         summaries.append(
             RunSummary(
@@ -177,28 +238,42 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
                 git_commit=row.git_commit,
                 git_dirty=row.git_dirty,
                 cases=cases,
-                asked=int(replications) - left_out,
+                asked=int(replications) - unasked.get(row.id, 0),
                 measured=ended.get(row.id, 0) - failures,
                 failed=failures,
-                skipped=skips,
+                skipped=skipped.get(row.id, 0),
+                partial=row.id in partial,
             )
         )
     return summaries
 
 
-def _skipped(connection: Connection) -> dict[int, tuple[int, int]]:
-    """Return run -> how many of its cases are skipped, and the replications not done for that."""
-    ended = (
+def _skipped(connection: Connection) -> dict[int, int]:
+    """Return run -> how many of its cases are skipped."""
+    query = (
+        select(RunCase.run_id, func.count())
+        .where(RunCase.skipped.is_not(None))
+        .group_by(RunCase.run_id)
+    )
+    return dict(connection.execute(query).all())
+
+
+def _unasked(connection: Connection) -> dict[int, int]:
+    """Return run -> the replications that skipped cases and those that ended early don't need."""
+    given = (
         select(func.count())
         .where(Replication.run_case_id == RunCase.id, Replication.number > 0)
         .scalar_subquery()
     )
+    # A case that ended before it had its least was cut short.
+    least = either((RunCase.skipped.is_(None), func.coalesce(RunCase.least, 0)), else_=0)
+    needed = either((given < least, least), else_=given)
     query = (
-        select(RunCase.run_id, func.count(), func.sum(RunCase.replications - ended))
-        .where(RunCase.skipped.is_not(None))
+        select(RunCase.run_id, func.sum(RunCase.replications - needed))
+        .where(RunCase.skipped.is_not(None) | RunCase.ended.is_not(None))
         .group_by(RunCase.run_id)
     )
-    return {run: (count, int(left_out)) for run, count, left_out in connection.execute(query)}
+    return {run: int(unasked) for run, unasked in connection.execute(query)}
 
 
 def _count_replications(connection: Connection, *which: ColumnElement[bool]) -> dict[int, int]:
@@ -233,25 +308,7 @@ def done(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]
 def failures(connection: Connection, run_id: int) -> list[Failure]:
     """Return the run's failed replications by the order of the cases in the plan."""
     find_run(connection, run_id)
-    rows = connection.execute(
-        select(
-            RunCase.test,
-            Replication.number,
-            Replication.started_at,
-            Replication.error_code,
-            Replication.error_message,
-            *CASE_COLUMNS,
-        )
-        .join(BenchCase, BenchCase.id == RunCase.case_id)
-        .join(Replication, Replication.run_case_id == RunCase.id)
-        .where(
-            RunCase.run_id == run_id,
-            Replication.number > 0,
-            Replication.status != "ok",
-            Replication.status == "failed",
-        )
-        .order_by(RunCase.id, Replication.number)
-    ).all()
+    rows = list(fetch(connection, _FAILURES, run_id=run_id))
     return [
         Failure(row[0], case, row[1], row[2] or "", row[3] or "", row[4] or "")
         for row, case in zip(rows, make_cases(connection, [row[5:] for row in rows]), strict=True)

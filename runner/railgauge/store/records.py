@@ -15,7 +15,10 @@ from railgauge.peaks import Peak
 from railgauge.systemlog import PortLog, Suspicion, SystemLog
 
 __all__ = [
+    "Baseline",
+    "CaseEnd",
     "Failure",
+    "FoundCase",
     "Launch",
     "MetricInfo",
     "NewRun",
@@ -38,6 +41,9 @@ __all__ = [
 ]
 
 RunState = Literal["unfinished", "complete", "interrupted"]
+# Why a case with a rule got no more replications: its interval is narrow enough, it has had the
+# most that it may have, its measuring time is over.
+CaseEnd = Literal["narrow", "most", "budget"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +73,30 @@ class NewRun:
 class PlannedCase:
     """A case of a test of this run, and how many replications were asked for.
 
-    `skipped` says why it is not measured, empty for a case that is.
+    `skipped` says why it is not measured, empty for a case that is. Where a `rule` says when there
+    are enough, there are `least` to `replications` of them, and `ended` says why there are no more
+    (a CaseEnd; empty for one that goes on). `least` is None for a fixed number.
     """
 
     test: str
     case: Case
     replications: int
     skipped: str = ""
+    least: int | None = None
+    rule: str = ""
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """A metric's unit (base unit) and direction: higher, lower or neither is better."""
+    """A metric's unit (base unit) and direction: higher, lower or neither is better.
+
+    `smallest` is the smallest change that matters to the plan, a share; None where it says none.
+    """
 
     unit: str
     better: str
+    smallest: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +104,10 @@ class RunSummary:
     """A line of `railgauge list`. Times are ISO 8601, UTC; `ended_at` is empty before the end.
 
     Replications: `asked` for, `measured` (ok or suspect) and `failed`; warm-ups don't count. Of the
-    `cases` some were `skipped`: nothing more is asked of them than what they gave before.
+    `cases` some were `skipped`: nothing more is asked of them than what they gave before, as of one
+    that ended early because it's known well enough. One that ran out of time before it had the
+    least it needs still lacks those. A `partial` run measured some of its plan's cases only, as
+    those that confirm others do.
     """
 
     id: int
@@ -105,13 +123,15 @@ class RunSummary:
     measured: int
     failed: int
     skipped: int = 0
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """Everything about a run but its values; of facts and peaks that changed, the last ones.
 
-    `peaks` are the hosts' alone; `Store.peaks` has those of links, too.
+    `peaks` are the hosts' alone; `Store.peaks` has those of links, too. `uid` is the same in every
+    database that the run is copied to.
     """
 
     id: int
@@ -122,6 +142,7 @@ class StoredRun:
     cases: tuple[PlannedCase, ...]
     facts: Mapping[str, Mapping[str, str]]
     peaks: tuple[Peak, ...] = ()
+    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +163,8 @@ class Series:
 
     `values` float64 (n,) in base units, `suspect` bool (n,); warm-ups are left out. `failed` counts
     the replications that failed, `asked` those the plan wanted. A case of which nothing was
-    measured (yet) has n = 0; `skipped` says why it wasn't, if it was left out on purpose.
+    measured (yet) has n = 0; `skipped` says why it wasn't, if it was left out on purpose. `least`,
+    `rule` and `ended` are as in PlannedCase.
     """
 
     run: int
@@ -157,6 +179,33 @@ class Series:
     failed: int
     asked: int
     skipped: str = ""
+    least: int | None = None
+    rule: str = ""
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Runs (ids, oldest first) that others are compared with; `created_at` is ISO 8601, UTC."""
+
+    name: str
+    description: str
+    created_at: str
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCase:
+    """A case with a plan and a test that it was measured in, in how many `runs`.
+
+    `latest` is when the last of them began (ISO 8601, UTC).
+    """
+
+    case: Case
+    plan: str
+    test: str
+    runs: int
+    latest: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import ColumnElement, Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, exists, func, select
 
 from railgauge.cases import Value
 from railgauge.engine.outcome import Status
@@ -86,12 +86,39 @@ def case_replications(
     ]
 
 
+def launched(connection: Connection, run_id: int) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return, by test and case key, when the launches of its first and last value began.
+
+    ISO 8601, UTC, by the controller's clock, unlike the moments of replications, which are by their
+    hosts' own. Failed replications have no value.
+    """
+    began = LaunchRow.started_at
+    rows = connection.execute(
+        select(RunCase.test, BenchCase.key, func.min(began), func.max(began))
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .join(Replication, Replication.run_case_id == RunCase.id)
+        .join(LaunchRow, LaunchRow.id == Replication.launch_id)
+        .where(RunCase.run_id == run_id, Replication.number > 0, Replication.status != "failed")
+        .group_by(RunCase.id, RunCase.test, BenchCase.key)
+    )
+    return {(test, key): (first, last) for test, key, first, last in rows}
+
+
 def logged_cases(connection: Connection, run_id: int, most: int) -> list[tuple[str, str]]:
     """Return (test, case key) of the cases that have system logs, at most `most` of them.
 
     Those with suspect replications come first, each kind in the plan's order.
     """
     find_run(connection, run_id)
+    any_log = (
+        select(LOG.c.id)
+        .join(LaunchRow, LaunchRow.id == LOG.c.launch_id)
+        .join(RunCase, RunCase.id == LaunchRow.run_case_id)
+        .where(RunCase.run_id == run_id)
+    )
+    if connection.execute(any_log.limit(1)).first() is None:
+        # Else every replication would be asked for its log.
+        return []
     # Both terms, as SQLite knows the partial index by the first.
     suspect = (Replication.status != "ok", Replication.status == "suspect")
     found: dict[int, tuple[str, str]] = {}

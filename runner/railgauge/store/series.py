@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, func, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import Connection, Select, bindparam, func, select
 
 from railgauge.cases import Case
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
@@ -26,6 +25,9 @@ class _RunCase:
     test: str
     asked: int
     skipped: str
+    least: int | None
+    rule: str
+    ended: str
     case: Case
     failed: int = 0
 
@@ -34,20 +36,92 @@ class _RunCase:
 _Found = dict[int, dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]]]
 _NOTHING = (np.zeros(0), np.zeros(0, dtype=np.bool_))
 
+# Statements are made once: to make one takes longer than to run it on a small run.
+_CASES = (
+    select(
+        RunCase.id,
+        RunCase.test,
+        RunCase.replications,
+        RunCase.skipped,
+        RunCase.least,
+        RunCase.rule,
+        RunCase.ended,
+        RunCase.case_id,
+    )
+    .where(RunCase.run_id == bindparam("run_id"))
+    .order_by(RunCase.id)
+)
+_METRICS = (
+    select(Metric.id, Metric.engine, Metric.name, Metric.unit, Metric.better)
+    .join(RunMetric)
+    .where(RunMetric.run_id == bindparam("run_id"))
+    .order_by(Metric.id)
+)
+_EXCEPTIONS = (
+    select(Replication.run_case_id, Replication.number, Replication.status)
+    .join(RunCase, RunCase.id == Replication.run_case_id)
+    .where(
+        RunCase.run_id == bindparam("run_id"), Replication.number > 0, Replication.status != "ok"
+    )
+)
+
+
+def _of_metric(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        query.select_from(RunCase)
+        .join(Measurement, Measurement.run_case_id == RunCase.id)
+        .where(
+            RunCase.run_id == bindparam("run_id"),
+            Measurement.metric_id == bindparam("metric_id"),
+            Measurement.number > 0,
+        )
+    )
+
+
+_VALUES, _NUMBERS = (
+    _of_metric(select(column)).order_by(RunCase.id, Measurement.number)
+    for column in (Measurement.value, Measurement.number)
+)
+_COUNTED = _of_metric(select(RunCase.id, func.count())).group_by(RunCase.id).order_by(RunCase.id)
+_LASTS = (
+    select(
+        RunCase.id,
+        select(func.max(Measurement.number))
+        .where(
+            Measurement.run_case_id == RunCase.id,
+            Measurement.metric_id == bindparam("metric_id"),
+            Measurement.number > 0,
+        )
+        .scalar_subquery(),
+    )
+    .where(RunCase.run_id == bindparam("run_id"))
+    .order_by(RunCase.id)
+)
+
 
 def all_series(
     connection: Connection, runs: Iterable[int], metrics: Collection[str] | None
 ) -> list[Series]:
     """Return the series of all the runs: by run, then by the order of its cases and metrics."""
+    # Runs of one plan share their cases, which take longer to build than their values to read.
+    known: dict[int, Case] = {}
     with _no_garbage_collection():
-        return [found for run in runs for found in _run_series(connection, run, metrics)]
+        return [found for run in runs for found in _run_series(connection, run, metrics, known)]
+
+
+def test_names(connection: Connection, runs: Iterable[int]) -> set[str]:
+    """Return the names of the tests of all the runs."""
+    query = select(RunCase.test).distinct()
+    return {
+        name for run in runs for (name,) in fetch(connection, query.where(RunCase.run_id == run))
+    }
 
 
 def _run_series(
-    connection: Connection, run_id: int, metrics: Collection[str] | None
+    connection: Connection, run_id: int, metrics: Collection[str] | None, known: dict[int, Case]
 ) -> list[Series]:
     plan = find_run(connection, run_id).plan
-    cases = _cases(connection, run_id)
+    cases = _cases(connection, run_id, known)
     infos = _metrics(connection, run_id, metrics)
     suspects = _exceptions(connection, run_id, cases)
     found = _values(connection, run_id, infos, suspects)
@@ -71,6 +145,9 @@ def _run_series(
                     failed=row.failed,
                     asked=row.asked,
                     skipped=row.skipped,
+                    least=row.least,
+                    rule=row.rule,
+                    ended=row.ended,
                 )
             )
     return series
@@ -94,29 +171,32 @@ def _expected(
     }
 
 
-def _cases(connection: Connection, run_id: int) -> dict[int, _RunCase]:
-    query = (
-        select(RunCase.id, RunCase.test, RunCase.replications, RunCase.skipped, *CASE_COLUMNS)
-        .join(BenchCase)
-        .where(RunCase.run_id == run_id)
-        .order_by(RunCase.id)
-    )
-    rows = list(fetch(connection, query))
-    cases = make_cases(connection, [row[4:] for row in rows])
+def _cases(connection: Connection, run_id: int, known: dict[int, Case]) -> dict[int, _RunCase]:
+    rows = list(fetch(connection, _CASES, run_id=run_id))
+    if any(row[7] not in known for row in rows):
+        _learn(connection, run_id, known)
     return {
-        row[0]: _RunCase(row[0], row[1], row[2], row[3] or "", case)
-        for row, case in zip(rows, cases, strict=True)
+        number: _RunCase(
+            number, test, asked, skipped or "", least, rule or "", ended or "", known[case_id]
+        )
+        for number, test, asked, skipped, least, rule, ended, case_id in rows
     }
 
 
-def _metrics(connection: Connection, run_id: int, names: Collection[str] | None) -> dict[int, Any]:
-    wanted = (
-        select(Metric.id, Metric.engine, Metric.name, Metric.unit, Metric.better)
-        .join(RunMetric)
-        .where(RunMetric.run_id == run_id)
-        .order_by(Metric.id)
+def _learn(connection: Connection, run_id: int, known: dict[int, Case]) -> None:
+    """Add the run's cases to the `known` ones, by their number in the database."""
+    query = (
+        select(BenchCase.id, *CASE_COLUMNS)
+        .join(RunCase, RunCase.case_id == BenchCase.id)
+        .where(RunCase.run_id == run_id)
     )
-    rows = connection.execute(wanted)
+    new = [row for row in fetch(connection, query) if row[0] not in known]
+    cases = make_cases(connection, [row[1:] for row in new])
+    known.update(zip([row[0] for row in new], cases, strict=True))
+
+
+def _metrics(connection: Connection, run_id: int, names: Collection[str] | None) -> dict[int, Any]:
+    rows = connection.execute(_METRICS, {"run_id": run_id})
     return {row.id: row for row in rows if names is None or row.name in names}
 
 
@@ -125,12 +205,7 @@ def _exceptions(
 ) -> dict[int, list[int]]:
     """Count the failed replications into `cases` and return the suspect ones' numbers by case."""
     suspects: dict[int, list[int]] = {}
-    query = (
-        select(Replication.run_case_id, Replication.number, Replication.status)
-        .join(RunCase, RunCase.id == Replication.run_case_id)
-        .where(RunCase.run_id == run_id, Replication.number > 0, Replication.status != "ok")
-    )
-    for run_case_id, number, status in fetch(connection, query):
+    for run_case_id, number, status in fetch(connection, _EXCEPTIONS, run_id=run_id):
         if status == "failed":
             cases[run_case_id].failed += 1
         else:
@@ -146,18 +221,15 @@ def _values(
 ) -> _Found:
     found: _Found = {}
     for metric_id in metric_ids:
-        # Two scans in one order, sizes and values: so each value crosses into Python alone, which
-        # takes half the time of whole rows.
-        size, last = func.count(), func.max(Measurement.number)
-        query = _of_metric(select(RunCase.id, size, last), run_id, metric_id)
-        sizes = list(fetch(connection, query.group_by(RunCase.id).order_by(RunCase.id)))
-        values = _column(connection, Measurement.value, run_id, metric_id)
+        # Each value crosses into Python alone, which takes half the time of whole rows; how many
+        # each case has is asked beside them, in one order.
+        values = _column(connection, _VALUES, run_id, metric_id)
+        sizes, gaps = _sizes(connection, run_id, metric_id, len(values))
         flags = np.zeros(len(values), dtype=np.bool_)
-        # Without gaps, the n-th value is the one of replication n.
-        gaps = any(row[1] != row[2] for row in sizes if row[0] in suspects)
-        numbers = _column(connection, Measurement.number, run_id, metric_id) if gaps else None
+        gaps = gaps and any(run_case_id in suspects for run_case_id, _ in sizes)
+        numbers = _column(connection, _NUMBERS, run_id, metric_id) if gaps else None
         end = 0
-        for run_case_id, count, _ in sizes:
+        for run_case_id, count in sizes:
             start, end = end, end + count
             if run_case_id in suspects:
                 present = np.arange(1, count + 1) if numbers is None else numbers[start:end]
@@ -166,25 +238,36 @@ def _values(
     return found
 
 
+def _sizes(
+    connection: Connection, run_id: int, metric_id: int, stored: int
+) -> tuple[list[tuple[int, int]], bool]:
+    """Return (run case, how many values of the metric it has) and whether any of them has gaps.
+
+    Without gaps, the n-th value is the one of replication n.
+    """
+    lasts = [
+        (row[0], row[1])
+        for row in _rows(connection, _LASTS, run_id, metric_id)
+        if row[1] is not None
+    ]
+    # Numbers count from 1, each once: where they add up to what is stored, none is missing. So
+    # values need not be counted, which takes as long as to sum them.
+    if sum(number for _, number in lasts) == stored:
+        return lasts, False
+    return [(row[0], row[1]) for row in _rows(connection, _COUNTED, run_id, metric_id)], True
+
+
 def _column(
-    connection: Connection, which: InstrumentedAttribute[Any], run_id: int, metric_id: int
+    connection: Connection, query: Select[*tuple[Any, ...]], run_id: int, metric_id: int
 ) -> NDArray[np.float64]:
-    query = _of_metric(select(which), run_id, metric_id).order_by(RunCase.id, Measurement.number)
-    return np.fromiter(chain.from_iterable(fetch(connection, query)), np.float64)
+    rows = _rows(connection, query, run_id, metric_id)
+    return np.fromiter(chain.from_iterable(rows), np.float64)
 
 
-def _of_metric(
-    query: Select[*tuple[Any, ...]], run_id: int, metric_id: int
-) -> Select[*tuple[Any, ...]]:
-    return (
-        query.select_from(RunCase)
-        .join(Measurement, Measurement.run_case_id == RunCase.id)
-        .where(
-            RunCase.run_id == run_id,
-            Measurement.metric_id == metric_id,
-            Measurement.number > 0,
-        )
-    )
+def _rows(
+    connection: Connection, query: Select[*tuple[Any, ...]], run_id: int, metric_id: int
+) -> Iterable[tuple[Any, ...]]:
+    return fetch(connection, query, run_id=run_id, metric_id=metric_id)
 
 
 @contextmanager

@@ -12,11 +12,14 @@ from sqlalchemy import Connection, Engine
 
 from railgauge.errors import RailgaugeError
 from railgauge.store import (
+    baselines,
     extras,
     extras_read,
+    history,
     log_read,
     log_rows,
     log_write,
+    moments,
     outcomes,
     peaks,
     read,
@@ -29,8 +32,12 @@ from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.connect import connect
 from railgauge.store.explain import BUSY_SECONDS, explained
 from railgauge.store.migrate import migrate
+from railgauge.store.moments import Moment
 from railgauge.store.records import (
+    Baseline,
+    CaseEnd,
     Failure,
+    FoundCase,
     Launch,
     MetricInfo,
     NewRun,
@@ -109,7 +116,7 @@ class Store:
         Only claims exclude each other: whoever measures a run or goes on with one takes it. A claim
         ends with its process, however that ends.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             read.find_run(connection, run_id)
         with ExitStack() as claimed:
             # Errors of what is done inside are not the claim's to explain.
@@ -124,7 +131,7 @@ class Store:
         metrics: Mapping[str, Mapping[str, MetricInfo]],
     ) -> int:
         """Store a run that starts now, and return its id. `metrics`: engine -> metric -> info."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             run_id = write.insert_run(connection, run, cases, metrics)
             self._runs[run_id] = read.open_run(connection, run_id)
         return run_id
@@ -136,7 +143,7 @@ class Store:
         A transaction for each costs a wait for the disk for each, which is more than the rest.
         """
         try:
-            with self._writing() as self._together:
+            with self.writing() as self._together:
                 yield
         except BaseException:
             # They were stored no more than their outcomes.
@@ -181,12 +188,12 @@ class Store:
 
     def add_facts(self, run_id: int, host: str, facts: Mapping[str, str]) -> None:
         """Store what a host is; what the run already knows of it and is the same stays once."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             write.insert_facts(connection, run_id, host, facts)
 
     def add_peaks(self, run_id: int, found: Iterable[Peak]) -> None:
         """Store what hosts could do at most; what the run already knows and is the same stays."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             read.find_run(connection, run_id)
             peaks.insert_peaks(connection, run_id, found)
 
@@ -198,16 +205,24 @@ class Store:
         with self._adding() as connection:
             write.set_skipped(connection, run_id, test, case_key, reason)
 
+    def end_case(self, run_id: int, test: str, case_key: str, ended: CaseEnd | None) -> None:
+        """Store why a case gets no more replications, or (None) that it goes on.
+
+        Many at once are stored `together`.
+        """
+        with self._adding() as connection:
+            write.set_ended(connection, run_id, test, case_key, ended)
+
     def finish_run(self, run_id: int, state: RunState) -> None:
         """Store that the run ended, and how."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             read.find_run(connection, run_id)
             write.set_state(connection, run_id, state)
         self._runs.pop(run_id, None)
 
     def reopen_run(self, run_id: int) -> None:
         """Store that the run goes on."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             self._runs[run_id] = read.open_run(connection, run_id)
             write.set_state(connection, run_id, "unfinished")
 
@@ -228,49 +243,52 @@ class Store:
         """
         rows = list(results)
         idle = log_write.LogsOf(None, False, [log_rows.prepare(log) for log in logs])
-        with self._writing() as connection:
+        with self.writing() as connection:
             run_id = write.insert_run(connection, run, cases, metrics)
             ids = read.open_run(connection, run_id)
-            for launch, some in extras.launches(rows, launches or {}):
-                launch_id = None
-                if launch is not None:
-                    first, _ = outcomes.run_case(ids, *some[0][:2])
-                    launch_id = outcomes.insert_launch(connection, first, launch)
-                prepared = extras.prepare_all(ids, some)
-                keys = outcomes.insert_outcomes(connection, ids, some, launch_id)
-                extras.insert_all(connection, ids, some, keys, prepared, launch_id, self._counters)
+            extras.insert_imported(connection, ids, rows, launches or {}, self._counters)
             log_write.insert_logs(connection, run_id, None, [idle], self._counters)
             write.set_state(connection, run_id, "complete")
         return run_id
 
     def run(self, run_id: int) -> StoredRun:
         """Return all about one run but its values."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read.stored_run(connection, run_id)
 
     def peaks(self, run_id: int) -> tuple[Peak, ...]:
         """Return what the run's hosts and links could do at most, by name and resource."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             read.find_run(connection, run_id)
             return peaks.stored_peaks(connection, run_id)
 
     def runs(self) -> list[RunSummary]:
         """Return a line for each run, oldest first."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read.run_summaries(connection)
+
+    def run_ids(self) -> list[int]:
+        """Return the id of each run, oldest first."""
+        with self.reading() as connection:
+            return read.run_ids(connection)
 
     def done(self, run_id: int) -> dict[tuple[str, str], set[int]]:
         """Return (test, case key) -> numbers of the replications that have an outcome.
 
         A failed one has its outcome, too; warm-ups don't count. Cases without any are left out.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read.done(connection, run_id)
 
     def failures(self, run_id: int) -> list[Failure]:
         """Return the run's failed replications, case by case in the plan's order."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return read.failures(connection, run_id)
+
+    def tests(self, runs: Sequence[int]) -> set[str]:
+        """Return the names of the tests that these runs have cases of."""
+        with self.reading() as connection:
+            return series.test_names(connection, runs)
 
     def series(self, runs: Sequence[int], metrics: Collection[str] | None = None) -> list[Series]:
         """Return every case's values of the named metrics (None: of all), run by run.
@@ -279,8 +297,61 @@ class Store:
         or, where none has any, of those named. So a table can tell what is missing from what was
         never asked.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             return series.all_series(connection, dict.fromkeys(runs), metrics)
+
+    def history(
+        self, case_key: str, metric: str, *, test: str | None = None, plan: str | None = None
+    ) -> list[Series]:
+        """Return the case's series of the metric, one a run (and test), the oldest run first.
+
+        With `test` and `plan` of those only. Runs that have no value of it are left out; a metric
+        whose unit or direction has changed keeps in each series what it was then.
+        """
+        with self.reading() as connection:
+            return history.case_history(connection, case_key, metric, test, plan)
+
+    def find_cases(self, text: str) -> list[FoundCase]:
+        """Return the cases that `text` may mean, those measured last first.
+
+        It is the start of a case's key (four characters or more), or words that all are to be
+        found in its engine, link, hosts, test, plan or parameters, such as `gw→hh datagram=1460`.
+        """
+        with self.reading() as connection:
+            return history.cases_like(connection, text)
+
+    def smallest_changes(self, run_id: int) -> dict[tuple[str, str], float]:
+        """Return (engine, metric) -> the smallest change that matters to the run's plan, a share.
+
+        Only of those metrics for which it says one.
+        """
+        with self.reading() as connection:
+            return read.smallest_changes(connection, run_id)
+
+    def set_baseline(
+        self, name: str, runs: Iterable[int], description: str = "", *, replace: bool = False
+    ) -> None:
+        """Store under a name which runs others are compared with, in place of others if `replace`.
+
+        InputError for a name that it can't have or that there is already, or without any run.
+        """
+        with self.writing() as connection:
+            baselines.insert_baseline(connection, name, runs, description, replace=replace)
+
+    def baselines(self) -> list[Baseline]:
+        """Return the baselines by name."""
+        with self.reading() as connection:
+            return baselines.stored_baselines(connection)
+
+    def baseline(self, name: str) -> Baseline:
+        """Return that baseline; InputError tells which there are."""
+        with self.reading() as connection:
+            return baselines.stored_baseline(connection, name)
+
+    def drop_baseline(self, name: str) -> None:
+        """Forget the baseline; its runs stay. InputError if there is none of that name."""
+        with self.writing() as connection:
+            baselines.delete_baseline(connection, name)
 
     def traces(self, runs: Sequence[int], *, replication: int | None = None) -> list[StoredTrace]:
         """Return which traces there are, run by run: cases in the plan's order, then replications.
@@ -288,12 +359,12 @@ class Store:
         With `replication` those of that number only. The traces themselves are read by `trace`,
         one at a time, as each may have millions of arrivals.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             return traces.stored_traces(connection, dict.fromkeys(runs), replication)
 
     def trace(self, stored: StoredTrace) -> Trace:
         """Return the trace that `traces` told of; StoreError when its bytes are damaged."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return traces.load(connection, stored)
 
     def logs(
@@ -309,42 +380,49 @@ class Store:
         The client's comes first, a group's are by rank; of a group's pair only the pair's two hosts
         come. Warm-ups are left out. Time series come with `series`; StoreError for a damaged one.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             return log_read.logs(connection, run_id, test, case_key, series=series)
 
     def run_logs(self, run_id: int) -> list[StoredLog]:
         """Return the system logs of the idle stretches before and after the run, as they came."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return log_read.run_logs(connection, run_id)
 
     def ports(
         self, run_id: int, *, test: str | None = None, case_key: str | None = None
     ) -> list[StoredPort]:
         """Return what equipment counted: by case, replication, then as it came."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return extras_read.ports(connection, run_id, test, case_key)
 
     def suspicions(self, run_id: int) -> list[StoredSuspicion]:
         """Return why replications are suspect: by case, replication, then as they came."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return extras_read.suspicions(connection, run_id)
 
     def warnings(self, run_id: int) -> list[StoredWarning]:
         """Return what engines warned of, and what of system logs could not be stored, by case."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return extras_read.warnings(connection, run_id)
 
     def replications(self, run_id: int, test: str, case_key: str) -> list[StoredReplication]:
         """Return a case's replications with all their metrics, in order, without warm-ups."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return replications.case_replications(connection, run_id, test, case_key)
+
+    def moments(
+        self, run_id: int, case_keys: Collection[str], metric: str
+    ) -> dict[tuple[str, str], list[Moment]]:
+        """Return one metric of each replication of a run's cases, by test and case key."""
+        with self.reading() as connection:
+            return moments.moments(connection, run_id, case_keys, metric)
 
     def logged_cases(self, run_id: int, most: int) -> list[tuple[str, str]]:
         """Return (test, case key) of at most `most` cases that have system logs.
 
         Those with suspect replications come first, each kind in the plan's order.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             return replications.logged_cases(connection, run_id, most)
 
     def _claim(self, run_id: int) -> AbstractContextManager[None]:
@@ -357,12 +435,12 @@ class Store:
 
     def _open_run(self, run_id: int) -> write.OpenRun:
         if run_id not in self._runs:
-            with self._reading() as connection:
+            with self.reading() as connection:
                 self._runs[run_id] = read.open_run(connection, run_id)
         return self._runs[run_id]
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
         """Give one consistent view of the database, whatever is written meanwhile."""
         with self._explained(), self._engine.connect() as connection:
             if connection.dialect.name == "postgresql":
@@ -372,10 +450,11 @@ class Store:
                 yield connection
 
     def _adding(self) -> AbstractContextManager[Connection]:
-        return self._writing() if self._together is None else nullcontext(self._together)
+        return self.writing() if self._together is None else nullcontext(self._together)
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Connection]:
+        """Give a transaction: all that is done inside is stored, or nothing."""
         try:
             with (
                 self._explained(),

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar, get_args
+from uuid import uuid4
 
-from sqlalchemy import Connection, Integer, Table, bindparam, insert, select, text, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Float, Integer, Table, bindparam, insert, select, text, update
 
 from railgauge.cases import Value
 from railgauge.errors import StoreError
@@ -25,7 +25,7 @@ from railgauge.store.models import (
     RunFile,
     RunMetric,
 )
-from railgauge.store.records import MetricInfo, NewRun, PlannedCase, RunState
+from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase, RunState
 
 _Item = TypeVar("_Item")
 
@@ -34,8 +34,9 @@ _ROWS = 10_000
 # A run's plain values, which stand in its own row.
 RUN_COLUMNS = [name for name in NewRun.__slots__ if name != "files"]
 _ADD_RUN_CASE = text(
-    "INSERT INTO run_case (run_id, case_id, test, replications, skipped) "
-    "SELECT :run, id, :test, :replications, :skipped FROM bench_case WHERE key = :key"
+    "INSERT INTO run_case (run_id, case_id, test, replications, skipped, least, rule, ended) "
+    "SELECT :run, id, :test, :replications, :skipped, :least, :rule, :ended "
+    "FROM bench_case WHERE key = :key"
 )
 
 
@@ -65,7 +66,7 @@ def insert_run(
         for name in RUN_COLUMNS
         for value in [getattr(run, name)]
     }
-    values |= {"state": "unfinished", "started_at": now()}
+    values |= {"state": "unfinished", "started_at": now(), "uid": uuid4().hex}
     run_id = connection.execute(insert(Run).values(**values)).inserted_primary_key
     assert run_id is not None
     _insert_files(connection, run_id[0], run.files)
@@ -118,6 +119,9 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
                     "test": planned.test,
                     "replications": planned.replications,
                     "skipped": plain_text(planned.skipped) or None,
+                    "least": planned.least,
+                    "rule": plain_text(planned.rule) or None,
+                    "ended": planned.ended or None,
                     "key": planned.case.key,
                 }
                 for planned in some
@@ -147,22 +151,33 @@ def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[
 def _insert_metrics(
     connection: Connection, run_id: int, metrics: Mapping[str, Mapping[str, MetricInfo]]
 ) -> None:
-    rows = [
-        {"engine": engine, "name": name, "unit": info.unit, "better": info.better}
+    given = [
+        (engine, name, info)
         for engine, infos in sorted(metrics.items())
         for name, info in infos.items()
+    ]
+    rows = [
+        {"engine": engine, "name": name, "unit": info.unit, "better": info.better}
+        for engine, name, info in given
     ]
     if not rows:
         return
     insert_missing(connection, Metric, rows)
-    wanted = select(bindparam("run", type_=Integer), Metric.id).where(
+    smallest = bindparam("smallest", type_=Float(53))
+    wanted = select(bindparam("run", type_=Integer), Metric.id, smallest).where(
         Metric.engine == bindparam("engine"),
         Metric.name == bindparam("name"),
         Metric.unit == bindparam("unit"),
         Metric.better == bindparam("better"),
     )
-    statement = insert(RunMetric).from_select(["run_id", "metric_id"], wanted)
-    connection.execute(statement, [row | {"run": run_id} for row in rows])
+    columns = ["run_id", "metric_id", "smallest_change"]
+    connection.execute(
+        insert(RunMetric).from_select(columns, wanted),
+        [
+            row | {"run": run_id, "smallest": info.smallest}
+            for row, (*_, info) in zip(rows, given, strict=True)
+        ],
+    )
 
 
 def insert_missing(
@@ -171,9 +186,20 @@ def insert_missing(
     rows: Sequence[Mapping[str, object]],
 ) -> None:
     """Store those of the rows that aren't there already, by whatever key the table has."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     # inline: no RETURNING, whose rows would be collected for nothing.
-    connection.execute(dialect.insert(model).on_conflict_do_nothing().inline(), list(rows))
+    statement = _insert(connection, model).on_conflict_do_nothing().inline()
+    connection.execute(statement, list(rows))
+
+
+def _insert(connection: Connection, table: Any) -> Any:
+    # Imported here, as who only reads would wait for what writes to a database that isn't there.
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table)
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table)
 
 
 def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[str, str]) -> None:
@@ -199,11 +225,27 @@ def set_skipped(
     connection: Connection, run_id: int, test: str, case_key: str, reason: str | None
 ) -> None:
     """Store why the case is skipped, or (None) that it isn't."""
+    text = None if reason is None else plain_text(reason)
+    _update_case(connection, run_id, test, case_key, {"skipped": text})
+
+
+def set_ended(
+    connection: Connection, run_id: int, test: str, case_key: str, ended: str | None
+) -> None:
+    """Store why the case gets no more replications, or (None) that it goes on."""
+    if ended is not None and ended not in get_args(CaseEnd):
+        raise StoreError(f"a case ends as {', '.join(get_args(CaseEnd))}, not as {ended!r}")
+    _update_case(connection, run_id, test, case_key, {"ended": ended})
+
+
+def _update_case(
+    connection: Connection, run_id: int, test: str, case_key: str, values: Mapping[str, str | None]
+) -> None:
     which = select(BenchCase.id).where(BenchCase.key == case_key).scalar_subquery()
     found = connection.execute(
         update(RunCase)
         .where(RunCase.run_id == run_id, RunCase.test == test, RunCase.case_id == which)
-        .values(skipped=None if reason is None else plain_text(reason))
+        .values(**values)
     )
     if found.rowcount != 1:
         raise StoreError(f"run {run_id} has no case {case_key} in a test {test!r}")

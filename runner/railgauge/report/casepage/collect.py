@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.cases import Case
+from railgauge.catalogue.headlines import HEADLINES
 from railgauge.report.casepage.records import CaseRecords
 from railgauge.report.casepage.view import CasePage, make_case_page
-from railgauge.report.default import HEADLINES, stem
+from railgauge.report.default import stem
 from railgauge.report.naming import CaseNames, parameter_texts
 from railgauge.store.records import StoredRun
 from railgauge.systemlog import PortLog, Suspicion, SystemLog

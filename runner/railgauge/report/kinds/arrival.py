@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from railgauge.report.axes import Axis
 from railgauge.report.figure import Content, Plotted
+from railgauge.report.figure_model import FigureSpec
 from railgauge.report.kinds import traced
-from railgauge.report.kinds.base import Kind, Line, scale_of
-from railgauge.report.model import FigureSpec
+from railgauge.report.kinds.base import Kind, Line, Shows, scale_of
 from railgauge.report.number import best_unit, scale, shown
 from railgauge.report.table import Cell, Column, Heading, Row, RowLabel, Table
 from railgauge.report.thin import visible_points
@@ -123,9 +123,8 @@ def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) 
 
 
 KIND: Kind[StoredTrace] = Kind(
-    x="",
-    y="s",
-    log=(),
+    x=Shows(unit=""),
+    y=Shows(unit="s"),
     most=7,
     absent=traced.ABSENT,
     members=traced.one_of_each_case,

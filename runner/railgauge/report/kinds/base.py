@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from railgauge.cases import Case
 from railgauge.errors import InputError
 from railgauge.report.axes import Axis, Placed
 from railgauge.report.figure import Content, Scale
-from railgauge.report.model import FigureSpec, XSpec, YSpec
+from railgauge.report.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.number import fitting_units, scale
 
 if TYPE_CHECKING:
@@ -38,26 +39,50 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True)
+class Shows:
+    """What may stand on an axis of a kind, and what a definition says of it.
+
+    `unit` is the base unit of what the kind itself puts there; None where the definition chooses.
+    `axis`: the key `axis` names a parameter with numbers ("number") or any axis ("any"); `choices`
+    are all that it may name instead. `metric`: the key `metric` names one, of which a "statistic"
+    is shown or all "values". `log`, `limits`: whether it may be logarithmic, and end at `from` or
+    `to`.
+    """
+
+    unit: str | None = None
+    axis: Literal["", "number", "any"] = ""
+    metric: Literal["", "statistic", "values"] = ""
+    choices: tuple[str, ...] = ()
+    log: bool = False
+    limits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Kind(Generic[M]):
     """A kind of figure.
 
-    `x` is the base unit of its x axis, None where the definition chooses a parameter (`x.axis`);
-    `y` that of its y axis, None where it chooses a metric (`y.metric`). `log` are those of the two
-    that may be logarithmic. `members` reads the measurements, `absent` says what to do when there
-    are none, `draw` makes the content; no more than `most` series can be told apart, where
-    they aren't drawn `together` as one. `lacking` names the cases that `members` has nothing of and
-    should have.
+    `members` reads the measurements, `absent` says what to do when there are none, `draw` makes the
+    content; no more than `most` series can be told apart, where they aren't drawn `together` as
+    one. `lacking` names the cases that `members` has nothing of and should have. `errors`, `bins`:
+    whether a definition may say so. `along` is the axis in which what is of one series differs.
     """
 
-    x: str | None
-    y: str | None
-    log: tuple[str, ...]
+    x: Shows
+    y: Shows
     most: int
     absent: str
     members: Callable[[Store, Sequence[int], FigureSpec], list[M]]
     draw: Callable[[FigureSpec, Store, Sequence[Line[M]], Callable[[str], Axis]], Content]
     lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]]
     together: bool = False
+    errors: bool = False
+    bins: bool = False
+    along: Callable[[FigureSpec], str] = attrgetter("x.axis")
+
+    @property
+    def traced(self) -> bool:
+        """Tell whether it shows traces, and no metric."""
+        return not self.x.metric and not self.y.metric
 
 
 def scale_of(
@@ -76,4 +101,6 @@ def scale_of(
         )
     shown_unit = "" if unit == "1" else unit
     chosen_log = log if said.log is None else said.log
-    return Scale(said.title or title, shown_unit, chosen_log), float(per_unit)
+    low, high = (said.from_, said.to) if isinstance(said, YSpec) else (None, None)
+    shown_scale = Scale(said.title or title, shown_unit, chosen_log, low=low, high=high)
+    return shown_scale, float(per_unit)

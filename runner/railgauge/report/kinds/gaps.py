@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from railgauge.report.axes import Axis
 from railgauge.report.figure import Content, Plotted
+from railgauge.report.figure_model import FigureSpec
 from railgauge.report.kinds import traced
-from railgauge.report.kinds.base import Kind, Line, scale_of
-from railgauge.report.model import FigureSpec
+from railgauge.report.kinds.base import Kind, Line, Shows, scale_of
 from railgauge.report.number import best_unit, scale, shown
 from railgauge.trace import interarrival
 
@@ -91,9 +91,8 @@ def _told(gaps: NDArray[np.int64]) -> str:
 
 
 KIND: Kind[StoredTrace] = Kind(
-    x="s",
-    y="",
-    log=("x",),
+    x=Shows(unit="s", log=True),
+    y=Shows(unit=""),
     most=7,
     absent=traced.ABSENT,
     members=traced.one_of_each_case,

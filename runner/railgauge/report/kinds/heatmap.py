@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.analysis import Summary, summarise
+from railgauge.analysis import summarise
 from railgauge.cases import Value
 from railgauge.errors import InputError
 from railgauge.report.axes import Axis
 from railgauge.report.colours import colours
 from railgauge.report.figure import Content, Grid, Scale
+from railgauge.report.figure_model import FigureSpec
 from railgauge.report.kinds import valued
-from railgauge.report.kinds.base import Kind, Line, scale_of
+from railgauge.report.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.kinds.colouring import Colouring, better
+from railgauge.report.kinds.limits import crossed
 from railgauge.report.matrix import Matrix, make_matrix
-from railgauge.report.model import FigureSpec
-from railgauge.report.notes import STATISTIC_WORDS
+from railgauge.report.narrowness import alarms
 from railgauge.report.number import best_unit
+from railgauge.report.statistic import FIELDS, record, words_of
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -28,15 +31,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("run", "test", "link", "case_key", "client_host", "server_host")
 # More cells a side, and the files grow to megabytes that nobody can tell apart.
-_MOST_CELLS = 80
+MOST_CELLS = 80
 _MOST_NAMES = 40
-_BAR_STEPS = 64
-# One pair a hundred times slower must not make all the others look the same.
-_WIDEST = 4.0
-# And noise must not look like a difference.
-_NARROWEST = 0.05
-# What is good of the statistics that aren't values of the metric.
-_BETTER = {"stdev": "lower", "mean_absolute_deviation": "lower", "cv": "lower", "n": "higher"}
 
 
 def _members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
@@ -51,12 +47,12 @@ def _draw(
     axis_of: Callable[[str], Axis],
 ) -> Content:
     shown = lines[0].members
-    statistic = figure.y.statistic if "statistic" in figure.y.model_fields_set else "median"
+    statistic = valued.shown_statistic(figure, shown, "median")
     base = valued.base_unit(figure, statistic, shown)
     clients, servers = axis_of("client_host"), axis_of("server_host")
     matrix = make_matrix(f"figure {figure.name!r}", shown, statistic, clients)
     found = matrix.values[~np.isnan(matrix.values)]
-    title = valued.what(figure.y.metric, statistic, "median")
+    title = valued.what(figure.metric, statistic, statistic == "median")
     scale, per_unit = scale_of(
         figure, figure.y, title, base, best_unit(base, found.tolist()), log=False
     )
@@ -65,10 +61,12 @@ def _draw(
             f"figure {figure.name!r}: a value of 0 or less has no place on a logarithmic scale:"
             " leave out 'log' of 'y'"
         )
-    lower = _BETTER.get(statistic, shown[0].better) == "lower"
-    colouring = _Colouring(found / per_unit, scale, lower)
-    step = math.ceil(len(matrix.hosts) / _MOST_CELLS)
+    good = better(statistic, shown[0].better)
+    lower = good == "lower"
+    colouring = Colouring(found / per_unit, scale, good)
+    step = math.ceil(len(matrix.hosts) / MOST_CELLS)
     worst = _worst(matrix.values / per_unit, step, lower)
+    names = tics([clients.text(host) for host in matrix.hosts], step)
     header, records = _records(shown)
     return Content(
         style="grid",
@@ -80,64 +78,17 @@ def _draw(
         records=records,
         notes=tuple(_notes(shown, matrix, statistic, colouring, step)),
         grid=Grid(
-            size=len(worst),
-            cells=_cells(worst, colouring),
+            columns=len(worst),
+            rows=len(worst),
+            cells=cells(worst, colouring),
             missing=np.argwhere(_any_in(matrix.missing, step))[:, ::-1].astype(np.float64),
             bar=colouring.bar(len(worst)),
-            tics=_tics([clients.text(host) for host in matrix.hosts], step),
+            x_tics=names,
+            y_tics=names,
             bar_tics=colouring.tics(len(worst)),
-            colours=Scale(f"{scale.title}, dark is worse", scale.unit),
+            colours=colouring.title,
         ),
     )
-
-
-class _Colouring:
-    """Which value has which colour: dark is worse; `values` (n,) are in the scale's unit."""
-
-    def __init__(self, values: NDArray[np.float64], scale: Scale, lower: bool) -> None:
-        self.scale, self.lower = scale, lower
-        self.low, self.high = _ends(values)
-        self.beyond = int(np.count_nonzero((values < self.low) | (values > self.high)))
-
-    def shares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how good each of `values` is, from 0 to 1."""
-        ends = np.array([self.low, self.high])
-        # Both ends are shares of a median above 0 where there may be logarithms.
-        low, high = np.log(ends) if self.scale.log else ends
-        seen = np.log(values) if self.scale.log else values
-        shares: NDArray[np.float64] = np.clip((seen - low) / (high - low), 0.0, 1.0)
-        return 1.0 - shares if self.lower else shares
-
-    def bar(self, size: int) -> NDArray[np.float64]:
-        """Return the legend's steps beside `size` rows, the worst at the bottom."""
-        shares = (np.arange(_BAR_STEPS) + 0.5) / _BAR_STEPS
-        edges = size - 0.5 - np.arange(_BAR_STEPS + 1) / _BAR_STEPS * size
-        return np.column_stack((edges[:-1], edges[1:], shares, colours(shares)))
-
-    def tics(self, size: int) -> tuple[tuple[float, str], ...]:
-        """Return where round values stand beside the legend."""
-        step = _round_step(self.high - self.low)
-        first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        marks = np.arange(first, last + 1, dtype=np.float64) * step
-        places = size - 0.5 - self.shares(marks) * size
-        return tuple(
-            (place, f"{mark:.6g}") for place, mark in zip(places.tolist(), marks, strict=True)
-        )
-
-
-def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
-    if not len(values):
-        return 0.0, 1.0
-    middle, low, high = float(np.median(values)), float(values.min()), float(values.max())
-    if middle > 0:
-        low = min(max(low, middle / _WIDEST), middle * (1 - _NARROWEST))
-        high = max(min(high, middle * _WIDEST), middle * (1 + _NARROWEST))
-    return (low, high) if high > low else (low, low + 1.0)
-
-
-def _round_step(span: float) -> float:
-    power = 10.0 ** math.floor(math.log10(span / 4))
-    return next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= 6)
 
 
 def _worst(values: NDArray[np.float64], step: int, lower: bool) -> NDArray[np.float64]:
@@ -159,15 +110,17 @@ def _blocks(values: NDArray[np.float64], step: int, beyond: float) -> NDArray[np
     return padded.reshape(count, step, count, step)
 
 
-def _cells(worst: NDArray[np.float64], colouring: _Colouring) -> NDArray[np.float64]:
+def cells(worst: NDArray[np.float64], colouring: Colouring) -> NDArray[np.float64]:
+    """Return `Grid.cells` of the values in `worst` (rows, columns), NaN: none."""
     rows, columns = np.nonzero(~np.isnan(worst))
     values = worst[rows, columns]
     return np.column_stack((columns, rows, values, colours(colouring.shares(values))))
 
 
-def _tics(names: Sequence[str], step: int) -> tuple[tuple[float, str], ...]:
-    cells = range(0, math.ceil(len(names) / step), math.ceil(len(names) / step / _MOST_NAMES))
-    return tuple((float(cell), names[cell * step]) for cell in cells)
+def tics(names: Sequence[str], step: int = 1) -> tuple[tuple[float, str], ...]:
+    """Return where which of the rows' (or columns') `names` stand, `step` of them in a cell."""
+    places = range(0, math.ceil(len(names) / step), math.ceil(len(names) / step / _MOST_NAMES))
+    return tuple((float(place), names[place * step]) for place in places)
 
 
 def _host_scale(said: str, axis: Axis, usual: str) -> Scale:
@@ -208,24 +161,19 @@ def _line(matrix: Matrix, values: NDArray[np.float64], lower: bool, axis: Axis) 
 
 
 def _notes(
-    shown: Sequence[Series], matrix: Matrix, statistic: str, colouring: _Colouring, step: int
+    shown: Sequence[Series], matrix: Matrix, statistic: str, colouring: Colouring, step: int
 ) -> list[str]:
     counts = {len(one.values) for one in shown if len(one.values)}
-    notes = ["Rows are clients, columns servers; darker is worse."]
+    darker = "worse" if colouring.good else "less"
+    notes = [f"Rows are clients, columns servers; darker is {darker}."]
     if counts and counts != {1}:
         several = "–".join(str(count) for count in sorted({min(counts), max(counts)}))
-        name = STATISTIC_WORDS.get(statistic, statistic)
-        notes[0] += f" Of each pair the {name} of {several} replications."
-    if colouring.beyond:
-        pairs = "pair is" if colouring.beyond == 1 else "pairs are"
-        notes.append(
-            f"{colouring.beyond} {pairs} more than {_WIDEST:g} times better or worse than the"
-            " median: shown in the colour of that end."
-        )
+        notes[0] += f" Of each pair the {words_of(statistic)} of {several} replications."
+    notes += colouring.notes("pair")
     missing = int(np.count_nonzero(matrix.missing))
-    if missing:
-        pairs = "pair has" if missing == 1 else "pairs have"
-        notes.append(f"A cross: {missing} {pairs} no value, failed or not measured.")
+    measured = sum(1 for one in shown if len(one.values))
+    numberless = measured - int(np.count_nonzero(~np.isnan(matrix.values)))
+    notes += crossed(missing, "pair", numberless, statistic)
     if step > 1:
         notes.append(
             f"A cell stands for {step} by {step} hosts and shows the worst pair among them."
@@ -233,26 +181,29 @@ def _notes(
     suspect = sum(1 for one in shown if one.suspect.any())
     if suspect:
         notes.append(f"Pairs with suspect replications, which are included: {suspect}.")
-    return notes
+    return [*notes, *alarms(shown)]
 
 
 def _records(
     shown: Sequence[Series],
 ) -> tuple[tuple[str, ...], tuple[tuple[Value | None, ...], ...]]:
-    nothing = (0,) + (None,) * (len(Summary._fields) - 1)
-    return (*_COLUMNS, *Summary._fields), tuple(
+    nothing = (0,) + (None,) * (len(FIELDS) - 1)
+    return (*_COLUMNS, *FIELDS), tuple(
         (
             *(one.run, one.test, one.case.link, one.case.key, one.case.client, one.case.server),
-            *(summarise(one.values) if len(one.values) else nothing),
+            *(_record(one) if len(one.values) else nothing),
         )
         for one in shown
     )
 
 
+def _record(one: Series) -> tuple[int | float | str | None, ...]:
+    return record(summarise(one.values), one.metric, one.unit)
+
+
 KIND: Kind[Series] = Kind(
-    x="",
-    y=None,
-    log=("y",),
+    x=Shows(unit=""),
+    y=Shows(metric="statistic", log=True),
     most=1,
     absent="name a run of pairs of hosts, or another metric",
     members=_members,

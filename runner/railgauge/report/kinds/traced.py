@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from railgauge.cases import Case, Value
+from railgauge.report.figure_model import FigureSpec
 from railgauge.report.kinds.base import Lacking
-from railgauge.report.model import FigureSpec
 
 if TYPE_CHECKING:
     from railgauge.store import Store

@@ -1,0 +1,72 @@
+"""How quick a comparison of many cases is, and how often it is wrong: `make bench-compare`.
+
+The time has to stay under 2 s for 10,000 cases of 10 and 10 replications. Nothing may be told to
+have changed in more than 5 of 100 cases, nor in more than 5 of 100 comparisons of 50 cases in
+which nothing did, whatever way the values vary; a slowdown of 3 % with 1 % of noise has to be
+found in 95 of 100; but for what the draws are off by. Exit status 1 if one of these isn't so.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+
+import numpy as np
+from comparison_samples import KINDS, false_alarms, found_slower, normal
+
+from railgauge.analysis import Side, compare_all
+
+# With 10 among 50 cases it is 95 of 100 by simulation; 2,000 draws are off by one at most.
+SECONDS, SHARE, POWER = 2.0, 0.05, 0.94
+TIMES = 200
+# 95 of 100 times so many draws aren't off by more.
+COMPARISONS = SHARE + 1.64 * math.sqrt(SHARE * (1 - SHARE) / TIMES)
+SHAPES = [(10_000, 1, 10), (10_000, 5, 10), (5_000, 1, 100), (500, 1, 1000)]
+
+
+def main() -> int:
+    fine = all([speed(), *(alarms(baseline) for baseline in (1, 3, 5)), power()])
+    return 0 if fine else 1
+
+
+def speed() -> bool:
+    """Print the processor time of comparisons; the first has a limit."""
+    draw = np.random.default_rng(1)
+    taken = []
+    for cases, runs, n in SHAPES:
+        for kind, digits in (("", 9), (", many ties", 0)):
+            values = draw.normal(100, 1, (cases, runs + 1, n)).round(digits)
+            pairs = [(Side(list(case[:-1])), Side([case[-1]])) for case in values]
+            begin = time.process_time()
+            compare_all(pairs, ["lower"] * cases, [0.02] * cases)
+            taken.append(time.process_time() - begin)
+            print(f"{cases:6,} cases, {runs} × {n} and {n} values{kind}: {taken[-1]:.2f} s")
+    return max(taken[:2]) < SECONDS
+
+
+def alarms(baseline: int) -> bool:
+    """Print how often a change is told where there is none, and where there is one of 3 %."""
+    print(f"\n{TIMES} comparisons of 50 cases, 10 replications, with {baseline} earlier runs:")
+    print(f"{'values':20}{'false, of cases':>18}{'of comparisons':>18}{'3 % slower found':>18}")
+    fine = True
+    for name, kind in KINDS.items():
+        cases, comparisons = false_alarms(np.random.default_rng(1), kind, TIMES, baseline=baseline)
+        found = found_slower(np.random.default_rng(2), kind, TIMES, baseline=baseline)
+        print(f"{name:20}{cases:18.2%}{comparisons:18.1%}{found:18.1%}", flush=True)
+        fine &= cases <= SHARE and comparisons <= COMPARISONS
+    return fine
+
+
+def power() -> bool:
+    """Print how often a slowdown of 3 % is found at 1 % of noise, many times over."""
+    print()
+    shares = []
+    for cases in (1, 10, 50):
+        shares.append(found_slower(np.random.default_rng(3), normal, 10 * TIMES, cases=cases))
+        print(f"3 % slower with 1 % of noise, one of {cases} cases: found in {shares[-1]:.1%}")
+    return min(shares) >= POWER
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,258 @@
+"""Change points: how often none is one, how well one is dated, and how long a history takes.
+
+By simulation: the share of series without a change that have a point, for 10, 60, 120 and 365
+nights of many kinds; the share of changes of 5 % (and 3 %) in 60 nights of 2 % noise that are dated
+within two nights. Then the times of `change_points` over 1,000 nights, of
+`railgauge history CASE` over a database of 1,000 nights of 100 cases of 10 replications, and of
+`railgauge history --all` over the last 100 of them.
+
+    python benchmarks/history.py [--series 2000] [--nights 1000] [--cases 100] [--only simulation]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+import resource
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.analysis import change_points
+from railgauge.cases import Case, case_key
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, NewRun, PlannedCase
+
+Values = NDArray[np.float64]
+NOISE = 0.02
+REPLICATIONS = 10
+# What is measured is held against these, in % and s.
+MOST_FALSE, LEAST_DATED, MOST_SECONDS, MOST_POINTS_SECONDS = 5.0, 95.0, 1.0, 0.2
+
+
+def normal(random: np.random.Generator, n: int) -> Values:
+    return random.standard_normal(n)
+
+
+def exponential(random: np.random.Generator, n: int) -> Values:
+    return random.exponential(1, n)
+
+
+def log_normal(random: np.random.Generator, n: int) -> Values:
+    return random.lognormal(0, 1, n) / 2.16
+
+
+def heavy_tails(random: np.random.Generator, n: int) -> Values:
+    return random.standard_t(3, n) / math.sqrt(3)
+
+
+def two_modes(random: np.random.Generator, n: int) -> Values:
+    return 0.5 * random.standard_normal(n) + 2.5 * (random.random(n) < 0.3)
+
+
+def outliers(random: np.random.Generator, n: int) -> Values:
+    """Three of a hundred nights are 10 to 40 % slower."""
+    values = random.standard_normal(n)
+    struck = random.random(n) < 0.03
+    values[struck] -= random.uniform(5, 25, int(struck.sum()))
+    return values
+
+
+def two_nights_out(random: np.random.Generator, n: int) -> Values:
+    """Once in a hundred nights, that one and the next are a quarter slower."""
+    values = random.standard_normal(n)
+    for first in np.flatnonzero(random.random(n) < 0.01).tolist():
+        values[first : first + 2] -= 15
+    return values
+
+
+def dependent(share: float) -> Callable[[np.random.Generator, int], Values]:
+    def draw(random: np.random.Generator, n: int) -> Values:
+        values = random.standard_normal(n)
+        for i in range(1, n):
+            values[i] = share * values[i - 1] + math.sqrt(1 - share**2) * values[i]
+        return values
+
+    return draw
+
+
+# Those the limit is promised for come first.
+DRAWS = {
+    "normal": normal,
+    "skewed (exponential)": exponential,
+    "outlier nights": outliers,
+    "dependent, 0.3": dependent(0.3),
+    "skewed (log-normal, sigma 1)": log_normal,
+    "heavy tails (t, 3)": heavy_tails,
+    "two modes, 70:30": two_modes,
+    "two nights out": two_nights_out,
+    "dependent, 0.5": dependent(0.5),
+}
+PROMISED = 4
+
+
+def simulate(series: int) -> bool:
+    good = True
+    lengths = (10, 60, 120, 365)
+    print(f"series of which a point was found though nothing changed, in % ({series} each)")
+    print(f"{'nights':32}" + "".join(f"{n:>8}" for n in lengths))
+    for place, (name, draw) in enumerate(DRAWS.items()):
+        shares = []
+        for n in lengths:
+            random = np.random.default_rng([1, n])
+            found = (change_points(np.exp(NOISE * draw(random, n))) for _ in range(series))
+            shares.append(100 * sum(map(bool, found)) / series)
+        good &= place >= PROMISED or max(shares) <= MOST_FALSE
+        print(f"{name:32}" + "".join(f"{share:8.1f}" for share in shares), flush=True)
+    print("\nchanges in 60 nights of 2 % noise, dated within two nights, in %")
+    columns = (("5 %, night 10-50", 0.05, 10, 51), ("5 %, night 5 or 55", 0.05, 5, 6))
+    columns += (("3 %, night 20-40", 0.03, 20, 41),)
+    print(f"{'nights':32}" + "".join(f"{name:>20}" for name, *_ in columns))
+    for name, draw in DRAWS.items():
+        shares = [dated(draw, size, (low, high), series) for _, size, low, high in columns]
+        good &= name != "normal" or shares[0] >= LEAST_DATED
+        print(f"{name:32}" + "".join(f"{share:20.1f}" for share in shares), flush=True)
+    return good
+
+
+def dated(
+    draw: Callable[[np.random.Generator, int], Values],
+    size: float,
+    places: tuple[int, int],
+    series: int,
+) -> float:
+    random = np.random.default_rng(2)
+    near = 0
+    for number in range(series):
+        place = int(random.integers(*places))
+        values = np.exp(NOISE * draw(random, 60))
+        values[place:] *= 1 + size if number % 2 else 1 - size
+        if number % 4 > 1:
+            values, place = values[::-1], 60 - place
+        near += any(abs(point.index - place) <= 2 for point in change_points(values))
+    return 100 * near / series
+
+
+def case(number: int) -> Case:
+    link, client, server = f"gw→n{number}", "gw", f"n{number}"
+    parameters: dict[str, int | float | str] = {"mode": "stream", "duration": 5.0, "datagram": 1460}
+    key = case_key("udp", link, client, server, parameters)
+    return Case(key, "udp", link, client, server, parameters)
+
+
+def build(path: Path, nights: int, cases: int) -> None:
+    """Store so many nights; each case got 5 % slower once."""
+    random = np.random.default_rng(3)
+    planned = [PlannedCase("stream", case(number), REPLICATIONS) for number in range(cases)]
+    changed = random.integers(10, nights - 10, cases)
+    metrics = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    with Store.open(str(path)) as store:
+        for night in range(nights):
+            commit = hashlib.sha1(f"{night // 7}".encode()).hexdigest()
+            new = NewRun("nightly", "", "/", commit, False, 1, "benchmark", "0", "", {})
+            run = store.begin_run(new, planned, metrics)
+            kernel = f"6.1.{night // 100}"
+            for host in ("gw", "n0", "n1"):
+                store.add_facts(run, host, {"kernel": kernel})
+            store.finish_run(run, "complete")
+    # By SQL, as a million commits of one replication each would take five minutes.
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(
+            "UPDATE run SET started_at ="
+            " strftime('%Y-%m-%dT02:00:00.000000Z', '2024-01-01', (id - 1) || ' days')"
+        )
+        (metric,) = connection.execute("SELECT id FROM metric").fetchone()
+        ids = connection.execute("SELECT id, run_id FROM run_case ORDER BY id").fetchall()
+        for run_case, run in ids:
+            late = run - 1 >= changed[(run_case - 1) % cases]
+            level = 1e9 * (0.95 if late else 1) * math.exp(NOISE * random.standard_normal())
+            values = level * np.exp(0.005 * random.standard_normal(REPLICATIONS))
+            numbered = list(enumerate(values.tolist(), 1))
+            connection.executemany(
+                "INSERT INTO replication (run_case_id, number, status) VALUES (?, ?, 'ok')",
+                [(run_case, number) for number, _ in numbered],
+            )
+            connection.executemany(
+                "INSERT INTO value (run_case_id, metric_id, number, value) VALUES (?, ?, ?, ?)",
+                [(run_case, metric, number, value) for number, value in numbered],
+            )
+    connection.close()
+
+
+def seconds(action: Callable[[], object], repeats: int = 5) -> float:
+    taken = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def processor_seconds(action: Callable[[], object]) -> float:
+    """Return the CPU time of what `action` starts: about what an idle machine takes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    action()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def command(*arguments: object) -> Callable[[], object]:
+    words = [sys.executable, "-m", "railgauge", "history", *map(str, arguments)]
+    return lambda: subprocess.run(words, check=True, capture_output=True)
+
+
+def measure_times(nights: int, cases: int) -> bool:
+    random = np.random.default_rng(4)
+    values = np.exp(NOISE * random.standard_normal(1000))
+    values[500:] *= 0.95
+    points = seconds(lambda: change_points(values))
+    wandering = np.exp(np.cumsum(NOISE / 2 * random.standard_normal(1000)))
+    worst = seconds(lambda: change_points(wandering))
+    print(
+        f"\nchange_points of 1,000 nights: {points:.3f} s; of a level that wanders: {worst:.3f} s"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "history.db"
+        build(path, nights, cases)
+        with Store.open(str(path)) as store:
+            reading = seconds(lambda: store.history(case(1).key, "throughput"))
+        one = seconds(command(case(1).key, "--db", path))
+        cpu = processor_seconds(command(case(1).key, "--db", path))
+        drawn = seconds(command(case(1).key, "--db", path, "--out", Path(name) / "out"), 3)
+        few = seconds(command("--all", "--nights", 100, "--db", path), 3)
+    print(f"{nights:,} nights of {cases} cases of {REPLICATIONS} replications")
+    print(f"Store.history of one case: {reading:.3f} s")
+    print(
+        f"railgauge history CASE: {one:.2f} s ({cpu:.2f} s of CPU); its figure, too: {drawn:.2f} s"
+    )
+    print(f"railgauge history --all --nights 100: {few:.2f} s")
+    return max(points, worst) <= MOST_POINTS_SECONDS and one <= MOST_SECONDS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--series", type=int, default=2000, help="simulated series of each kind")
+    parser.add_argument("--nights", type=int, default=1000)
+    parser.add_argument("--cases", type=int, default=100)
+    parser.add_argument("--only", choices=("simulation", "times"))
+    arguments = parser.parse_args()
+    good = True
+    if arguments.only != "times":
+        good = simulate(arguments.series)
+    if arguments.only != "simulation":
+        good &= measure_times(arguments.nights, arguments.cases)
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""Which mean of a metric's values says something."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Average = Literal["arithmetic", "harmonic", "none"]
+
+_PER_TIME = ("/s", "/min", "/h", "Hz")
+# Shares, and counts, which no unit tells from them.
+_WITHOUT_UNIT = ("", "1", "%")
+
+
+def average_of(unit: str) -> Average:
+    """Return which mean summarises values in `unit`, as a metric's description writes it.
+
+    Rules 3 and 4 of Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems
+    (SC'15): costs (s, B) by the arithmetic mean, rates (bit/s, op/s, Hz) by the harmonic one,
+    ratios, which have no unit, by neither: their median stands for them.
+    """
+    if unit in _WITHOUT_UNIT:
+        return "none"
+    return "harmonic" if unit.endswith(_PER_TIME) else "arithmetic"

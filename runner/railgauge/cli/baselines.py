@@ -1,0 +1,112 @@
+"""`railgauge baseline`: names for runs that others are compared with."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict
+
+import click
+
+from railgauge.cli.jsontext import json_text
+from railgauge.cli.options import as_json, database
+from railgauge.report.characters import visible
+from railgauge.store import Store
+from railgauge.store.heads import run_heads
+from railgauge.store.records import Baseline, RunSummary
+
+
+@click.group("baseline")
+def baseline() -> None:
+    """Name runs that others are compared with."""
+
+
+@baseline.command("set")
+@click.argument("name")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=int)
+@click.option("--description", default="", metavar="TEXT", help="What these runs are.")
+@click.option("--replace", is_flag=True, help="Put these runs in the place of the name's others.")
+@database
+def set_command(
+    name: str, runs: tuple[int, ...], description: str, replace: bool, where: str
+) -> None:
+    """Call each RUN, all of them together, the baseline NAME.
+
+    Runs of one plan, measured while all was well; with three or more, what they differ by among
+    themselves counts as normal. Their hosts' facts are kept with them.
+    """
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        store.set_baseline(name, runs, description, replace=replace)
+        stored = store.baseline(name)
+        some = [head.id for head in run_heads(store) if head.partial and head.id in stored.runs]
+    click.echo(f"baseline {name}: {_runs(stored)}")
+    for number in some:
+        click.echo(
+            f"note: run {number} measured only some of its plan's cases, chosen because they looked"
+            " slow: better leave it out",
+            err=True,
+        )
+
+
+@baseline.command("list")
+@database
+@as_json
+def list_command(where: str, as_json: bool) -> None:
+    """List the baselines."""
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        found = store.baselines()
+    if as_json:
+        click.echo(json_text([asdict(each) for each in found]))
+        return
+    if not found:
+        click.echo(f"{store.name} holds no baseline: railgauge baseline set NAME RUN... makes one")
+    for each in found:
+        click.echo(_line(each))
+
+
+@baseline.command("show")
+@click.argument("name")
+@database
+@as_json
+def show_command(name: str, where: str, as_json: bool) -> None:
+    """Show the baseline NAME: its runs, when they began, and how they ended."""
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        found = store.baseline(name)
+        summaries = [run for run in store.runs() if run.id in found.runs]
+    if as_json:
+        answer = asdict(found) | {"runs": [asdict(run) for run in summaries]}
+        click.echo(json_text(answer))
+        return
+    click.echo(_line(found))
+    for run in summaries:
+        click.echo(f"  {_run(run)}")
+
+
+@baseline.command("drop")
+@click.argument("name")
+@database
+def drop_command(name: str, where: str) -> None:
+    """Forget the baseline NAME; its runs stay."""
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        store.drop_baseline(name)
+    click.echo(f"baseline {name} is forgotten; its runs are still there")
+
+
+def _line(found: Baseline) -> str:
+    about = f": {visible(found.description)}" if found.description else ""
+    return f"{found.name} ({_runs(found)}, set {found.created_at[:19].replace('T', ' ')}){about}"
+
+
+def _runs(found: Baseline) -> str:
+    noun = "run" if len(found.runs) == 1 else "runs"
+    return f"{noun} {' '.join(map(str, found.runs))}"
+
+
+def _run(run: RunSummary) -> str:
+    commit = f", commit {run.git_commit[:9]}" if run.git_commit else ""
+    changes = "+changes" if run.git_dirty else ""
+    started = run.started_at[:19].replace("T", " ")
+    return (
+        f"run {run.id} of plan {run.plan}: {run.state}, started {started}{commit}{changes}; "
+        f"{run.measured}/{run.asked} measured, {run.failed} failed"
+        f"{'; only some of its plan' if run.partial else ''}"
+    )

@@ -1,0 +1,71 @@
+"""`railgauge compare`: which cases are faster, the same or slower than before."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from railgauge.catalogue import load_catalogue
+from railgauge.cli.jsontext import json_text
+from railgauge.cli.options import as_json, database
+from railgauge.cli.written import check_folder, write
+from railgauge.comparison.reading import read
+from railgauge.comparison.select import Selection, select
+from railgauge.comparison.verdict import Verdict, held_against
+from railgauge.report.verdicts.jsonable import verdict_data
+from railgauge.report.verdicts.markdown import markdown as as_markdown
+from railgauge.report.verdicts.text import verdict_lines
+from railgauge.store import Store
+
+
+@click.command()
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option("--plan", default="", metavar="NAME", help="Only runs of this plan count.")
+@click.option("--all", "every", is_flag=True, help="List what is the same, too.")
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write it as Markdown, too.",
+)
+@as_json
+@database
+def compare(
+    before: str,
+    after: str,
+    plan: str,
+    every: bool,
+    markdown: Path | None,
+    as_json: bool,
+    where: str,
+) -> None:
+    """Tell which cases of B are faster, the same or slower than in A.
+
+    A and B: a run's number, a baseline's name, a git commit (seven digits or more), a day
+    (2026-11-20, UTC) or "latest".
+    """
+    check_folder(markdown)
+    with contextlib.closing(Store.open(where, create=False)) as store:
+        verdict = _verdict(store, before, after, plan)
+    catalogue = load_catalogue()
+    if markdown:
+        write(markdown, as_markdown(verdict, catalogue))
+    if as_json:
+        click.echo(json_text(verdict_data(verdict)))
+        return
+    for line in verdict_lines(verdict, catalogue, every=every):
+        click.echo(line)
+
+
+def _verdict(store: Store, before: str, after: str, plan: str) -> Verdict:
+    first = select(store, before, plan=plan)
+    second = select(store, after, plan=plan or _plan(store, first))
+    reading = read(store, [*first.runs, *second.runs])
+    return held_against(store, reading, first, second)
+
+
+def _plan(store: Store, selected: Selection) -> str:
+    return store.run(selected.runs[-1]).new.plan

@@ -1,0 +1,52 @@
+"""`railgauge site`: a static web page of all runs, made again where something changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from railgauge.cli.options import as_json, database
+from railgauge.site.build import build_site
+
+
+@click.command()
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The site's folder: its own pages there are kept, made again or removed.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="Hold the runs of its plan against this one (default: the one named like the plan).",
+)
+@click.option(
+    "--logs",
+    type=click.IntRange(0, 10_000),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Of each plan the newest N runs have pages with system logs.",
+)
+@as_json
+@database
+def site(out: Path, baseline: str | None, logs: int, as_json: bool, where: str) -> None:
+    """Make a static site of all runs: the newest against its baseline, each run, each case.
+
+    Only pages of which something changed are made again. See docs/site.md.
+    """
+    built = build_site(where, out, baseline=baseline, logs=logs, waiting=lambda: _say(out))
+    if as_json:
+        told = {"made": list(built.made), "kept": built.kept, "removed": built.removed}
+        click.echo(json.dumps(told, indent=2))
+        return
+    click.echo(out / "index.html")
+    click.echo(f"{len(built.made):,} pages made, {built.kept:,} kept, {built.removed:,} removed")
+
+
+def _say(out: Path) -> None:
+    click.echo(f"railgauge: another build is at work in {out}: waiting for its end", err=True)

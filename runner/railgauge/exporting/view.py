@@ -1,0 +1,60 @@
+"""Reads the public view run by run, a stretch of rows at a time, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, collate, column, select, table
+
+from railgauge.store.read import find_run
+
+# The view's columns in its order, which docs/database.md promises.
+COLUMNS = (
+    "run",
+    "plan",
+    "git_commit",
+    "started_at",
+    "test",
+    "engine",
+    "link",
+    "client_host",
+    "server_host",
+    "case_key",
+    "parameters",
+    "replication",
+    "metric",
+    "value",
+    "unit",
+    "status",
+)
+# A row in the columns' order, with None where the view has NULL.
+Row = Sequence[Any]
+# Fewer cost a call each, more cost memory: 16 columns of a row are some 1.5 KB.
+_STRETCH = 5_000
+
+
+def stretches(connection: Connection, runs: Iterable[int]) -> Iterator[Sequence[Row]]:
+    """Yield rows of one run at a time, in the order of `runs`; a stretch never holds two runs'.
+
+    Within a run by test, case key, metric (a failed replication, which has none, comes last), then
+    replication, texts by their code points: the same rows in any database come in the same order.
+    InputError for a run that isn't there, before the first row.
+    """
+    wanted = [find_run(connection, run).id for run in runs]
+    # PostgreSQL would else send all of a run's rows at once.
+    streaming = connection.execution_options(stream_results=True, max_row_buffer=_STRETCH)
+    for run in wanted:
+        yield from streaming.execute(_rows_of(connection, run)).partitions(_STRETCH)
+
+
+def _rows_of(connection: Connection, run: int) -> Select[tuple[Any, ...]]:
+    view = table("measurement", *map(column, COLUMNS))
+
+    def text(name: str) -> ColumnElement[Any]:
+        # A site's PostgreSQL sorts by its language's rules; SQLite by code points already.
+        plain = connection.dialect.name != "postgresql"
+        return view.c[name] if plain else collate(view.c[name], "C")
+
+    order = (text("test"), text("case_key"), text("metric").nulls_last(), view.c.replication)
+    return select(view).where(view.c.run == run).order_by(*order)

@@ -1,0 +1,1 @@
+"""What a paper says behind its tables: how it was measured, and on which machines."""

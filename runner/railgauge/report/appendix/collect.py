@@ -1,0 +1,58 @@
+"""Puts an appendix together from what the store has of a report's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from railgauge.report.appendix.hosts import machine_tables
+from railgauge.report.appendix.methods import methods
+from railgauge.report.appendix.shown import shown
+from railgauge.report.contents import Passage
+from railgauge.report.page import Details, RunRecords
+from railgauge.report.table import Table
+from railgauge.store.counts import changed_facts, replication_counts
+
+if TYPE_CHECKING:
+    from railgauge.catalogue import Catalogue
+    from railgauge.store import Store
+
+SUFFIX = "-appendix"
+
+
+@dataclass(frozen=True, slots=True)
+class Appendix:
+    """How a report's numbers came about, run by run, and the machines of its runs.
+
+    `name` is that of its LaTeX file, `about` the reported runs' methods and what tables show.
+    """
+
+    name: str
+    about: tuple[Passage, ...]
+    machines: tuple[Details, ...]
+
+
+def make_appendix(
+    report: str,
+    store: Store,
+    records: Sequence[RunRecords],
+    tables: Sequence[Table],
+    catalogue: Catalogue | None,
+) -> Appendix:
+    """Return the appendix of the report called `report`, over the runs of `records`."""
+    runs = [one.run for one in records]
+    about = [
+        methods(
+            one,
+            replication_counts(store, one.run.id),
+            catalogue,
+            changed=changed_facts(store, one.run.id),
+        )
+        for one in records
+    ]
+    return Appendix(
+        name=f"{report}{SUFFIX}",
+        about=(*about, shown(tables, runs)),
+        machines=machine_tables(runs),
+    )

@@ -1,0 +1,1 @@
+"""A comparison's verdict as people and programs read it, a form in each module."""

@@ -1,0 +1,50 @@
+"""A verdict as GitHub's workflow commands, which become annotations of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railgauge.catalogue import Catalogue
+from railgauge.comparison.verdict import Verdict
+from railgauge.report.characters import visible
+from railgauge.report.verdicts.words import Namer, headline, reason_lines, sentence
+
+# GitHub shows so many of each kind for a step; the last one says how many more there are.
+_MOST = 10
+
+
+def workflow_commands(verdict: Verdict, catalogue: Catalogue) -> Iterator[str]:
+    """Yield a line for each annotation: errors for what makes the gate fail, warnings for the rest.
+
+    Where there are more than GitHub shows, the last says how many.
+    """
+    names = Namer(verdict.comparison, catalogue)
+    errors = [("Not measured", visible(problem)) for problem in verdict.problems]
+    for each in verdict.slower:
+        reasons = reason_lines(verdict.reasons.get(each.name[:2]))
+        errors.append((f"Slower: {names.result(each)}", "\n".join([sentence(each), *reasons])))
+    errors += [(f"Not measured: {names.result(each)}", each.judged.why) for each in verdict.lost]
+    warnings = [(f"Not confirmed: {names.result(e)}", sentence(e)) for e in verdict.unconfirmed]
+    if verdict.notes:
+        warnings.append(("Note", "\n".join(verdict.notes)))
+    warnings += [
+        (f"Gone: {names.planned(planned)}", "it is not in the second side any more")
+        for planned in verdict.comparison.cases_only[0]
+    ]
+    for command, those in (("error", errors), ("warning", warnings)):
+        if len(those) > _MOST:
+            rest = len(those) - _MOST + 1
+            those[_MOST - 1 :] = [(f"{rest:,} more", headline(verdict))]
+        for title, message in those:
+            yield f"::{command} title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    """Return text as a command's message: its own line ends and percent signs are encoded."""
+    lines = (visible(line) for line in text.split("\n"))
+    return "%0A".join(line.replace("%", "%25") for line in lines)
+
+
+def _property(text: str) -> str:
+    """Return text as the value of a command's property."""
+    return visible(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,79 @@
+"""A verdict as JUnit XML: a test case for each case, as Jenkins' xunit plugin checks it.
+
+Its schema is junit-10.xsd of jenkinsci/xunit-plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree import ElementTree
+
+from railgauge.catalogue import Catalogue
+from railgauge.comparison.compare import Result
+from railgauge.comparison.verdict import Verdict
+from railgauge.report.characters import visible
+from railgauge.report.verdicts.words import Namer, headline, reason_lines, sentence
+
+_COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def junit(verdict: Verdict, catalogue: Catalogue) -> str:
+    """Return the document. Slower is a failure; a case that couldn't be measured is an error.
+
+    One of which nothing can be told yet, or that is gone from the plan, is skipped.
+    """
+    names = Namer(verdict.comparison, catalogue)
+    suite = ElementTree.Element("testsuite")
+    cases: dict[tuple[str, str], list[Result]] = {}
+    for each in verdict.comparison.results:
+        cases.setdefault(each.name[:2], []).append(each)
+    for results in cases.values():
+        _add_case(suite, results, names, verdict)
+    for planned in verdict.comparison.cases_only[0]:
+        gone = _case(suite, planned.test, names.case(planned.case))
+        _add(gone, "skipped", "it is not in the second side any more")
+    for problem in verdict.problems:
+        _add(_case(suite, "measuring", problem), "error", problem)
+    _count(suite, headline(verdict), verdict.plan)
+    ElementTree.indent(suite)
+    text = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _add_case(
+    suite: ElementTree.Element, results: list[Result], names: Namer, verdict: Verdict
+) -> None:
+    case = _case(suite, results[0].test, names.case(results[0].case))
+    slower = [each for each in results if each.judged.change == "slower"]
+    if slower:
+        beside = list(reason_lines(verdict.reasons.get(slower[0].name[:2])))
+        _add(case, "failure", sentence(slower[0]), [*map(sentence, slower), *beside])
+    elif lost := [each for each in results if each.lost]:
+        _add(case, "error", lost[0].judged.why, map(sentence, lost))
+    elif all(each.judged.change == "not enough data" for each in results):
+        _add(case, "skipped", results[0].judged.why)
+    out = ElementTree.SubElement(case, "system-out")
+    out.text = "\n".join(map(sentence, results))
+
+
+def _case(suite: ElementTree.Element, test: str, name: str) -> ElementTree.Element:
+    attributes = {"classname": visible(test), "name": visible(name)}
+    return ElementTree.SubElement(suite, "testcase", attributes)
+
+
+def _add(case: ElementTree.Element, outcome: str, message: str, lines: Iterable[str] = ()) -> None:
+    element = ElementTree.SubElement(case, outcome, {"message": visible(message)})
+    if outcome == "failure":
+        element.set("type", "slower")
+    element.text = "\n".join(lines) or None
+
+
+def _count(suite: ElementTree.Element, title: str, plan: str) -> None:
+    suite.set("name", visible(plan) or title)
+    suite.set("tests", str(len(suite)))
+    for attribute, outcome in (
+        ("failures", "failure"),
+        ("errors", "error"),
+        ("skipped", "skipped"),
+    ):
+        suite.set(attribute, str(len(suite.findall(f"testcase/{outcome}"))))

@@ -1,0 +1,108 @@
+"""A verdict as Markdown, for a pull request, a job's summary or a chat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from railgauge.catalogue import Catalogue
+from railgauge.comparison.compare import Result
+from railgauge.comparison.verdict import Verdict
+from railgauge.report.characters import visible
+from railgauge.report.verdicts.words import (
+    Namer,
+    count,
+    counter_line,
+    headline,
+    interval,
+    quantities,
+    shared_facts,
+    tally,
+)
+
+_HEADER = ("case", "metric", "before", "after", "ratio", "95 % interval", "q", "n", "verdict")
+# What would act within a line, or at its beginning: CommonMark 0.31; GitHub's tables, formulae,
+# numbers of issues and :emoji:.
+_ACTS = re.compile(r"[\\`*_\[\]<>&|~$#!]|:(?! )|^[-+=]")
+_NUMBERED = re.compile(r"^(\d+)([.)])(?= |$)")
+# More rows than a page of GitHub's takes with ease.
+_MOST_ROWS = 200
+
+
+def markdown(verdict: Verdict, catalogue: Catalogue) -> str:
+    """Return the verdict: a heading, what changed as a table, reasons, what wasn't compared."""
+    return "".join(f"{line}\n" for line in _lines(verdict, Namer(verdict.comparison, catalogue)))
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is, in one line; what acts is written out."""
+    return _NUMBERED.sub(r"\1\\\2", _ACTS.sub(r"\\\g<0>", visible(text)))
+
+
+def _lines(verdict: Verdict, names: Namer) -> Iterator[str]:
+    compared = verdict.comparison
+    yield f"## {'✅' if verdict.passed else '❌'} {escaped(headline(verdict))}"
+    yield ""
+    yield from _items([*verdict.problems, *verdict.notes])
+    changed = [*verdict.slower, *compared.of("faster"), *verdict.lost, *verdict.unconfirmed]
+    yield from _table(changed, verdict, names)
+    for each in _once(verdict.slower):
+        if (reasons := verdict.reasons.get(each.name[:2])) and reasons.counters:
+            yield f"What changed beside {escaped(names.result(each))}:"
+            yield ""
+            yield from _items([counter_line(counter) for counter in reasons.counters])
+    if facts := list(shared_facts(verdict.slower, verdict.reasons)):
+        yield "What changed of the hosts of slower cases:"
+        yield ""
+        yield from _items(facts)
+    gone = [names.planned(planned) for planned in compared.cases_only[0]]
+    if gone:
+        yield "Not in the second side any more:"
+        yield ""
+        yield from _items(gone[:_MOST_ROWS])
+        if (more := len(gone) - _MOST_ROWS) > 0:
+            yield f"… and {more:,} more"
+            yield ""
+    yield escaped(tally(compared))
+
+
+def _items(texts: Sequence[str]) -> Iterator[str]:
+    if texts:
+        yield from (f"- {escaped(text)}" for text in texts)
+        yield ""
+
+
+def _table(results: Sequence[Result], verdict: Verdict, names: Namer) -> Iterator[str]:
+    if not results:
+        return
+    unconfirmed = {each.name for each in verdict.unconfirmed}
+    yield _line(_HEADER)
+    yield _line(["---"] * len(_HEADER))
+    for each in results[:_MOST_ROWS]:
+        judged = each.judged
+        before, after = quantities(each)
+        change = "not measured" if each.lost else str(judged.change)
+        cells = (
+            names.result(each),
+            each.metric,
+            before,
+            after,
+            f"{judged.ratio:.3f}" if judged.ratio > 0 else "–",
+            interval(each),
+            "–" if judged.q != judged.q else f"{judged.q:.2g}",
+            " / ".join(map(count, each.sides)),
+            f"{change} (not confirmed)" if each.name in unconfirmed else change,
+        )
+        yield _line([escaped(cell) for cell in cells])
+    yield ""
+    if (more := len(results) - _MOST_ROWS) > 0:
+        yield f"… and {more:,} more"
+        yield ""
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _once(results: Sequence[Result]) -> list[Result]:
+    return list({each.name[:2]: each for each in reversed(results)}.values())[::-1]

@@ -1,0 +1,203 @@
+"""What copying knows of the tables: whose rows are whose, and which ids stand for what.
+
+All of it comes from the tables' own keys, so that one that is added is copied too or, if it's tied
+to the others in a way that isn't known here, is told by `unknown_tables`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cache
+from typing import Any, Literal
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    UniqueConstraint,
+    insert,
+    select,
+    tuple_,
+)
+
+# The tables of logs are among the metadata's only once they're imported.
+from railgauge.store.log_models import LOG_TABLES
+from railgauge.store.models import Base
+from railgauge.store.write import insert_missing, plain_text
+
+Values = dict[str, Any]
+# Table -> its ids in the one database -> those in the other.
+Ids = Mapping[str, Mapping[int, int]]
+Owner = Literal["run", "replication", "launch", "log", "label_set"]
+
+TABLES: Mapping[str, Table] = Base.metadata.tables
+# Each row once for all runs: found again by what is unique in it.
+SHARED = ("host_list", "bench_case", "metric", "label_set", "counter")
+# What else has code of its own.
+OWN = ("run", "run_case", "launch", "replication", "log", "baseline", "baseline_run")
+# Rows at once: in memory, and in a list that a query is given.
+ROWS = 10_000
+KEYS = 500
+
+assert LOG_TABLES
+
+
+def owner(table: Table) -> Owner | None:
+    """Return what a row of the table belongs to; None where that can't be told of its keys."""
+    keys = {column.name for column in table.columns if refers_to(column) is not None}
+    numbered = "number" in table.columns
+    if "run_case_id" in keys:
+        return "replication" if numbered else None
+    if "launch_id" in keys:
+        return "launch" if numbered else None
+    for column, found in _OWNERS.items():
+        if column in keys:
+            return found
+    return None
+
+
+_OWNERS: Mapping[str, Owner] = {"log_id": "log", "label_set_id": "label_set", "run_id": "run"}
+
+
+def owned(by: Owner) -> list[Table]:
+    """Return the tables of such rows, each after those that it refers to."""
+    return [
+        table
+        for table in Base.metadata.sorted_tables
+        if table.name not in (*SHARED, *OWN) and owner(table) == by
+    ]
+
+
+def unknown_tables() -> list[str]:
+    """Return the tables that copying would forget: there may be none."""
+    return [
+        name
+        for name, table in TABLES.items()
+        if name not in (*SHARED, *OWN) and owner(table) is None
+    ]
+
+
+@cache
+def refers_to(column: Column[Any]) -> str | None:
+    """Return the table whose ids the column holds, None for one that holds something else."""
+    for key in column.foreign_keys:
+        if key.column.name == "id":
+            return key.column.table.name
+        found = refers_to(key.column)
+        if found is not None:
+            return found
+    return None
+
+
+def fetch_rows(
+    connection: Connection, query: Select[*tuple[Any, ...]], most: int = ROWS
+) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
+    """Yield the query's rows, `most` at once, of which no more are in memory."""
+    result = connection.execute(query, execution_options={"yield_per": most})
+    yield from result.partitions()
+
+
+def some_of(items: Iterable[Any], most: int = KEYS) -> Iterator[list[Any]]:
+    """Yield the items in lists that a query can be given."""
+    those = list(items)
+    for start in range(0, len(those), most):
+        yield those[start : start + most]
+
+
+def same_keys(
+    columns: Sequence[ColumnElement[Any]], keys: Sequence[tuple[Any, ...]]
+) -> ColumnElement[bool]:
+    """Return that the columns are one of the keys."""
+    if len(columns) == 1:
+        return columns[0].in_([key[0] for key in keys])
+    return tuple_(*columns).in_(keys)
+
+
+class Translator:
+    """Turns rows of the one database into rows of the other, where the ids are different."""
+
+    def __init__(self, old: Connection) -> None:
+        self._old = old
+        self._shared: dict[str, MutableMapping[int, int]] = {name: {} for name in SHARED}
+
+    def rows(
+        self, new: Connection, table: Table, rows: Iterable[Row[*tuple[Any, ...]]], ids: Ids
+    ) -> list[Values]:
+        """Return the rows as the other database takes them, without their own ids.
+
+        `ids` are those of tables that aren't shared. Text has neither NUL nor half characters.
+        """
+        found = [dict(row._mapping) for row in rows]
+        for column in table.columns:
+            name = column.name
+            of = refers_to(column)
+            if of is not None:
+                wanted = {row[name] for row in found} - {None}
+                known = ids[of] if of not in SHARED else self.shared(new, of, wanted)
+                for row in found:
+                    row[name] = None if row[name] is None else known[row[name]]
+            elif name == "id":
+                for row in found:
+                    del row[name]
+        for row in found:
+            for name, value in row.items():
+                if isinstance(value, str):
+                    row[name] = plain_text(value)
+        return found
+
+    def shared(self, new: Connection, name: str, wanted: Iterable[int]) -> Mapping[int, int]:
+        """Return the other database's ids of these rows, which get there if they aren't yet."""
+        known = self._shared[name]
+        table = TABLES[name]
+        unique = _unique(table)
+        for ids in some_of(sorted(set(wanted) - set(known))):
+            query = select(table).where(table.c.id.in_(ids))
+            old = list(self._old.execute(query).all())
+            rows = self.rows(new, table, old, {})
+            keys = [tuple(row[column.name] for column in unique) for row in rows]
+            # Sorted, so that two copies at once can't lock each other out; but metrics in the order
+            # in which their engine lists them, as everybody stores them.
+            in_order = range(len(rows))
+            places = in_order if name == "metric" else sorted(in_order, key=keys.__getitem__)
+            insert_missing(new, table, [rows[place] for place in places])
+            query = select(table.c.id, *unique).where(same_keys(unique, keys))
+            there = {tuple(row[1:]): row[0] for row in new.execute(query)}
+            known.update((row.id, there[key]) for row, key in zip(old, keys, strict=True))
+            self._add_parts(new, name, ids)
+        return known
+
+    def _add_parts(self, new: Connection, name: str, ids: Sequence[int]) -> None:
+        """Store what belongs to shared rows: the labels of a set."""
+        if name != "label_set":
+            return
+        for table in owned("label_set"):
+            query = select(table).where(table.c.label_set_id.in_(ids))
+            for rows in fetch_rows(self._old, query):
+                insert_missing(new, table, self.rows(new, table, rows, {}))
+
+    def forget(self) -> None:
+        """Forget the ids of what there may be very many of, between two runs' parts."""
+        self._shared["bench_case"].clear()
+
+
+def insert_rows(new: Connection, table: Table, rows: Sequence[Values]) -> None:
+    """Store the rows, if there are any."""
+    if rows:
+        new.execute(insert(table), rows)
+
+
+def insert_with_ids(new: Connection, table: Table, rows: Sequence[Values]) -> list[int]:
+    """Store the rows and return the ids that they got."""
+    if not rows:
+        return []
+    statement = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+    return list(new.execute(statement, rows).scalars())
+
+
+@cache
+def _unique(table: Table) -> tuple[Column[Any], ...]:
+    (constraint,) = (each for each in table.constraints if isinstance(each, UniqueConstraint))
+    return tuple(constraint.columns)

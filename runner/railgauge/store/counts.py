@@ -1,0 +1,65 @@
+"""What a run came to: how its replications ended by test, which facts changed meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import case, func, select
+
+from railgauge.store.models import HostFact, Replication, RunCase
+from railgauge.store.read import find_run
+from railgauge.store.store import Store
+
+_WARMUP = "warmup"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Replications that are ok, suspect or failed; `warmups` are none of them."""
+
+    ok: int = 0
+    suspect: int = 0
+    failed: int = 0
+    warmups: int = 0
+
+
+def replication_counts(store: Store, run_id: int) -> Mapping[str, Counts]:
+    """Return the counts of each test of the run that has any replication."""
+    ended = case((Replication.number < 0, _WARMUP), else_=Replication.status)
+    query = (
+        select(RunCase.test, ended, func.count())
+        .join(RunCase, RunCase.id == Replication.run_case_id)
+        .where(RunCase.run_id == run_id)
+        .group_by(RunCase.test, ended)
+    )
+    found: dict[str, dict[str, int]] = {}
+    with store.reading() as connection:
+        find_run(connection, run_id)
+        for test, how, number in connection.execute(query):
+            found.setdefault(test, {})[how] = number
+    return {
+        test: Counts(
+            those.get("ok", 0),
+            those.get("suspect", 0),
+            those.get("failed", 0),
+            those.get(_WARMUP, 0),
+        )
+        for test, those in found.items()
+    }
+
+
+def changed_facts(store: Store, run_id: int) -> list[tuple[str, str]]:
+    """Return (host, name) of the facts of which the run has more than one value, as a resumed one.
+
+    In the order of hosts and names.
+    """
+    query = (
+        select(HostFact.host, HostFact.name)
+        .where(HostFact.run_id == run_id)
+        .group_by(HostFact.host, HostFact.name)
+        .having(func.count() > 1)
+        .order_by(HostFact.host, HostFact.name)
+    )
+    with store.reading() as connection:
+        return [(host, name) for host, name in connection.execute(query)]

@@ -1,0 +1,195 @@
+"""Tells what of the stored results is not as it was, without reading every value into Python.
+
+A digest is a text that changes when what it stands for does. Values are never overwritten, but
+replications are added (by a resumed run, a copied database), and a file may be replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from railgauge.store.log_models import LOG, SUSPICION
+from railgauge.store.models import (
+    BenchCase,
+    HostFact,
+    LaunchRow,
+    Metric,
+    PeakRow,
+    Replication,
+    Run,
+    RunCase,
+    RunFile,
+)
+from railgauge.store.read import fetch
+from railgauge.store.store import Store
+from railgauge.store.write import chunks
+
+# Exact sums of what is left of each value's whole part and of its fraction, divided by a prime:
+# sums of the doubles themselves depend on the order, which no database promises.
+_PRIME = 1_000_003
+_WEIGHT = "(metric_id * 1009 + number)"
+_SQLITE = (
+    f"count(*), sum((CAST(value AS INTEGER) % {_PRIME}) * {_WEIGHT}),"
+    " sum((CAST((value - CAST(value AS INTEGER)) * 1e15 AS INTEGER)"
+    f" % {_PRIME}) * {_WEIGHT})"
+)
+_POSTGRESQL = f"count(*), sum(hashfloat8extended(value, {_WEIGHT})), 0"
+
+CaseName = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """Of each run: `settings`, what it and its hosts are; `cases`, by (test, key), what of each.
+
+    `failed` replications, by run; `measured`, the runs that have a value; `over`, those that
+    ended, whatever came of them.
+    """
+
+    settings: Mapping[int, str]
+    cases: Mapping[int, Mapping[CaseName, str]]
+    failed: Mapping[int, int]
+    measured: Collection[int]
+    over: Collection[int]
+
+
+def digests(store: Store, metrics: Collection[str]) -> Digests:
+    """Return the digests of all runs, in their order by id.
+
+    Of values those count whose metric is one of `metrics` and has a direction; of a case without
+    any of these, all.
+    """
+    with store.reading() as connection:
+        return _digests(connection, metrics)
+
+
+def log_digest(store: Store, run_id: int) -> str:
+    """Return the digest of the system logs of a run's replications, and what engines warned of."""
+    with store.reading() as connection:
+        launches = select(LaunchRow.id).join(RunCase).where(RunCase.run_id == run_id)
+        logs = select(func.count(), func.max(LOG.c.id)).where(LOG.c.launch_id.in_(launches))
+        warned = (
+            select(func.count(), func.sum(func.length(LaunchRow.warnings)))
+            .join(RunCase)
+            .where(RunCase.run_id == run_id)
+        )
+        return str([tuple(connection.execute(query).one()) for query in (logs, warned)])
+
+
+def _digests(connection: Connection, metrics: Collection[str]) -> Digests:
+    values = _values(connection, metrics)
+    exceptions, failed_of = _exceptions(connection)
+    reasons = _reasons(connection)
+    cases: dict[int, dict[CaseName, str]] = {}
+    failed: dict[int, int] = {}
+    measured: set[int] = set()
+    query = (
+        select(
+            RunCase.run_id,
+            RunCase.id,
+            RunCase.test,
+            BenchCase.key,
+            RunCase.replications,
+            RunCase.skipped,
+            RunCase.least,
+            RunCase.rule,
+            RunCase.ended,
+        )
+        .join(BenchCase)
+        .order_by(RunCase.run_id, RunCase.id)
+    )
+    for run, number, test, key, *planned in fetch(connection, query):
+        told = (planned, values.get(number), exceptions.get(number), reasons.get(number))
+        cases.setdefault(run, {})[test, key] = str(told)
+        failed[run] = failed.get(run, 0) + failed_of.get(number, 0)
+        if number in values:
+            measured.add(run)
+    over = set(connection.scalars(select(Run.id).where(Run.state != "unfinished")))
+    return Digests(_settings(connection), cases, failed, measured, over)
+
+
+def _settings(connection: Connection) -> dict[int, str]:
+    """Return what each run is; its texts stay as they are for ever, and so does its uid."""
+    facts, peaks, files = (
+        _by_run(connection, model.run_id, column)
+        for model, column in (
+            (HostFact, HostFact.recorded_at),
+            (PeakRow, PeakRow.recorded_at),
+            (RunFile, RunFile.name),
+        )
+    )
+    idle = select(LOG.c.run_id, func.count(), func.max(LOG.c.id)).where(LOG.c.launch_id.is_(None))
+    logs = {row[0]: row[1:] for row in fetch(connection, idle.group_by(LOG.c.run_id))}
+    query = select(Run.id, Run.uid, Run.plan, Run.started_at, Run.ended_at, Run.state)
+    query = query.add_columns(Run.git_commit, func.length(Run.plan_text)).order_by(Run.id)
+    return {
+        row[0]: str(
+            (row[1:], facts.get(row[0]), peaks.get(row[0]), files.get(row[0]), logs.get(row[0]))
+        )
+        for row in fetch(connection, query)
+    }
+
+
+def _by_run(connection: Connection, run: Any, column: Any) -> dict[int, tuple[Any, ...]]:
+    query = select(run, func.count(), func.max(column)).group_by(run)
+    return {row[0]: row[1:] for row in fetch(connection, query)}
+
+
+def _values(connection: Connection, metrics: Collection[str]) -> dict[int, tuple[Any, ...]]:
+    """Return run_case id -> how many values there are, and their sums."""
+    rows = connection.execute(select(Metric.id, Metric.name, Metric.better))
+    wanted = [row.id for row in rows if row.name in metrics and row.better in ("higher", "lower")]
+    found: dict[int, tuple[Any, ...]] = {}
+    if wanted:
+        which = f"metric_id IN ({', '.join(map(str, wanted))})"
+        found |= _sums(connection, which)
+    every = connection.scalars(select(RunCase.id)).all()
+    for some in chunks([number for number in every if number not in found]):
+        found |= _sums(connection, f"run_case.id IN ({', '.join(map(str, some))})")
+    return found
+
+
+def _sums(connection: Connection, which: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
+    sums = _SQLITE if connection.dialect.name == "sqlite" else _POSTGRESQL
+    # Case by case, so that what stands between the metrics asked for isn't read; `which` is made
+    # of numbers that the database gave.
+    query = (
+        f"SELECT run_case.id, {sums} FROM run_case CROSS JOIN value"  # noqa: S608
+        f" WHERE value.run_case_id = run_case.id AND value.number > 0 AND {which}"
+        " GROUP BY run_case.id"
+    )
+    rows = connection.exec_driver_sql(query)
+    return ((row[0], tuple(map(str, row[1:]))) for row in rows)
+
+
+def _exceptions(connection: Connection) -> tuple[dict[int, list[Any]], dict[int, int]]:
+    """Return, by run_case id, the replications that aren't ok, and how many of them failed."""
+    found: dict[int, list[Any]] = {}
+    failed: dict[int, int] = {}
+    query = (
+        select(
+            Replication.run_case_id,
+            Replication.number,
+            Replication.status,
+            Replication.error_code,
+            Replication.error_message,
+        )
+        .where(Replication.number > 0, Replication.status != "ok")
+        .order_by(Replication.run_case_id, Replication.number)
+    )
+    for number, *told in fetch(connection, query):
+        found.setdefault(number, []).append(told)
+        failed[number] = failed.get(number, 0) + (told[1] == "failed")
+    return found, failed
+
+
+def _reasons(connection: Connection) -> dict[int, tuple[Any, ...]]:
+    """Return, by run_case id, how many reasons its replications are suspect for."""
+    one = SUSPICION.c
+    query = select(one.run_case_id, func.count(), func.sum(func.length(one.message)))
+    rows = fetch(connection, query.group_by(one.run_case_id))
+    return {number: tuple(map(str, told)) for number, *told in rows}

@@ -1,0 +1,199 @@
+"""One case over many runs: its values, run by run, and how it is found by what people call it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Connection, func, or_, select
+
+from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
+from railgauge.store.read import CASE_COLUMNS, fetch, make_cases
+from railgauge.store.records import FoundCase, Series
+from railgauge.store.write import plain_text
+
+# What is shorter is a word like any other.
+_KEY_START = 4
+# run_case id -> numbers of replications, and their values
+_Found = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+class _Head(NamedTuple):
+    """What a run says of the case, and when it began: its row, as fast as a tuple."""
+
+    id: int
+    run_id: int
+    test: str
+    replications: int
+    skipped: str | None
+    least: int | None
+    rule: str | None
+    ended: str | None
+    plan: str
+    started_at: str
+
+
+def case_history(
+    connection: Connection, case_key: str, metric: str, test: str | None, plan: str | None
+) -> list[Series]:
+    """Return the case's series of that metric, one for each run and test, the oldest run first.
+
+    Runs in which it has no value of that metric are left out.
+    """
+    query = select(BenchCase.id, *CASE_COLUMNS).where(BenchCase.key == plain_text(case_key))
+    row = connection.execute(query).first()
+    if row is None:
+        return []
+    case_id = row[0]
+    (case,) = make_cases(connection, [row[1:]])
+    heads = _heads(connection, case_id, test, plan)
+    failed, suspect = _exceptions(connection, case_id)
+    found: list[tuple[_Head, Any, Any]] = []
+    for info in _infos(connection, case.engine, metric):
+        values = _values(connection, case_id, info.id)
+        found += [(head, info, values[head.id]) for head in heads if head.id in values]
+    # Stable: where a metric's unit has changed, its runs come in their order all the same.
+    found.sort(key=lambda each: (each[0].started_at, each[0].run_id, each[0].id))
+    return [
+        Series(
+            run=head.run_id,
+            plan=head.plan,
+            test=head.test,
+            case=case,
+            metric=info.name,
+            unit=info.unit,
+            better=info.better,
+            values=values,
+            suspect=_marked(numbers, suspect.get(head.id, ())),
+            failed=failed.get(head.id, 0),
+            asked=head.replications,
+            skipped=head.skipped or "",
+            least=head.least,
+            rule=head.rule or "",
+            ended=head.ended or "",
+        )
+        for head, info, (numbers, values) in found
+    ]
+
+
+def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.bool_]:
+    # Most nights have none, and to look for none takes as long.
+    return np.isin(numbers, suspect) if suspect else np.zeros(len(numbers), np.bool_)
+
+
+def _heads(connection: Connection, case_id: int, test: str | None, plan: str | None) -> list[_Head]:
+    query = (
+        select(
+            RunCase.id,
+            RunCase.run_id,
+            RunCase.test,
+            RunCase.replications,
+            RunCase.skipped,
+            RunCase.least,
+            RunCase.rule,
+            RunCase.ended,
+            Run.plan,
+            Run.started_at,
+        )
+        .join(Run)
+        .where(RunCase.case_id == case_id)
+    )
+    if test is not None:
+        query = query.where(RunCase.test == plain_text(test))
+    if plan is not None:
+        query = query.where(Run.plan == plain_text(plan))
+    return list(map(_Head._make, fetch(connection, query)))
+
+
+def _infos(connection: Connection, engine: str, metric: str) -> list[Any]:
+    """Return the metric's rows: one for each unit and direction that it has had."""
+    query = select(Metric.id, Metric.name, Metric.unit, Metric.better).where(
+        Metric.engine == engine, Metric.name == plain_text(metric)
+    )
+    return list(connection.execute(query.order_by(Metric.id)).all())
+
+
+def _exceptions(
+    connection: Connection, case_id: int
+) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """Return, by run_case id, how many replications failed and the numbers of suspect ones."""
+    failed: dict[int, int] = {}
+    suspect: dict[int, list[int]] = {}
+    query = (
+        select(Replication.run_case_id, Replication.number, Replication.status)
+        .join(RunCase, RunCase.id == Replication.run_case_id)
+        .where(RunCase.case_id == case_id, Replication.number > 0, Replication.status != "ok")
+    )
+    for run_case_id, number, status in fetch(connection, query):
+        if status == "failed":
+            failed[run_case_id] = failed.get(run_case_id, 0) + 1
+        else:
+            suspect.setdefault(run_case_id, []).append(number)
+    return failed, suspect
+
+
+def _values(connection: Connection, case_id: int, metric_id: int) -> _Found:
+    query = (
+        select(RunCase.id, Measurement.number, Measurement.value)
+        .join(Measurement, Measurement.run_case_id == RunCase.id)
+        .where(
+            RunCase.case_id == case_id,
+            Measurement.metric_id == metric_id,
+            Measurement.number > 0,
+        )
+        .order_by(RunCase.id, Measurement.number)
+    )
+    numbers = np.fromiter(chain.from_iterable(fetch(connection, query)), np.float64)
+    rows = numbers.reshape(-1, 3)
+    ids, starts = np.unique(rows[:, 0], return_index=True)
+    ends = np.append(starts, len(rows))[1:]
+    return {
+        int(number): (rows[start:end, 1], rows[start:end, 2].copy())
+        for number, start, end in zip(ids, starts, ends, strict=True)
+    }
+
+
+def cases_like(connection: Connection, text: str) -> list[FoundCase]:
+    """Return the cases that `text` may mean, with the plans and tests they are of.
+
+    It is the start of a key, or words that all are to be found in a case's engine, link, hosts,
+    test, plan or parameters (`datagram=1460`, or part of one). Those measured last come first.
+    """
+    latest = func.max(Run.started_at)
+    query = (
+        select(Run.plan, RunCase.test, func.count(RunCase.run_id.distinct()), latest, *CASE_COLUMNS)
+        .select_from(BenchCase)
+        .join(RunCase, RunCase.case_id == BenchCase.id)
+        .join(Run, Run.id == RunCase.run_id)
+        .group_by(BenchCase.id, Run.plan, RunCase.test)
+        .order_by(latest.desc(), func.max(RunCase.id))
+    )
+    text = plain_text(text.strip())
+    by_key = query.where(BenchCase.key.startswith(text.lower(), autoescape=True))
+    rows = list(fetch(connection, by_key)) if len(text) >= _KEY_START else []
+    if not rows:
+        rows = list(fetch(connection, query.where(*map(_has, text.split()))))
+    cases = make_cases(connection, [row[4:] for row in rows])
+    return [FoundCase(case, *row[:4]) for row, case in zip(rows, cases, strict=True)]
+
+
+def _has(word: str) -> ColumnElement[bool]:
+    name, equals, value = word.partition("=")
+    if equals and name:
+        # As JSON text has it: a number may be whole there, and anything may come last.
+        written = [f'"{name}": {one}{end}' for one in (value, f'"{value}"') for end in ",}"]
+        written += [f'"{name}": {value}.0{end}' for end in ",}"]
+        return or_(*(BenchCase.parameters.icontains(one, autoescape=True) for one in written))
+    columns = (
+        BenchCase.engine,
+        BenchCase.link,
+        BenchCase.client_host,
+        BenchCase.server_host,
+        BenchCase.parameters,
+        RunCase.test,
+        Run.plan,
+    )
+    return or_(*(column.icontains(word, autoescape=True) for column in columns))

@@ -1,0 +1,83 @@
+"""Pages made by the real command line from a small database, opened in a real chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from browsing import CHROMIUM, HOSTILE, PLAN, RATES, SPEC, Tab, railgauge
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with night.db: an imported run of hostile links, and two runs of this machine."""
+    folder = tmp_path_factory.mktemp("browsed")
+    lines = ["link,datagram,sockbuf,mbps"]
+    for link in ("plain", "n10", "n9", *HOSTILE):
+        quoted = '"' + link.replace('"', '""') + '"'
+        for datagram, rates in RATES.items():
+            for sockbuf, rate in zip((10240, 102400), rates, strict=True):
+                lines.append(f"{quoted},{datagram},{sockbuf},{'' if rate is None else rate}")
+    (folder / "links.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "night.yaml").write_text(PLAN)
+    (folder / "browsed.yaml").write_text(SPEC)
+    columns = ["--metric", "throughput=mbps:Mbit/s", "--link", "link", "--set", "mode=stream"]
+    for name in ("datagram", "sockbuf"):
+        columns += ["--parameter", f"{name}={name}:B"]
+    railgauge(folder, "import", "csv", "--db", "night.db", "--engine", "udp", *columns, "links.csv")
+    for _ in range(2):
+        railgauge(folder, "run", "--db", "night.db", "--wait", "60s", "night.yaml")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def report(measured: Path) -> Path:
+    """The folder of a report over both runs."""
+    arguments = ("--spec", "browsed.yaml", "--out", "report", "1", "2")
+    railgauge(measured, "report", "--db", "night.db", *arguments)
+    return measured / "report"
+
+
+@pytest.fixture(scope="session")
+def site(measured: Path) -> Path:
+    """The folder of the site of all runs."""
+    railgauge(measured, "site", "--db", "night.db", "--out", "site")
+    return measured / "site"
+
+
+# Not for the session: while Playwright is there, nothing else may run an event loop.
+@pytest.fixture(scope="module")
+def chromium(require: Callable[[object, str], None]) -> Iterator[Browser]:
+    """The system's chromium; each of its pages has a profile of its own, gone with it."""
+    require(shutil.which(CHROMIUM), f"chromium at {CHROMIUM}")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def new_tab(chromium: Browser) -> Iterator[Callable[..., Tab]]:
+    """Make a tab with the options of a Playwright context; at the end, none may have complained."""
+    made: list[tuple[BrowserContext, Tab]] = []
+
+    def make(**options: object) -> Tab:
+        sized = {"viewport": {"width": 1300, "height": 1000}, **options}
+        context = chromium.new_context(**sized)  # type: ignore[arg-type]
+        made.append((context, Tab(context)))
+        return made[-1][1]
+
+    yield make
+    for context, _ in made:
+        context.close()
+    assert [tab.said for _, tab in made if tab.said] == []
+
+
+@pytest.fixture
+def tab(new_tab: Callable[..., Tab]) -> Tab:
+    """A tab in light colours."""
+    return new_tab()

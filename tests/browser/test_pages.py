@@ -1,0 +1,305 @@
+"""Reports and sites as people see them: in a browser, by mouse, by keyboard, on paper, by ear."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browsing import HOSTILE, Tab
+from playwright.sync_api import Locator, Page, expect
+
+# Of the columns of "By link": labels of two axes, then two sockets' rates.
+DATAGRAM, LINK, SMALL, LARGE = range(4)
+
+
+@pytest.fixture(scope="session")
+def pages(report: Path, site: Path) -> dict[str, Path]:
+    """One page of each kind."""
+    measured = sorted(report.glob("cases/run2-long-*.html"))
+    assert len(measured) == 1
+    return {
+        "report": report / "index.html",
+        "report-case": measured[0],
+        "site": site / "index.html",
+        "site-changes": site / "changes.html",
+        "site-run": site / "runs/3.html",
+        "site-case": next(iter(sorted(site.glob("cases/*.html")))),
+        "site-log": next(iter(sorted(site.glob("logs/run3-*.html")))),
+    }
+
+
+KINDS = (
+    *("report", "report-case"),
+    *("site", "site-changes", "site-run", "site-case", "site-log"),
+)
+
+
+def table(page: Page, title: str) -> Locator:
+    return page.get_by_role("table", name=title, exact=True)
+
+
+def column(of: Locator, place: int) -> list[str]:
+    """Return the texts of a column whose rows are shown, as a table without spans has them."""
+    rows = of.locator("tbody tr:visible")
+    return [text.strip() for text in rows.locator(f":nth-child({place + 1})").all_text_contents()]
+
+
+def sort_by(of: Locator, heading: str, times: int = 1) -> None:
+    for _ in range(times):
+        of.get_by_role("button", name=heading, exact=True).click()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_is_whole_in_itself_and_silent(
+    new_tab: Callable[..., Tab], pages: dict[str, Path], kind: str, scheme: str
+) -> None:
+    tab = new_tab(color_scheme=scheme)
+    page = tab.open(pages[kind])
+    tab.picture(f"{kind}-{scheme}")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_fits_a_phone(
+    new_tab: Callable[..., Tab], pages: dict[str, Path], kind: str
+) -> None:
+    tab = new_tab(viewport={"width": 390, "height": 800})
+    page = tab.open(pages[kind])
+    tab.picture(f"{kind}-phone")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_names_with_markup_show_as_text_and_run_nothing(tab: Tab, pages: dict[str, Path]) -> None:
+    for kind, path in pages.items():
+        page = tab.open(path)
+        assert page.evaluate("window.hostile") is None, kind
+    page = tab.open(pages["report"])
+    links = table(page, "By link <b onclick='x'>")
+    shown = links.inner_text()
+    for name in HOSTILE:
+        assert name in shown
+    assert page.title() == r"Links <script>window.hostile=4</script> & \u202e more"
+
+
+def test_numbers_sort_as_numbers_and_what_is_missing_comes_last(
+    tab: Tab, pages: dict[str, Path]
+) -> None:
+    links = table(tab.open(pages["report"]), "By link <b onclick='x'>")
+    heading = links.get_by_role("columnheader", name="100KiB")
+    for way, ordered in (
+        ("ascending", ["9.25"] * 6 + ["100.25"] * 6 + ["870.00"] * 6),
+        ("descending", ["870.00"] * 6 + ["100.25"] * 6 + ["9.25"] * 6),
+    ):
+        sort_by(links, "100KiB")
+        assert heading.get_attribute("aria-sort") == way
+        assert links.locator("[aria-sort]").count() == 1
+        cells = column(links, LARGE)
+        assert [cell.replace("a", "") for cell in cells[:18]] == ordered
+        assert len(cells) == 24
+        assert all(cell.startswith("---") for cell in cells[18:])
+        # Rows that are equal stand as they did.
+        assert column(links, LINK)[:6] == column(links, LINK)[6:12]
+    sort_by(links, "100KiB")
+    assert heading.get_attribute("aria-sort") is None
+    assert column(links, SMALL)[:12] == ["9.00"] * 6 + ["95.50"] * 6, "as they came"
+
+
+def test_rows_keep_their_labels_when_they_part(tab: Tab, pages: dict[str, Path]) -> None:
+    links = table(tab.open(pages["report"]), "By link <b onclick='x'>")
+    sort_by(links, "Link")
+    names = column(links, LINK)
+    # Numbers within names count: n9 before n10.
+    at = {name: names.index(name) for name in ("n9", "n10", "plain")}
+    assert at["n9"] < at["n10"] < at["plain"]
+    assert column(links, DATAGRAM) == ["64", "512", "1KiB", "4KiB"] * 6
+    rates = dict(zip(column(links, DATAGRAM), column(links, SMALL), strict=True))
+    assert rates["1KiB"] == "1000.50"
+    sort_by(links, "Datagram")
+    assert column(links, DATAGRAM) == [
+        size for size in ("64", "512", "1KiB", "4KiB") for _ in range(6)
+    ]
+
+
+def test_a_filter_leaves_rows_with_all_its_words_and_says_how_many(
+    tab: Tab, pages: dict[str, Path]
+) -> None:
+    page = tab.open(pages["report"])
+    links = table(page, "By link <b onclick='x'>")
+    box = links.get_by_role("searchbox")
+    box.fill("N9 1kib")
+    assert column(links, LINK) == ["n9"]
+    expect(links.get_by_role("status")).to_have_text("1 of 24 rows")
+    sort_by(links, "100KiB")
+    assert column(links, LINK) == ["n9"]
+    tab.picture("report-filtered")
+    box.fill("")
+    assert len(column(links, LINK)) == 24
+    expect(links.get_by_role("status")).to_be_empty()
+    assert table(page, "A few").get_by_role("searchbox").count() == 0
+
+
+def test_a_case_is_found_on_a_sites_first_page_and_its_runs_sort_by_verdict(
+    tab: Tab, pages: dict[str, Path]
+) -> None:
+    page = tab.open(pages["site-run"])
+    cases = table(page, "Cases, what changed first")
+    worst = {"slower": 0, "faster": 1, "not measured": 1.5, "not enough data": 2, "same": 3}
+    sort_by(cases, "Verdict", 2)
+    order = [worst[word] for word in column(cases, 3)]
+    assert len(order) >= 15
+    assert order == sorted(order, reverse=True)
+    page = tab.open(pages["site"])
+    runs = table(page, "Runs, the newest first")
+    sort_by(runs, "Run")
+    assert runs.locator("tbody th").all_text_contents() == ["1", "2", "3"]
+    cases = table(page, "Cases")
+    cases.get_by_role("searchbox").fill("loopback datagram=4KiB sockbuf=1MiB")
+    (name,) = cases.locator("tbody tr:visible th").all_text_contents()
+    cases.get_by_role("link", name=name, exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+
+
+def test_links_lead_to_what_exists(tab: Tab, report: Path, site: Path) -> None:
+    count = 0
+    for folder in (report, site):
+        for path in sorted(folder.rglob("*.html")):
+            text = path.read_text(encoding="utf-8")
+            for href in set(re.findall(r'<a [^>]*href="([^"]*)"', text)):
+                parts = urlsplit(href)
+                assert not parts.scheme and not parts.netloc, href
+                target = path if not parts.path else path.parent / unquote(parts.path)
+                assert target.is_file(), f"{path.name} leads to {href}"
+                if parts.fragment:
+                    assert f'id="{parts.fragment}"' in target.read_text(encoding="utf-8"), href
+                count += 1
+    assert count > 20
+    page = tab.open(report / "index.html")
+    page.locator("a.why").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("stream")
+
+
+def test_everything_works_by_keyboard_and_shows_where_it_is(
+    tab: Tab, pages: dict[str, Path]
+) -> None:
+    page = tab.open(pages["report"])
+    reached = ""
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        reached = page.evaluate("document.activeElement.textContent")
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline == "solid", reached
+        if reached == "100KiB":
+            break
+    assert reached == "100KiB"
+    tab.picture("report-focus")
+    page.keyboard.press("Enter")
+    links = table(page, "By link <b onclick='x'>")
+    assert column(links, LARGE)[0].startswith("9.25")
+    page.keyboard.press("Space")
+    assert column(links, LARGE)[0].startswith("870.00")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.activeElement.textContent") == "10KiB"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_reads_the_same_without_scripts(
+    new_tab: Callable[..., Tab], pages: dict[str, Path], kind: str
+) -> None:
+    bare = new_tab(java_script_enabled=False)
+    page = bare.open(pages[kind])
+    assert page.get_by_role("button").count() == 0
+    assert page.get_by_role("searchbox").count() == 0
+    rows = page.locator("tr").count()
+    # Nothing changed in one night.
+    assert rows > 1 or kind == "site-changes"
+    assert page.locator("tr[hidden]").count() == 0
+    assert rows == new_tab().open(pages[kind]).locator("tr").count()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_prints_all_of_itself_and_nothing_to_click(
+    tab: Tab, pages: dict[str, Path], kind: str, tmp_path: Path, require: Callable[..., None]
+) -> None:
+    require(shutil.which("pdftotext"), "pdftotext")
+    page = tab.open(pages[kind])
+    cells = page.locator("th, td").all_text_contents()
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    printed = subprocess.run(
+        ["pdftotext", "-layout", str(tmp_path / "page.pdf"), "-"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    squeezed = re.sub(r"\s", "", printed)
+    heading = page.get_by_role("heading", level=1).inner_text()
+    assert re.sub(r"\s", "", heading) in squeezed
+    words = {word for text in cells for word in re.findall(r"(?<!\S)\w{3,12}(?!\S)", text)}
+    assert len(words) > 5 or kind == "site-changes"
+    assert {word for word in words if word not in squeezed} == set()
+    assert "Rowswith" not in squeezed
+
+
+# What a screen reader's user would miss, found by looking at the page's elements.
+MISTAKES = """() => {
+  const wrong = [];
+  const all = (what) => [...document.querySelectorAll(what)];
+  const say = (what, element) => wrong.push(`${what}: ${element.outerHTML.slice(0, 120)}`);
+  if (all("main").length !== 1) wrong.push("not one <main>");
+  if (all("h1").length !== 1) wrong.push("not one <h1>");
+  if (!document.documentElement.lang) wrong.push("no language");
+  let level = 0;
+  for (const heading of all("h1, h2, h3, h4, h5, h6")) {
+    const next = Number(heading.tagName[1]);
+    if (next > level + 1) say("a level of headings is left out", heading);
+    level = next;
+    if (!heading.textContent.trim()) say("an empty heading", heading);
+  }
+  for (const table of all("table"))
+    if (!table.caption?.textContent.trim()) say("a table without a caption", table);
+  for (const head of all("th")) if (!head.scope) say("a heading without a scope", head);
+  for (const svg of all("svg:not([aria-hidden])"))
+    if (svg.getAttribute("role") !== "img" || !svg.querySelector("title")?.textContent)
+      say("a picture without a name", svg);
+  for (const one of all("input"))
+    if (!one.getAttribute("aria-label") && !one.labels.length) say("an input without a name", one);
+  for (const one of all("a[href], button, summary"))
+    if (!one.textContent.trim()) say("nothing to read in", one);
+  for (const one of all("button a, a button, a a")) say("a control in another", one);
+  for (const one of all("[aria-labelledby]"))
+    for (const id of one.getAttribute("aria-labelledby").split(" "))
+      if (!document.getElementById(id)) say("a label that isn't there", one);
+  const ids = all("[id]").map((one) => one.id);
+  for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at)))
+    wrong.push(`several elements have the id ${id}`);
+  for (const one of all(".scroll"))
+    if (one.scrollWidth > one.clientWidth && one.tabIndex < 0) say("can't be scrolled by key", one);
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_screen_reader_finds_its_way(tab: Tab, pages: dict[str, Path], kind: str) -> None:
+    assert tab.open(pages[kind]).evaluate(MISTAKES) == []
+
+
+def test_no_script_but_the_pages_own_could_run(tab: Tab, report: Path, tmp_path: Path) -> None:
+    """The policy holds, should a name ever stand unescaped."""
+    text = (report / "index.html").read_text(encoding="utf-8")
+    injected = '<script>window.hostile=1</script><b style="color:red" onclick="hostile=2">x</b>'
+    path = tmp_path / "injected.html"
+    path.write_text(text.replace("<main>", f"<main>{injected}", 1), encoding="utf-8")
+    page = tab.open(path)
+    page.locator("main > b").click()
+    assert page.evaluate("window.hostile") is None
+    colour = page.locator("main > b").evaluate("one => getComputedStyle(one).color")
+    assert colour != "rgb(255, 0, 0)"
+    assert len(tab.said) >= 2, "the browser says what it refused"
+    assert all("Content Security Policy" in said for said in tab.said)
+    tab.said.clear()

@@ -1,0 +1,368 @@
+"""`railgauge gate`, from the plan to the exit code: on a script's figures, and on a real link."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import boxes
+import pytest
+import sshlab
+from boxes import COMMAND, Box
+
+_ENGINE = """\
+railgauge_engine: 1
+name: figure
+summary: prints the figure that a file holds
+command: [sh, "{folder}/figure.sh", "{folder}", "{{lane}}"]
+parameters:
+  lane: {{type: int, default: 1}}
+metrics:
+  throughput: {{unit: bit/s, better: higher, regex: "throughput ([0-9.e+]+)"}}
+"""
+# Each replication is another, by up to half a percent; a lane without a level fails.
+_SCRIPT = """\
+set -e
+level=$(cat "$1/lane-$2")
+count=$(cat "$1/count-$2" 2>/dev/null || echo 0)
+echo $((count + 1)) >"$1/count-$2"
+[ ! -e "$1/then-$2" ] || [ "$count" -lt 20 ] || level=$(cat "$1/then-$2")
+[ ! -e "$1/plan-$2-$count" ] || cp "$1/plan-$2-$count" "$1/plan.yaml"
+exec awk -v level="$level" -v n="$count" \\
+    'BEGIN { printf "throughput %.9e\\n", level * (1 + 0.001 * ((n * 7) % 10 - 4.5)) }'
+"""
+_PLAN = """\
+railgauge: 1
+name: lanes
+engines: [figure.yaml]
+hosts: {here: {address: 127.0.0.1, transport: local}}
+tests:
+  - {name: figure, engine: figure, grid: {lane: [1, 2, 3]}, replications: 10, system_log: off}
+"""
+
+
+@dataclass
+class Lanes:
+    """A plan of three cases whose figures are those that we write."""
+
+    folder: Path
+
+    def level(self, lane: int, rate: float, name: str = "lane") -> None:
+        (self.folder / f"{name}-{lane}").write_text(f"{rate:.0f}\n")
+
+    def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
+        """Run railgauge; return what it prints."""
+        done = subprocess.run(
+            [*COMMAND, *arguments, "--db", str(self.folder / "railgauge.db")],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**os.environ, **environment},
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout if code < 2 else done.stderr
+
+    def gate(self, *arguments: str, code: int = 0, **environment: str) -> str:
+        plan = str(self.folder / "plan.yaml")
+        return self.run("gate", plan, *arguments, code=code, **environment)
+
+    def runs(self) -> list[dict[str, Any]]:
+        found = json.loads(self.run("list", "--json"))
+        assert isinstance(found, list)
+        return found
+
+
+@pytest.fixture
+def lanes(tmp_path: Path) -> Lanes:
+    (tmp_path / "figure.yaml").write_text(_ENGINE.format(folder=tmp_path))
+    (tmp_path / "figure.sh").write_text(_SCRIPT)
+    (tmp_path / "plan.yaml").write_text(_PLAN)
+    found = Lanes(tmp_path)
+    for lane in (1, 2, 3):
+        found.level(lane, 1e9)
+    return found
+
+
+def test_without_a_baseline_it_measures_nothing_and_says_how_to_get_one(lanes: Lanes) -> None:
+    said = lanes.gate(code=2)
+    assert "say --set-missing" in said
+    assert not (lanes.folder / "count-1").exists()
+    assert "run 1 is baseline lanes now" in lanes.gate("--set-missing")
+    assert "nothing is slower" in lanes.gate("--set-missing").splitlines()[0]
+
+
+def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.96e9)
+    files = {kind: lanes.folder / f"verdict.{kind}" for kind in ("xml", "md")}
+    summary = lanes.folder / "summary.md"
+    summary.write_text("# before\n")
+    said = lanes.gate(
+        *("--junit", str(files["xml"]), "--markdown", str(files["md"]), "--github"),
+        *(
+            "--notify",
+            f"sh -c 'cat > {lanes.folder}/note; echo $RAILGAUGE_EXIT >> {lanes.folder}/note'",
+        ),
+        code=1,
+        GITHUB_STEP_SUMMARY=str(summary),
+    )
+    lines = said.splitlines()
+    assert lines[0] == "lanes: 1 of 3 cases slower (baseline lanes (run 1) → runs 2 and 3)"
+    assert lines[1].startswith(
+        "slower: figure: here lane=2: throughput 1.000 Gbit/s → 0.9600 Gbit/s"
+    )
+    assert any(line.startswith("::error title=Slower%3A figure%3A here lane=2::") for line in lines)
+    assert [run["cases"] for run in lanes.runs()] == [3, 3, 1]
+    suite = ElementTree.parse(files["xml"]).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+    assert summary.read_text() == f"# before\n{files['md'].read_text()}"
+    note = (lanes.folder / "note").read_text().splitlines()
+    assert (note[0], note[-1]) == (lines[0], "1")
+
+
+def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    # Its first ten figures are the baseline's, the next ten the run's, then it is well again.
+    lanes.level(3, 0.9e9)
+    lanes.level(3, 1e9, "then")
+    said = lanes.gate()
+    assert "nothing is slower" in said.splitlines()[0]
+    assert "not confirmed: figure: here lane=3" in said
+    lanes.level(3, 0.9e9, "then")
+    assert "slower" in lanes.gate("--no-confirm", code=1).splitlines()[0]
+    assert [run["cases"] for run in lanes.runs()] == [3, 3, 1, 3]
+
+
+def test_what_failed_is_told_and_the_rest_compared(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    (lanes.folder / "lane-1").unlink()
+    lanes.level(2, 0.9e9)
+    found = json.loads(lanes.gate("--json", code=1))
+    assert found["problems"] == ["10 replications failed: railgauge show 2"]
+    verdicts = {each["parameters"]["lane"]: each for each in found["results"]}
+    assert {lane: each["verdict"] for lane, each in verdicts.items()} == {
+        1: "not enough data",
+        2: "slower",
+        3: "same",
+    }
+    assert verdicts[1]["why"] == "after, 10 replications failed and none was measured"
+
+
+def test_the_first_run_decides_where_the_plan_cannot_be_read_any_more(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.9e9)
+    (lanes.folder / "plan-2-19").write_text("railgauge: [\n")
+    found = json.loads(lanes.gate("--json", code=1))
+    assert found["counts"] == {"slower": 1, "same": 2}
+    (problem,) = found["problems"]
+    assert problem.startswith("what looked slower could not be measured once more: ")
+    assert "not YAML" in problem
+
+
+def test_the_first_gate_has_every_form_of_a_verdict(lanes: Lanes) -> None:
+    junit = lanes.folder / "verdict.xml"
+    found = json.loads(lanes.gate("--set-missing", "--json", "--junit", str(junit)))
+    assert (found["passed"], found["notes"]) == (True, ["run 1 is baseline lanes now"])
+    assert found["sides"][0] == {"title": "no baseline", "runs": []}
+    assert ElementTree.parse(junit).getroot().get("tests") == "0"
+
+
+def _without_readers() -> int:
+    reads, writes = os.pipe()
+    os.close(reads)
+    return writes
+
+
+@pytest.mark.parametrize(
+    ("opened", "code"),
+    [(_without_readers, 1), (lambda: os.open("/dev/full", os.O_WRONLY), 3)],
+    ids=["closed pipe", "full disk"],
+)
+def test_a_verdict_that_cannot_be_printed_is_told_the_others(
+    lanes: Lanes, opened: Callable[[], int], code: int
+) -> None:
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.9e9)
+    note, junit = lanes.folder / "note", lanes.folder / "verdict.xml"
+    arguments = ["--db", str(lanes.folder / "railgauge.db"), "--junit", str(junit)]
+    command = [*COMMAND, "gate", str(lanes.folder / "plan.yaml"), *arguments]
+    output = opened()
+    done = subprocess.run(
+        [*command, "--notify", f"cp /dev/stdin {note}"],
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=300,
+    )
+    os.close(output)
+    assert done.returncode == code, done.stderr
+    assert ("can't be printed: No space left" in done.stderr) == (code == 3)
+    assert "1 of 3 cases slower" in note.read_text()
+    assert ElementTree.parse(junit).getroot().get("failures") == "1"
+
+
+def test_a_run_that_failed_does_not_become_the_baseline(lanes: Lanes) -> None:
+    (lanes.folder / "lane-1").unlink()
+    assert "did not become baseline lanes" in lanes.gate("--set-missing", code=1)
+    assert "say --set-missing" in lanes.gate(code=2)
+
+
+def test_a_baseline_that_shares_no_case_with_the_plan_is_no_pass(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    plan = lanes.folder / "plan.yaml"
+    plan.write_text(plan.read_text().replace("[1, 2, 3]", "[4]"))
+    lanes.level(4, 1e9)
+    said = lanes.gate(code=1)
+    assert "nothing could be compared: no case was measured in baseline lanes (run 1) too" in said
+    assert "3 cases only before:" in said
+
+
+def test_too_few_replications_to_find_anything_are_no_pass(lanes: Lanes) -> None:
+    plan = lanes.folder / "plan.yaml"
+    plan.write_text(plan.read_text().replace("replications: 10", "replications: 3"))
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.5e9)
+    lines = lanes.gate(code=1).splitlines()
+    assert lines[0].startswith("lanes: nothing is slower, not enough data for 3 of 3 results (")
+    assert lines[1] == (
+        "not measured: no case could be judged: 3 and 3 replications can't show any change: "
+        "take 4 of each"
+    )
+
+
+def test_a_confirming_run_that_was_stopped_goes_on_with_its_cases_alone(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.9e9)
+    lanes.gate(code=1)
+    assert "run 3 " in lanes.run("resume", "3")
+    assert [run["asked"] for run in lanes.runs()] == [30, 30, 10]
+
+
+def test_the_baseline_may_be_any_run_commit_or_day(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    said = lanes.gate("--baseline", "latest")
+    assert "(run 1 (the latest) → run 2)" in said.splitlines()[0]
+    assert "is no baseline" in lanes.gate("--baseline", "other", code=2)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("/no/such/program", "can't be started: No such file or directory"),
+        ("sh -c 'echo no mail here; exit 7'", "ended with 7: no mail here"),
+        ("true", ""),
+        ("sh -c 'exec <&-; exit 0'", ""),
+    ],
+)
+def test_what_goes_wrong_with_the_notification_is_told_and_changes_nothing(
+    lanes: Lanes, command: str, told: str
+) -> None:
+    plan = str(lanes.folder / "plan.yaml")
+    database = str(lanes.folder / "railgauge.db")
+    done = subprocess.run(
+        [*COMMAND, "gate", plan, "--db", database, "--set-missing", "--notify", command],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if "--notify" in line]
+    assert said == ([f"railgauge: --notify {command.split()[0]}: {told}"] if told else [])
+
+
+def test_a_gate_that_could_not_run_notifies_too(lanes: Lanes) -> None:
+    note = lanes.folder / "note"
+    lanes.gate("--notify", f"cp /dev/stdin {note}", code=2)
+    assert "no verdict: there is no baseline 'lanes' yet" in note.read_text()
+
+
+def test_a_gate_that_was_stopped_notifies_too(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    waits, note = lanes.folder / "lane-1", lanes.folder / "note"
+    waits.unlink()
+    os.mkfifo(waits)
+    plan, database = str(lanes.folder / "plan.yaml"), str(lanes.folder / "railgauge.db")
+    command = [*COMMAND, "gate", plan, "--db", database]
+    told = f"sh -c '(cat; echo $RAILGAUGE_EXIT) >{note}'"
+    process = subprocess.Popen(
+        [*command, "--notify", told],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    said = next((line for line in process.stderr if line.startswith("run 2: 30")), "")
+    process.send_signal(signal.SIGTERM)
+    said += process.communicate(timeout=120)[1]
+    assert process.returncode == 130, said
+    assert re.fullmatch(r".*: no verdict: stopped.*\n130\n", note.read_text(), re.DOTALL)
+
+
+@pytest.fixture
+def box(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Box]:
+    lacking = sshlab.missing()
+    require(not lacking, lacking)
+    box = Box(boxes.new_name(), tmp_path)
+    yield box
+    if Path("/run/railgauge", box.name).exists():
+        assert box.down().returncode == 0
+    assert boxes.traces(box.name) == []
+
+
+_LINKS = """\
+hosts: [a, b, c]
+links:
+  - {{between: [a, b], rate: {rate}}}
+  - {{between: [a, c], rate: 1Gbit/s}}
+"""
+_BOX_PLAN = """\
+railgauge: 1
+name: box
+hosts_file: {hosts_file}
+tests:
+  - name: stream
+    engine: tcp
+    replications: 10
+    order: random
+    set: {{duration: 200ms, message: 100KiB, congestion: reno}}
+"""
+
+
+def _slower_links(box: Box, plan: Path, database: Path) -> list[str]:
+    """Return the links whose throughput is called slower when one of them is shaped down."""
+    found = ""
+    for rate in ("1000Mbit/s", "970Mbit/s"):
+        box.write(_LINKS.format(rate=rate))
+        box.up()
+        done = box.run("gate", str(plan), "--db", str(database), "--set-missing", "--json")
+        assert box.down().returncode == 0
+        assert done.returncode in (0, 1), done.stdout + done.stderr
+        found = done.stdout
+    return sorted(
+        each["link"]
+        for each in json.loads(found)["results"]
+        if each["verdict"] == "slower" and each["metric"] == "throughput"
+    )
+
+
+def test_a_link_shaped_from_1000_to_970_mbit_is_found_and_named(
+    box: Box, undisturbed: Callable[..., object]
+) -> None:
+    plan = box.folder / "plan.yaml"
+    plan.write_text(_BOX_PLAN.format(hosts_file=box.hosts_file))
+    numbers = itertools.count()
+
+    def measure() -> list[str]:
+        return _slower_links(box, plan, box.folder / f"{next(numbers)}.db")
+
+    # Where others take the CPU for long, a link doesn't reach its rate.
+    undisturbed(measure, lambda found: found == ["a→b", "b→a"])

@@ -1,0 +1,107 @@
+"""The definitions of Hpcbench's tables on what our engines measure, logs and all."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from railgauge.assets import folder
+
+
+def _railgauge(where: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "railgauge", *words],
+        cwd=where,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database of plans/hpcbench-udp.yaml, each replication a tenth of a second."""
+    where = tmp_path_factory.mktemp("hpcbench")
+    plan = yaml.safe_load((folder("plans") / "hpcbench-udp.yaml").read_text(encoding="utf-8"))
+    plan["hosts_file"] = str(folder("plans") / plan["hosts_file"])
+    for test in plan["tests"]:
+        test["set"]["duration"] = "100ms"
+        test["replications"] = 2
+        if test["name"] == "exponential":
+            test["set"]["datagram"] = 8
+    (where / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
+    _railgauge(where, "run", "plan.yaml")
+    return where
+
+
+def _rows(where: Path, definition: str, table: str, axes: Sequence[str]) -> list[list[str]]:
+    out = where / definition
+    if not out.exists():
+        spec = folder("reports") / f"{definition}.yaml"
+        _railgauge(where, "report", "--spec", str(spec), "--out", str(out), "--cases", "0")
+    rows: dict[tuple[str, ...], list[str]] = {}
+    with (out / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            rows.setdefault(tuple(line[axis] for axis in axes), []).append(line["shown"])
+    return [[*key, *cells] for key, cells in rows.items()]
+
+
+def test_each_replication_of_a_stream_has_its_row(where: Path) -> None:
+    rows = _rows(where, "hpcbench-stream", "stream", ("test", "datagram", "replication"))
+    assert [row[:3] for row in rows if row[0] == "unidirectional"] == [
+        ["unidirectional", "1460", "1"],
+        ["unidirectional", "1460", "2"],
+    ]
+    for row in rows:
+        network, _, sent, sent_bytes, received, received_bytes, lost, _ = row[3:]
+        assert float(network) > 0
+        assert int(sent) - int(received) == int(lost)
+        assert int(sent_bytes) == int(sent) * int(row[1])
+        assert int(received_bytes) == int(received) * int(row[1])
+
+
+def test_both_ways_lack_only_what_hpcbench_alone_printed(where: Path) -> None:
+    rows = _rows(where, "hpcbench-bidirectional", "bidirectional", ("replication",))
+    assert [row[0] for row in rows] == ["1", "2"]
+    for row in rows:
+        assert row[2] == "---"
+        assert "---" not in [row[1], *row[3:]]
+
+
+def test_sizes_and_round_trips_are_there(where: Path) -> None:
+    sizes = _rows(where, "hpcbench-exponential", "sizes", ("test", "datagram"))
+    assert [row[1] for row in sizes if row[0] == "exponential"] == ["1", "2", "4", "8"]
+    trips = _rows(where, "hpcbench-latency", "averages", ("datagram",))
+    assert [(row[0], row[-1]) for row in trips] == [("64", "2"), ("1024", "2")]
+
+
+def test_system_logs_are_tables_with_the_stretches_around(where: Path) -> None:
+    spec = (folder("reports") / "hpcbench-system-log.yaml").read_text(encoding="utf-8")
+    chosen = spec.replace("    rows: ", "    select: {test: unidirectional}\n    rows: ")
+    (where / "logs.yaml").write_text(chosen, encoding="utf-8")
+    _railgauge(where, "report", "--spec", "logs.yaml", "--out", "logs", "--cases", "0")
+    rows = _rows(where, "logs", "client-system", ("replication",))
+    assert [row[0] for row in rows] == ["before", "1", "2", "after"]
+    assert all(0 <= float(share) <= 100 for row in rows for share in row[1:5])
+    assert all(int(row[5]) > 0 and int(row[8]) > 0 for row in rows)
+    sent = _rows(where, "logs", "client-interfaces", ("interface", "replication"))
+    stream = _rows(where, "hpcbench-stream", "stream", ("test", "datagram", "replication"))
+    packets = {row[2]: int(row[5]) for row in stream if row[0] == "unidirectional"}
+    over_loopback = {row[1]: int(row[4]) for row in sent if row[0] == "lo"}
+    for number, count in packets.items():
+        # Datagrams, and the control channel's last words; others may use the interface, too.
+        assert over_loopback[number] >= count
+    cpus = _rows(where, "logs", "client-cpus", ("cpu", "replication"))
+    for row in cpus:
+        load, idle = float(row[2]), float(row[5])
+        # What waits for disks is idle, too, but not in Idle.
+        assert load + idle <= 100.2

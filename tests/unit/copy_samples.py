@@ -1,0 +1,141 @@
+"""A database with something in every table, and what is compared of two databases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Table, literal, select
+from store_samples import (
+    LAUNCH,
+    MOMENT,
+    PEAK,
+    RUN,
+    SUSPICIONS,
+    case,
+    failed,
+    logged,
+    lossy,
+    measured,
+    pair,
+    planned,
+    suspect,
+    system_log,
+    warmup,
+)
+
+from railgauge.store import Store
+from railgauge.store.copy_tables import TABLES, refers_to
+from railgauge.store.records import Launch, MetricInfo, PlannedCase
+from railgauge.systemlog import PortLog
+
+METRICS = {
+    "udp": {
+        "throughput": MetricInfo("bit/s", "higher", 0.01),
+        "loss_rate": MetricInfo("1", "lower"),
+    }
+}
+PORT = PortLog(1, "switch", "eth1", {"ifHCInOctets": 2**40, "dot3StatsFCSErrors": 3})
+TOO_LARGE = PortLog(2, "switch", "eth2", {"ifHCInOctets": 2**64})
+
+
+def fill(store: Store) -> list[int]:
+    """Store two runs that together have rows in every table, a baseline, and return their ids."""
+    return [stored_links(store), stored_group(store)]
+
+
+def stored_links(store: Store) -> int:
+    cases = [
+        PlannedCase("stream", case(), 10, least=3, rule="ci95(median) <= 1% of throughput"),
+        *planned(case(64), case(512), replications=10),
+        *planned(case(), test="again"),
+    ]
+    run = store.begin_run(RUN, cases, METRICS)
+    store.add_facts(run, "gw1", {"kernel": "6.1", "cpu": "a π"})
+    store.add_peaks(run, [PEAK])
+    store.add_logs(run, [system_log(phase="before"), system_log("hh1", phase="before")])
+    logs = (system_log(), system_log("hh1", labels={"interrupt/24": "another"}))
+    for outcome in (warmup(), logged(1, *logs, ports=(PORT, TOO_LARGE)), lossy(2), failed(3)):
+        store.add(run, "stream", case().key, outcome, LAUNCH)
+    later = Launch(MOMENT + 9, {}, {}, ("slow",))
+    reasons = replace(suspect(4, *SUSPICIONS), logs=logs)
+    store.add(run, "stream", case().key, reasons, later)
+    store.add(run, "stream", case(64).key, measured(1, 3.0), Launch(MOMENT + 10))
+    store.skip(run, "stream", case(512).key, "no iperf3 on gw1")
+    store.end_case(run, "stream", case().key, "narrow")
+    store.finish_run(run, "complete")
+    store.set_baseline("good", [run], "before the update")
+    return run
+
+
+def stored_group(store: Store) -> int:
+    hosts = ("n1", "n2", "n3")
+    pairs = [pair(a, b, hosts) for a in hosts for b in hosts if a != b]
+    run = store.begin_run(RUN, planned(*pairs, test="matrix"), METRICS)
+    logs = tuple(map(system_log, hosts))
+    launch = Launch(MOMENT + 20, {"ranks": 3}, {}, ())
+    for number in (1, 2):
+        outcome = logged(number, *logs)
+        # Not in the plan's order, as a launch may say.
+        store.add_all(run, "matrix", [(each.key, outcome) for each in reversed(pairs)], launch)
+    return run
+
+
+def contents(store: Store) -> dict[str, Counter[tuple[Any, ...]]]:
+    """Return what each table holds, but for ids, which every database has its own of."""
+    with store.reading() as connection:
+        return {
+            name: Counter(map(tuple, connection.execute(_without_ids(table))))
+            for name, table in TABLES.items()
+        }
+
+
+def _without_ids(table: Table) -> Any:
+    own = {"log_series": ("counters",)}
+    return select(
+        literal(table.name),
+        *(
+            column
+            for column in table.columns
+            if column.name not in ("id", *own.get(table.name, ())) and refers_to(column) is None
+        ),
+    ).select_from(table)
+
+
+def told(store: Store, run: int) -> list[object]:
+    """Return all that the store tells of a run but what it's numbered."""
+    stored = store.run(run)
+    series = [
+        (each.test, each.case, each.metric, each.unit, each.values.tolist(), each.suspect.tolist())
+        for each in store.series([run])
+    ]
+    logs = [
+        (each.test, each.case, each.replication, replace(each.log, series=None))
+        for each in store.logs(run) + store.run_logs(run)
+    ]
+    samples = [
+        None
+        if each.log.series is None
+        else (each.log.series.names, each.log.series.values.tolist())
+        for each in store.logs(run, series=True) + store.run_logs(run)
+    ]
+    traces = [
+        (each.test, each.case, each.replication, store.trace(each).sequence.tolist())
+        for each in store.traces([run])
+    ]
+    one_by_one = [store.replications(run, each.test, each.case.key) for each in stored.cases]
+    return [
+        replace(stored, id=0),
+        store.peaks(run),
+        series,
+        logs,
+        samples,
+        traces,
+        one_by_one,
+        [(each.test, each.case, each.replication, each.port) for each in store.ports(run)],
+        store.suspicions(run),
+        store.warnings(run),
+        store.failures(run),
+        store.smallest_changes(run),
+    ]

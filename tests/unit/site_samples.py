@@ -1,0 +1,68 @@
+"""A few nights in a store, and the site that is built of them, for the tests of sites."""
+
+from __future__ import annotations
+
+import sqlite3
+from html.parser import HTMLParser
+from pathlib import Path
+
+from verdict_samples import add_run, lane, noisy
+
+from railgauge.site.build import Built, build_site
+from railgauge.site.jobs import case_file
+
+PLAN = "sharcnet-udp"
+CASES = tuple(case_file(lane(number).key) for number in (1, 2))
+
+
+def nights(database: Path | str, count: int = 3, slower: int | None = None) -> list[int]:
+    """Store so many runs of two cases; the first one is 10 % slower in run `slower`."""
+    return [
+        add_run(
+            database,  # type: ignore[arg-type]  # a URL does as well
+            {
+                1: noisy(0.9e9 if number == slower else 1e9, seed=number),
+                2: noisy(2e9, seed=100 + number),
+            },
+            facts={"gw1": {"kernel": "6.1"}, "hh1": {"kernel": "6.2"}},
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+def build(database: Path | str, out: Path, **options: object) -> Built:
+    return build_site(str(database), out, **options)  # type: ignore[arg-type]
+
+
+def made(database: Path, out: Path, **options: object) -> set[str]:
+    """Build the site and return which pages were made."""
+    return set(build(database, out, **options).made)
+
+
+def files(out: Path) -> dict[str, bytes]:
+    """Return all files of the folder but the one that builds take turns by."""
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and not path.name.endswith(".lock")
+    }
+
+
+def change(database: Path, statement: str, *values: object) -> None:
+    """Change the database behind the store's back."""
+    connection = sqlite3.connect(database)
+    with connection:
+        assert connection.execute(statement, values).rowcount > 0
+    connection.close()
+
+
+class Links(HTMLParser):
+    """Collects where a page's links lead."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value or "" for name, value in attrs if tag == "a" and name == "href"]

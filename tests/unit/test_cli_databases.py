@@ -1,0 +1,135 @@
+"""`railgauge db` and `railgauge baseline`, as a user sees them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from copy_samples import fill
+from store_samples import METRICS, MOMENT, RUN, case, measured, planned
+
+from railgauge.cli import cli
+from railgauge.errors import InputError
+from railgauge.plan.texts import only_texts
+from railgauge.store import Store
+from railgauge.store.records import Launch
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, list(map(str, arguments)), catch_exceptions=False)
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    path = tmp_path / "source.db"
+    with Store.open(str(path)) as store:
+        fill(store)
+    return path
+
+
+def test_a_copy_tells_each_run_and_what_it_came_to(filled: Path, where: str) -> None:
+    done = CliRunner().invoke(cli, ["db", "copy", str(filled), where], standalone_mode=False)
+    assert done.return_value == 0
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("run 1 (sharcnet-udp, 20")
+    assert lines[0].endswith("Z): 6 replications, run 1 there")
+    assert lines[1].endswith("Z): 12 replications, run 2 there")
+    (line,) = done.stdout.splitlines()
+    assert line.endswith(
+        ": 2 new runs, 0 with more, 0 as they were; 18 replications, 1 new baselines"
+    )
+    (line,) = call("db", "copy", filled, where).output.splitlines()
+    assert line.endswith(
+        ": 0 new runs, 0 with more, 2 as they were; 0 replications, 0 new baselines"
+    )
+
+
+def test_a_copy_to_whose_output_nobody_listens_is_whole(filled: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target.db"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "railgauge", "db", "copy", str(filled), str(target)],
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait() == 0
+    with Store.open(str(target)) as store:
+        assert [(run.state, run.measured) for run in store.runs()] == [
+            ("complete", 4),
+            ("unfinished", 12),
+        ]
+
+
+def test_a_difference_is_told_and_makes_the_exit_code_1(filled: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target.db"
+    call("db", "copy", filled, target)
+    for path, value in ((filled, 1.0), (target, 2.0)):
+        with Store.open(str(path)) as store:
+            store.reopen_run(1)
+            store.add(1, "stream", case(64).key, measured(2, value), Launch(MOMENT + value))
+            store.finish_run(1, "complete")
+    done = CliRunner().invoke(cli, ["db", "copy", str(filled), str(target)], standalone_mode=False)
+    assert done.return_value == 1
+    assert "replication 2 of case " in done.stderr
+    assert "it stays as it is" in done.stderr
+
+
+def test_a_copy_needs_a_source(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no database at"):
+        call("db", "copy", tmp_path / "nosuch.db", tmp_path / "target.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_baselines_are_set_listed_shown_and_dropped(tmp_path: Path) -> None:
+    db = ("--db", tmp_path / "r.db")
+    with Store.open(str(db[1])) as store:
+        for _ in range(3):
+            run = store.begin_run(RUN, planned(case()), METRICS)
+            store.add(run, "stream", case().key, measured(1), Launch(MOMENT))
+    assert "holds no baseline: railgauge baseline set" in call("baseline", "list", *db).output
+    done = call("baseline", "set", "good", 1, 3, "--description", "a\nfine one", *db)
+    assert done.output == "baseline good: runs 1 3\n"
+    (line,) = call("baseline", "list", *db).output.splitlines()
+    assert line.startswith("good (runs 1 3, set 20")
+    assert line.endswith("): a\\nfine one")
+    head, first, second = call("baseline", "show", "good", *db).output.splitlines()
+    assert head == line
+    assert first.startswith("  run 1 of plan sharcnet-udp: unfinished, started 20")
+    assert first.endswith(", commit 0123abcd+changes; 1/3 measured, 0 failed")
+    assert second.startswith("  run 3 ")
+    (listed,) = json.loads(call("baseline", "list", "--json", *db).output)
+    assert (listed["name"], listed["description"], listed["runs"]) == (
+        "good",
+        "a\nfine one",
+        [1, 3],
+    )
+    shown = json.loads(call("baseline", "show", "good", "--json", *db).output)
+    assert [run["id"] for run in shown["runs"]] == [1, 3]
+    assert shown["created_at"] == listed["created_at"]
+    with pytest.raises(InputError, match="--replace"):
+        call("baseline", "set", "good", 2, *db)
+    assert call("baseline", "set", "good", 2, "--replace", *db).output == "baseline good: run 2\n"
+    assert "its runs are still there" in call("baseline", "drop", "good", *db).output
+    with pytest.raises(InputError, match="no baseline 'good'"):
+        call("baseline", "show", "good", *db)
+
+
+def test_a_run_that_only_confirms_is_told_from_a_whole_one(tmp_path: Path) -> None:
+    db = ("--db", tmp_path / "r.db")
+    with Store.open(str(db[1])) as store:
+        for new in (RUN, replace(RUN, files=only_texts({("stream", case().key)}))):
+            run = store.begin_run(new, planned(case()), METRICS)
+            store.add(run, "stream", case().key, measured(1), Launch(MOMENT))
+    _, whole, some = call("list", *db).output.splitlines()
+    assert "1 (some)" in some
+    assert "some" not in whole
+    assert [run["partial"] for run in json.loads(call("list", "--json", *db).output)] == [0, 1]
+    done = call("baseline", "set", "good", 1, 2, *db)
+    assert done.stdout == "baseline good: runs 1 2\n"
+    assert done.stderr.startswith("note: run 2 measured only some of its plan's cases")
+    assert call("baseline", "set", "good", 1, "--replace", *db).stderr == ""

@@ -1,0 +1,72 @@
+"""How often comparisons are wrong; `make bench-compare` does this for longer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from comparison_samples import (
+    autocorrelated,
+    bimodal,
+    coarse_clock,
+    drifting,
+    drifting_as_noisy,
+    drifting_much,
+    drifting_together,
+    false_alarms,
+    found_slower,
+    log_normal,
+    normal,
+    sticky_modes,
+)
+
+from railgauge.analysis import Side, compare_all
+
+_KINDS = [
+    normal,
+    log_normal,
+    bimodal,
+    sticky_modes,
+    autocorrelated,
+    drifting,
+    drifting_together,
+    drifting_much,
+    drifting_as_noisy,
+    coarse_clock,
+]
+
+
+@pytest.mark.parametrize("baseline", [1, 3])
+@pytest.mark.parametrize("kind", _KINDS, ids=lambda kind: kind.__name__)
+def test_where_nothing_changed_a_change_is_rarely_told(kind, baseline):
+    cases, comparisons = false_alarms(np.random.default_rng(1), kind, 60, baseline=baseline)
+    assert cases <= 0.05
+    assert comparisons <= 0.05
+
+
+@pytest.mark.parametrize(("cases", "share"), [(1, 0.95), (10, 0.92), (50, 0.94)])
+def test_a_slowdown_of_three_percent_is_found_at_one_percent_of_noise(cases, share):
+    # Of many more draws in 98, 94 and 96 of 100; 300 are off by two.
+    assert found_slower(np.random.default_rng(2), normal, 300, cases=cases) >= share
+
+
+def test_more_runs_in_the_baseline_find_what_drift_hides():
+    hidden, found = (
+        found_slower(np.random.default_rng(3), drifting, 60, baseline=runs) for runs in (1, 5)
+    )
+    assert hidden < found
+    assert found > 0.6
+
+
+@pytest.mark.parametrize("baseline", [3, 5])
+def test_a_night_that_is_measured_twice_counts_as_one(baseline):
+    draw = np.random.default_rng(4)
+    alarms = 0
+    for _ in range(60):
+        nights = np.exp(0.02 * draw.standard_normal((baseline + 1, 50, 1)))
+        # The last run confirms the one before, in the same night.
+        runs = normal(draw, (baseline + 2, 50, 10)) * np.concatenate([nights, nights[-1:]])
+        pairs = [(Side(list(case[:-2])), Side(list(case[-2:]))) for case in runs.swapaxes(0, 1)]
+        found = compare_all(pairs, ["lower"] * 50, [0.02] * 50)
+        alarms += any(each.change in ("faster", "slower") for each in found)
+    # 1 and 4 of 100 in many more draws, more than half if they were two nights.
+    assert alarms <= 6

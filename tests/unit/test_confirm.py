@@ -1,0 +1,165 @@
+"""Measuring once more what looks slower: what is asked, and what counts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from verdict_samples import lane, noisy
+
+from railgauge.comparison.compare import Comparison, Result, compare
+from railgauge.comparison.confirm import cases_of, confirmed, suspects
+from railgauge.comparison.reading import Reading
+from railgauge.comparison.select import Selection
+from railgauge.store.records import PlannedCase, Series
+
+Values = Mapping[int, Sequence[float]]
+
+
+def reading(runs: Mapping[int, Values]) -> Reading:
+    """Return what would be read of a store with these runs."""
+    found: dict[int, dict[tuple[str, str], dict[str, Series]]] = {run: {} for run in runs}
+    planned: dict[int, list[PlannedCase]] = {run: [] for run in runs}
+    for run, cases in runs.items():
+        for number, values in cases.items():
+            case = lane(number)
+            planned[run].append(PlannedCase("stream", case, 10))
+            array = np.array(values, np.float64)
+            none = np.zeros(len(array), np.bool_)
+            one = Series(
+                *(run, "fabric", "stream", case, "throughput", "bit/s", "higher"),
+                *(array, none, 0, 10),
+            )
+            found[run]["stream", case.key] = {"throughput": one}
+    return Reading(planned, found, {run: {} for run in runs})
+
+
+def judged(baseline: Values, run: Values, again: Values) -> tuple[Comparison, tuple[Result, ...]]:
+    """Return what is left when what looks slower gives the values `again`."""
+    first, second, third, both = (
+        Selection(str(numbers), numbers) for numbers in ((1,), (2,), (3,), (2, 3))
+    )
+    compared = compare(reading({1: baseline, 2: run}), first, second)
+    asked = {each.case.parameters["lane"] for each in suspects(compared)}
+    anew = {number: values for number, values in again.items() if number in asked}
+    known = reading({1: baseline, 2: run, 3: anew})
+    return confirmed(compared, compare(known, first, third), compare(known, first, both))
+
+
+def changes(found: Comparison) -> dict[object, str]:
+    return {each.case.parameters["lane"]: each.judged.change for each in found.results}
+
+
+STEADY = {number: noisy(seed=number) for number in range(1, 9)}
+
+
+def test_what_is_slower_again_counts():
+    run = {number: noisy(seed=number + 10) for number in STEADY}
+    run[4] = noisy(0.95e9)
+    found, unconfirmed = judged(STEADY, run, {4: noisy(0.95e9, seed=2)})
+    assert changes(found) == {**dict.fromkeys(STEADY, "same"), 4: "slower"}
+    assert unconfirmed == ()
+    assert [side.n for side in found.results[0].sides] == [10, 20]
+
+
+def test_what_passed_by_itself_is_told_and_does_not_count():
+    run = {number: noisy(seed=number + 10) for number in STEADY}
+    run[4] = noisy(0.95e9)
+    found, (only,) = judged(STEADY, run, {4: noisy(seed=20)})
+    assert "slower" not in changes(found).values()
+    assert only.case.parameters["lane"] == 4
+    assert only.judged.why.startswith("it looked slower, but not so when measured once more")
+
+
+def test_what_could_not_be_measured_again_is_judged_by_the_first_run():
+    run = {number: noisy(seed=number + 10) for number in STEADY}
+    run[4] = noisy(0.95e9)
+    found, unconfirmed = judged(STEADY, run, {4: []})
+    assert changes(found)[4] == "slower"
+    assert "could not be measured again" in found.results[0].judged.why
+    assert unconfirmed == ()
+
+
+def test_a_loss_where_there_was_none_is_looked_at_again_however_small():
+    # One among so many isn't shown by one run; 0.1 % of nothing is no share.
+    cases = range(1, 5001)
+    baseline = {case: [0.0] * 10 for case in cases}
+    run = {**baseline, 77: [0.001 + number * 7 % 10 / 1e5 for number in range(10)]}
+    known = reading({1: baseline, 2: run})
+    for found in known.series.values():
+        for metrics in found.values():
+            assert isinstance(metrics, dict)
+            metrics["loss_rate"] = replace(
+                metrics.pop("throughput"), metric="loss_rate", unit="1", better="lower"
+            )
+    compared = compare(known, Selection("1", (1,)), Selection("2", (2,)))
+    assert compared.of("slower") == []
+    assert [each.case.parameters["lane"] for each in suspects(compared)] == [77]
+
+
+def test_a_metric_that_only_the_second_look_has_is_left_out():
+    run = {number: noisy(seed=number + 10) for number in STEADY}
+    run[4] = noisy(0.95e9)
+    known = reading({1: STEADY, 2: run, 3: {4: noisy(0.95e9, seed=20)}})
+    metrics = known.series[3]["stream", lane(4).key]
+    assert isinstance(metrics, dict)
+    metrics["latency"] = replace(metrics["throughput"], metric="latency", better="lower")
+    first, second, third, both = (
+        Selection(str(numbers), numbers) for numbers in ((1,), (2,), (3,), (2, 3))
+    )
+    found, unconfirmed = confirmed(*(compare(known, first, each) for each in (second, third, both)))
+    assert {each.metric for each in found.results} == {"throughput"}
+    assert [each.case.parameters["lane"] for each in found.of("slower")] == [4]
+    assert unconfirmed == ()
+
+
+def test_a_metric_that_neither_side_has_is_no_result():
+    known = reading({1: {1: noisy(), 2: []}, 2: {1: noisy(), 2: []}})
+    for found in known.series.values():
+        for metrics in found.values():
+            assert isinstance(metrics, dict)
+            empty = replace(metrics["throughput"], metric="latency", values=np.zeros(0))
+            metrics["latency"] = empty
+    compared = compare(known, Selection("1", (1,)), Selection("2", (2,)))
+    told = sorted((each.case.parameters["lane"], each.metric) for each in compared.results)
+    assert told == [(1, "throughput"), (2, "latency"), (2, "throughput")]
+
+
+def test_one_slower_case_of_thousands_is_found_though_one_run_cannot_show_it():
+    draw = random.Random(1)
+    cases = range(1, 5001)
+    first, second = (
+        {case: [draw.gauss(1e9, 1e7) for _ in range(10)] for case in cases} for _ in range(2)
+    )
+    second[77] = [value * 0.96 for value in second[77]]
+    again = {case: [draw.gauss(1e9, 1e7) for _ in range(10)] for case in cases}
+    again[77] = [value * 0.96 for value in again[77]]
+    found, unconfirmed = judged(first, second, again)
+    slower = [each.case.parameters["lane"] for each in found.of("slower")]
+    assert slower == [77]
+    assert len(unconfirmed) < 20
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05])
+def test_a_plan_held_against_itself_seldom_raises_an_alarm(noise: float):
+    alarms = 0
+    for number in range(60):
+        draw = random.Random(number)
+        runs = [
+            {case: [draw.gauss(1e9, noise * 1e9) for _ in range(10)] for case in range(1, 31)}
+            for _ in range(3)
+        ]
+        found, _ = judged(*runs)
+        alarms += bool(found.of("slower"))
+    # One in twenty is 3 of 60; chance alone makes more than eight of that in 1 of 200.
+    assert alarms <= 8
+
+
+def test_the_cases_to_measure_again_are_named_by_test_and_key():
+    known = reading({1: {1: noisy(), 2: noisy()}, 2: {1: noisy(0.9e9), 2: noisy(seed=2)}})
+    found = compare(known, Selection("1", (1,)), Selection("2", (2,)))
+    (result,) = suspects(found)
+    assert cases_of([result]) == {("stream", result.case.key)}

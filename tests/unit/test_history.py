@@ -1,0 +1,436 @@
+"""`railgauge history`: since when a case is slower in a real database, and what changed with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
+
+from railgauge.cases import Case
+from railgauge.catalogue import load_catalogue
+from railgauge.cli.history import history
+from railgauge.errors import EnvironmentFailedError, InputError
+from railgauge.plan.texts import ONLY
+from railgauge.report.gnuplot import find_gnuplot
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, NewRun
+from railgauge.systemlog import Suspicion
+
+FACTS = {"gw1": {"kernel": "6.1"}, "hh1": {"kernel": "6.1"}}
+SWAPPED = Suspicion("swapped", "gw1", "it swapped")
+NIGHTLY = replace(RUN, plan="nightly", git_dirty=False)
+
+
+class Database:
+    """A database that gets a night after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._random = np.random.default_rng(7)
+
+    def night(
+        self,
+        *levels: tuple[Case, float],
+        new: NewRun = NIGHTLY,
+        facts: Mapping[str, Mapping[str, str]] | None = None,
+        metrics: Mapping[str, Mapping[str, MetricInfo]] = METRICS,
+        n: int = 6,
+        suspect: int = 0,
+        test: str = "stream",
+    ) -> int:
+        """Store a run with `n` throughputs around each case's level; level 0: all failed."""
+        with Store.open(str(self.path)) as store:
+            run = store.begin_run(new, planned(*(one for one, _ in levels), test=test), metrics)
+            with store.together():
+                for one, level in levels:
+                    noise = 0.003 * self._random.standard_normal(n)
+                    tonight = level * (1 + 0.005 * self._random.standard_normal())
+                    for number, value in enumerate((tonight * (1 + noise)).tolist(), 1):
+                        outcome = measured(number, value) if level else failed(number)
+                        if level and number <= suspect:
+                            outcome = replace(outcome, status="suspect", suspicions=(SWAPPED,))
+                        store.add(run, test, one.key, outcome, LAUNCH)
+            for host, found in (facts or {}).items():
+                store.add_facts(run, host, found)
+            store.finish_run(run, "complete")
+        return run
+
+    def nights(self, levels: Iterable[float], **more: Any) -> None:
+        for level in levels:
+            self.night((case(), level), **more)
+
+    def date(self) -> None:
+        """Let each run be a night later than the one before, not a moment."""
+        connection = sqlite3.connect(self.path)
+        with connection:
+            connection.execute(
+                "UPDATE run SET started_at ="
+                " strftime('%Y-%m-%dT02:00:00.000000Z', '2026-09-01', (id - 1) || ' days')"
+            )
+        connection.close()
+
+    def say(self, *arguments: str) -> str:
+        self.date()
+        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
+        assert done.exit_code == 0, done.output + str(done.exception)
+        return done.output
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self.say(*arguments, "--json"))
+
+    def refusal(self, *arguments: str) -> str:
+        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
+        assert isinstance(done.exception, InputError)
+        return str(done.exception)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path / "railgauge.db")
+
+
+def slower(database: Database, before: int = 15, after: int = 10) -> None:
+    """Store nights of which the later ones are 7 % slower, with another kernel and commit."""
+    database.nights([1e9] * before, facts=FACTS)
+    database.nights(
+        [0.93e9] * after,
+        new=replace(NIGHTLY, git_commit="4567cdef"),
+        facts={host: {"kernel": "6.2"} for host in FACTS},
+    )
+
+
+def test_a_slower_case_is_dated_and_what_changed_is_told(database: Database):
+    slower(database)
+    text = database.say("gw→hh")
+    assert "throughput: 25 nights, 2026-09-01 to 2026-09-25 (runs 1 to 25)" in text
+    assert "2026-09-16 (run 16): slower, " in text
+    assert "×0.93" in text
+    assert "changed from run 15 to 16 (2026-09-16):" in text
+    assert "git_commit 0123abcd → 4567cdef" in text
+    assert "gw1, hh1: kernel 6.1 → 6.2" in text
+    assert "for 10 nights" in text
+
+
+def test_a_case_goes_by_what_was_chosen_not_by_an_engines_defaults(database: Database):
+    engine = load_catalogue().engine("udp")
+    defaults = {name: value.default for name, value in engine.parameters.items()}
+    small, large = (
+        replace(case(), key=16 * key, parameters={**defaults, "datagram": size, "threads": 2})
+        for key, size in (("a", 1460), ("b", 8192))
+    )
+    database.night((small, 1e9), (large, 1e9))
+    assert database.say("aaaa").startswith("nightly, stream: gw→hh threads=2\n")
+    told = database.say("datagram=1460")
+    assert told.startswith("nightly, stream: gw→hh datagram=1460 threads=2\n")
+    refusal = database.refusal("gw→hh")
+    assert "nightly, stream: gw→hh datagram=1460 threads=2\n" in refusal
+    assert "nightly, stream: gw→hh datagram=8KiB threads=2" in refusal
+
+
+def test_json_has_every_night_the_change_and_what_changed_with_it(database: Database):
+    slower(database)
+    told = database.json(case().key)
+    assert (told["case_key"], told["metric"], told["nights"]) == (case().key, "throughput", 25)
+    (change,) = told["changes"]
+    assert (change["run"], change["index"], change["direction"]) == (16, 15, "slower")
+    assert change["git_commit"] == "4567cdef"
+    assert change["before"] == np.median([night["median"] for night in told["values"][:15]])
+    (beside,) = change["beside"]
+    assert beside["runs"] == [15, 16]
+    assert {"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]} in beside["facts"]
+    with Store.open(str(database.path)) as store:
+        (first, *_) = store.history(case().key, "throughput")
+    night = told["values"][0]
+    assert night["median"] == np.median(first.values)
+    assert night["low"] == first.values.min() and night["high"] == first.values.max()
+
+
+def test_what_changed_a_night_off_the_point_is_told_and_what_changed_long_before_is_not(
+    database: Database,
+):
+    database.nights([1e9] * 4, facts={"gw1": {"kernel": "6.1"}})
+    database.nights([1e9] * 10, facts={"gw1": {"kernel": "6.2"}})
+    database.nights([1e9], facts={"gw1": {"kernel": "6.3"}})
+    database.nights([0.9e9] * 8, facts={"gw1": {"kernel": "6.3"}})
+    (change,) = database.json("gw→hh")["changes"]
+    assert change["run"] == 16
+    assert [beside["runs"] for beside in change["beside"]] == [[14, 15]]
+
+
+def test_a_case_that_never_changed_says_so(database: Database):
+    database.nights([1e9] * 20)
+    assert "no change of 2 % or more" in database.say("gw→hh")
+
+
+@pytest.mark.parametrize("nights", [1, 5])
+def test_few_nights_are_too_few_to_tell(database: Database, nights: int):
+    database.nights([1e9] * nights)
+    text = database.say("gw→hh")
+    assert "too few to tell a change: it takes 6" in text
+
+
+def test_nights_that_failed_are_gaps_and_change_nothing(database: Database):
+    database.nights([1e9] * 8 + [0, 0, 0] + [1e9] * 8)
+    told = database.json("gw→hh")
+    assert (told["nights"], told["gaps"], told["changes"]) == (16, 3, [])
+    assert "3 runs gave no value" in database.say("gw→hh")
+
+
+def test_a_change_after_gaps_is_dated_to_its_first_night(database: Database):
+    database.nights([1e9] * 10 + [0, 0] + [0.9e9] * 10)
+    (change,) = database.json("gw→hh")["changes"]
+    assert change["run"] == 13
+
+
+def test_a_case_that_was_planned_later_has_no_gaps_before(database: Database):
+    other = case(9000)
+    for _ in range(4):
+        database.night((other, 1e9))
+    for _ in range(8):
+        database.night((other, 1e9), (case(), 1e9))
+    assert database.json("datagram=1460")["gaps"] == 0
+
+
+def test_suspect_values_count_and_are_told(database: Database):
+    database.nights([1e9] * 10)
+    database.nights([0.9e9] * 10, suspect=6)
+    told = database.json("gw→hh")
+    assert [change["run"] for change in told["changes"]] == [11]
+    assert told["values"][-1]["suspect"] == 6
+    assert "10 with suspect values, which count" in database.say("gw→hh")
+
+
+def test_a_run_that_confirms_some_cases_is_no_night(database: Database):
+    database.nights([1e9] * 10)
+    partial = replace(NIGHTLY, files={ONLY: f"{case().key} stream\n"})
+    database.nights([0.8e9] * 4, new=partial)
+    told = database.json("gw→hh")
+    assert (told["nights"], told["gaps"], told["changes"]) == (10, 0, [])
+
+
+def test_runs_in_another_unit_are_left_out_and_counted(database: Database):
+    old = {
+        "udp": {"throughput": MetricInfo("B/s", "higher"), "loss_rate": MetricInfo("1", "lower")}
+    }
+    database.nights([1e8] * 7, metrics=old)
+    database.nights([1e9] * 7)
+    told = database.json("gw→hh")
+    assert (told["unit"], told["nights"], told["other_unit"]) == ("bit/s", 7, 7)
+
+
+def test_the_plans_smallest_change_is_what_matters(database: Database):
+    coarse = {
+        "udp": {
+            "throughput": MetricInfo("bit/s", "higher", smallest=0.1),
+            "loss_rate": MetricInfo("1", "lower"),
+        }
+    }
+    database.nights([1e9] * 10 + [0.93e9] * 10, metrics=coarse)
+    told = database.json("gw→hh")
+    assert (told["smallest_change"], told["changes"]) == (0.1, [])
+    assert "no change of 10 % or more" in database.say("gw→hh")
+
+
+def test_the_metric_that_was_asked_for_is_told_and_constants_never_change(database: Database):
+    slower(database)
+    told = database.json("gw→hh", "--metric", "loss_rate")
+    assert (told["metric"], told["changes"]) == ("loss_rate", [])
+
+
+def test_only_the_last_nights_count_if_so_asked(database: Database):
+    slower(database)
+    told = database.json("gw→hh", "--nights", "9")
+    assert (told["nights"], told["changes"]) == (9, [])
+
+
+def test_a_plan_of_another_name_is_another_history(database: Database):
+    database.nights([1e9] * 7)
+    database.nights([0.5e9] * 7, new=replace(NIGHTLY, plan="other"))
+    assert "2 cases: say which by --plan or --test" in database.refusal("gw→hh")
+    told = database.json("gw→hh", "--plan", "other")
+    assert (told["plan"], told["nights"], told["changes"]) == ("other", 7, [])
+
+
+def test_what_fits_several_cases_lists_them_with_their_keys(database: Database):
+    cases = [case(1460), case(9000)]
+    database.night(*((one, 1e9) for one in cases))
+    message = database.refusal("gw→hh")
+    assert "is 2 cases: name one's key, or more words" in message
+    assert all(one.key in message for one in cases)
+
+
+def test_a_whole_name_is_preferred_to_a_part_of_another(database: Database):
+    database.night((case(link="gw→hh1"), 1e9), (case(link="gw→hh10"), 1e9))
+    assert database.json("gw→hh1")["link"] == "gw→hh1"
+
+
+def test_an_unknown_case_or_metric_says_what_to_name(database: Database):
+    database.nights([1e9])
+    assert "no case is called 'nowhere'" in database.refusal("nowhere")
+    message = database.refusal("gw→hh", "--metric", "goodput")
+    assert "no value of goodput" in message
+    assert "throughput" in message
+
+
+def test_a_case_of_which_nothing_was_measured_has_no_history(database: Database):
+    database.nights([0, 0])
+    assert "has no measurement" in database.refusal("gw→hh")
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--all", "gw"], ["--all", "--out", "x"], ["--nights", "0", "gw"]]
+)
+def test_what_makes_no_sense_is_the_users_mistake(database: Database, arguments: Sequence[str]):
+    database.nights([1e9])
+    done = CliRunner().invoke(history, [*arguments, "--db", str(database.path)])
+    assert done.exit_code == 2
+
+
+def several(database: Database) -> tuple[Case, Case, Case]:
+    """Store nights in which the second case changed on night 11 and the third on night 16."""
+    cases = case(1000), case(2000), case(3000)
+    for night in range(22):
+        late, later = night >= 10, night >= 15
+        levels = (1e9, 0.9e9 if late else 1e9, 1.1e9 if later else 1e9)
+        facts = {"gw1": {"kernel": "6.2" if later else "6.1"}}
+        database.night(*zip(cases, levels, strict=True), facts=facts)
+    return cases
+
+
+def test_all_lists_the_cases_that_changed_the_newest_first(database: Database):
+    _, second, third = several(database)
+    lines = database.say("--all").splitlines()
+    found = [line for line in lines if "gw→hh" in line]
+    assert [line.split()[0] for line in found] == ["2026-09-16", "2026-09-11"]
+    assert "datagram=3000" in found[0] and found[0].endswith("faster")
+    assert "datagram=2000" in found[1] and found[1].endswith("slower")
+    assert lines[lines.index(found[0]) + 1].strip() == "beside it: kernel"
+    assert "2 cases changed in 22 nights" in lines[-1]
+    told = database.json("--all")
+    assert [one["case_key"] for one in told] == [third.key, second.key]
+    assert "values" not in told[0]
+    (beside,) = told[0]["changes"][0]["beside"]
+    assert beside["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
+
+
+def test_all_of_nights_without_a_change_says_so(database: Database):
+    database.nights([1e9] * 12)
+    assert database.say("--all") == "found no case that changed in 12 nights\n"
+
+
+def test_all_says_when_no_plan_has_nights_enough_to_tell(database: Database):
+    database.nights([1e9] * 5)
+    database.nights([1e9] * 5, new=replace(NIGHTLY, plan="other"))
+    assert database.say("--all") == "5 nights are too few to tell a change: it takes 6\n"
+
+
+def test_all_looks_at_the_last_nights_of_each_plan(database: Database):
+    several(database)
+    other = replace(NIGHTLY, plan="other")
+    database.nights([1e9] * 7, new=other)
+    found = database.json("--all", "--nights", "11")
+    assert [one["changes"][0]["run"] for one in found] == [16]
+    assert database.json("--all", "--plan", "other") == []
+    assert "no run of plan 'none'" in database.refusal("--all", "--plan", "none")
+
+
+def test_of_thousands_of_quiet_cases_hardly_any_is_listed(database: Database):
+    cases = [case(1000 + number) for number in range(300)]
+    for _ in range(12):
+        database.night(*((one, 1e9) for one in cases), n=2)
+    assert len(database.json("--all")) <= 1
+
+
+def test_a_name_that_would_act_in_a_terminal_does_not(database: Database):
+    nasty = case(link="gw→\x1b[31mred")
+    database.night((nasty, 1e9), test="a\x1b]0;b")
+    assert "\x1b" not in database.say(nasty.key)
+
+
+@pytest.fixture
+def _gnuplot(require: Callable[[object, str], None]) -> None:
+    try:
+        found = bool(find_gnuplot())
+    except EnvironmentFailedError:
+        found = False
+    require(found, "gnuplot")
+
+
+@pytest.mark.usefixtures("_gnuplot")
+def test_the_figure_has_nights_levels_change_points_and_facts(database: Database, tmp_path: Path):
+    slower(database)
+    out = tmp_path / "new" / "folder"
+    database.say("gw→hh", "--out", str(out))
+    name = f"history-{case().key}-throughput"
+    assert sorted(file.name for file in out.iterdir()) == [
+        f"{name}.{end}" for end in ("dat", "plot", "svg")
+    ]
+    svg = ElementTree.parse(out / f"{name}.svg")
+    texts = "\n".join(" ".join("".join(one.itertext()).split()) for one in svg.iter() if one.text)
+    assert "1: 2026-09-16 (run 16): slower" in texts
+    assert "kernel 6.1 → 6.2" in texts
+    assert "level" in texts
+    rows = [line.split() for line in (out / f"{name}.dat").read_text().splitlines()]
+    nights = [row for row in rows if len(row) == 4 and row[0].isdigit()]
+    assert len(nights) == 25
+    assert all(float(low) <= float(mid) <= float(high) for _, mid, low, high in nights)
+
+
+@pytest.mark.usefixtures("_gnuplot")
+def test_the_figures_script_draws_the_same_again_by_hand(database: Database, tmp_path: Path):
+    slower(database)
+    database.say("gw→hh", "--out", str(tmp_path / "out"))
+    name = f"history-{case().key}-throughput"
+    first = (tmp_path / "out" / f"{name}.svg").read_bytes()
+    subprocess.run([find_gnuplot(), f"{name}.plot"], cwd=tmp_path / "out", check=True, timeout=60)
+    assert (tmp_path / "out" / f"{name}.svg").read_bytes() == first
+
+
+@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.parametrize("levels", [[1e9], [1e9] * 3, [0.0, 1e9], [1e9, 0.8e9] * 8])
+def test_any_history_can_be_drawn(database: Database, tmp_path: Path, levels: list[float]):
+    database.nights(levels, suspect=1)
+    database.say("gw→hh", "--out", str(tmp_path / "out"))
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.parametrize(("nights", "ticks"), [(2, True), (12, False)])
+def test_nights_that_days_would_not_tell_apart_have_their_hours(
+    database: Database, tmp_path: Path, nights: int, ticks: bool
+):
+    database.nights([1e9] * nights)
+    database.say("gw→hh", "--out", str(tmp_path / "out"))
+    (picture,) = (tmp_path / "out").glob("*.svg")
+    texts = re.findall(r"2026-09-\d\d( \d\d:\d\d)?", picture.read_text())
+    assert texts
+    assert {bool(text) for text in texts} == {ticks}
+
+
+@pytest.mark.usefixtures("_gnuplot")
+def test_a_name_in_a_figure_is_text_and_nothing_else(database: Database, tmp_path: Path):
+    nasty = case(link="a`touch b`'\"@<x>")
+    for level in [1e9] * 8 + [0.8e9] * 8:
+        database.night((nasty, level))
+    database.say(nasty.key, "--out", str(tmp_path / "out"))
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+def test_a_folder_that_cannot_be_made_is_told(database: Database, tmp_path: Path):
+    database.nights([1e9] * 3)
+    (tmp_path / "file").write_text("")
+    done = CliRunner().invoke(
+        history, ["gw→hh", "--out", str(tmp_path / "file" / "x"), "--db", str(database.path)]
+    )
+    assert isinstance(done.exception, EnvironmentFailedError)

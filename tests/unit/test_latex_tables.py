@@ -1,0 +1,120 @@
+"""Tables of every size and kind of number as LaTeX: each compiles alone and stays on its page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from latex_lab import alone, pages_of, run
+from report_data import series
+
+from railgauge.report.model import CellSpec, TableSpec
+from railgauge.report.pivot import build
+from railgauge.report.render import render_latex
+
+_MEDIAN = CellSpec(metric="throughput", unit="Mbit/s", digits=2, statistic="median")
+
+
+@pytest.fixture
+def typeset(tmp_path: Path, require: Callable[[object, str], None]) -> Callable[..., str]:
+    """Compile a table alone; return the text of its pages."""
+    require(shutil.which("pdflatex"), "pdflatex")
+    require(shutil.which("pdftotext"), "pdftotext")
+
+    def compiled(latex: str) -> str:
+        (tmp_path / "t.tex").write_text(latex, encoding="utf-8")
+        document = alone(tmp_path, "t", r"\usepackage[a4paper,margin=2.5cm]{geometry}")
+        # Of a long table's columns LaTeX learns the widths over several times.
+        for _ in range(2):
+            run(["pdflatex", "-interaction=batchmode", "-halt-on-error", document], tmp_path)
+        pages = pages_of(tmp_path, document)
+        assert "Overfull" not in (tmp_path / f"{document}.log").read_text(errors="replace")
+        return pages
+
+    return compiled
+
+
+def _latex(
+    rows: int, columns: int, value: Callable[[int, int], float], cells: Sequence[CellSpec] = ()
+) -> str:
+    points = [
+        series(
+            [value(row, column) * (1 + 1e-3 * i) for i in range(6)],
+            {"datagram": row, "sockbuf": column},
+            link=f"rack{row % 2}",
+        )
+        for row in range(1, rows + 1)
+        for column in range(columns)
+    ]
+    spec = TableSpec(
+        name="t",
+        title="T",
+        rows=["link", "datagram"],
+        columns=["sockbuf"],
+        cells=list(cells) or [_MEDIAN],
+    )
+    return render_latex(build(spec, points))
+
+
+def test_negative_and_huge_numbers_are_aligned_by_siunitx(typeset: Callable[..., str]) -> None:
+    latex = _latex(3, 2, lambda row, column: (-1) ** row * 10.0 ** (5 * row + column))
+    assert "S[table-format=-10.2]" in latex
+    pages = typeset(latex)
+    # A true minus, and thin spaces between the digits of large numbers.
+    assert "−0.10" in pages
+    assert "−1 002 500 000.00" in pages.replace("\u2009", " ")
+
+
+def test_each_number_of_an_interval_is_siunitx_own(typeset: Callable[..., str]) -> None:
+    interval = CellSpec(metric="throughput", unit="Mbit/s", digits=2, statistic="interval")
+    latex = _latex(1, 1, lambda row, column: -20e9, [_MEDIAN, interval])
+    assert r"{{[}\num{-20100.00}, \num{-20000.00}{]}}" in latex
+    assert "[−20 100.00, −20 000.00]" in typeset(latex).replace("\u2009", " ")
+
+
+@pytest.mark.parametrize(
+    ("beside", "latex", "page"),
+    [
+        ("interval", r"1.00 {~{[}\num{1.00}, \num{1.00}{]}}", "1.00 [1.00, 1.00]"),
+        ("stdev", r"1.00 {~\ensuremath{\pm} \num{0.00}}", "1.00 ± 0.00"),
+        ("n", r"1.00 {~(\num{6})}", "1.00 (6)"),
+        ("cv", r"1.00 {~(\num{0.2}~\%)}", "1.00 (0.2 %)"),
+    ],
+)
+def test_a_second_statistic_stands_behind_a_number_that_is_still_aligned(
+    typeset: Callable[..., str], beside: str, latex: str, page: str
+) -> None:
+    cell = _MEDIAN.model_copy(update={"beside": beside})
+    made = _latex(2, 1, lambda row, column: row**9 * 1e6, [cell])
+    assert f"& {latex} \\\\" in made
+    assert "S[table-format=3.2,table-space-text-post={~" in made
+    assert page in typeset(made)
+
+
+def test_a_long_table_names_each_row_on_every_page(typeset: Callable[..., str]) -> None:
+    pages = typeset(_latex(60, 2, lambda row, column: row * 1e6))
+    first, second = pages.split("\f")[:2]
+    assert "Table 1 (continued)" in second
+    assert first.count("rack") + second.count("rack") == 60
+
+
+@pytest.mark.parametrize(("columns", "lies"), [(12, False), (18, True), (22, True)])
+def test_a_long_and_wide_table_stays_on_the_page(
+    typeset: Callable[..., str], columns: int, lies: bool
+) -> None:
+    latex = _latex(50, columns, lambda row, column: (1000 * lies + row) * 1e6)
+    assert (r"\begin{landscape}" in latex) == lies
+    assert ",lscape}" in latex.splitlines()[0] or not lies
+    assert f"{columns - 1}" in typeset(latex)
+
+
+def test_headings_of_a_wide_table_are_folded_before_it_is_shrunk(
+    typeset: Callable[..., str],
+) -> None:
+    statistics = ("median", "interval", "cv", "stdev")
+    cells = [CellSpec(metric="throughput", statistic=one) for one in statistics]
+    latex = _latex(2, 2, lambda row, column: 1e6, cells)
+    assert latex.count(r"\parbox[b]{7em}{\centering 95~\% interval of throughput}") == 2
+    assert "interval of" in typeset(latex)

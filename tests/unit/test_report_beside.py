@@ -1,0 +1,128 @@
+"""A second statistic in a cell, beside its number."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_data import series
+
+from railgauge.analysis import ratio_interval, summarise
+from railgauge.catalogue import load_catalogue
+from railgauge.errors import FileProblems
+from railgauge.peaks import Peak
+from railgauge.report.beside import Beside
+from railgauge.report.contents import Part
+from railgauge.report.model import TableSpec
+from railgauge.report.page import Details, Page
+from railgauge.report.pivot import build
+from railgauge.report.render import render_latex, render_latex_document, render_text
+from railgauge.report.spec import load_spec
+from railgauge.report.table import Table
+
+_VALUES = [100.0, 101.0, 99.0, 102.0, 98.0, 100.5, 100.2]
+
+
+def _table(*values: float, **cell: object) -> Table:
+    one = {"metric": "throughput", "statistic": "median", "unit": "Mbit/s", "digits": 1, **cell}
+    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [one]})
+    return build(spec, [series([1e6 * value for value in values])])
+
+
+@pytest.mark.parametrize(
+    ("beside", "shown"),
+    [
+        ("interval", "100.2 [98.0, 102.0]"),
+        ("stdev", "100.2 ± 1.3"),
+        ("n", "100.2 (7)"),
+        ("cv", "100.2 (1.3 %)"),
+        ("maximum", "100.2 (102.0)"),
+    ],
+)
+def test_a_second_statistic_stands_behind_the_number(beside: str, shown: str) -> None:
+    table = _table(*_VALUES, beside=beside)
+    assert table.rows[0].cells[0].text == shown
+    assert table.rows[0].cells[0].value == summarise(np.array(_VALUES) * 1e6).median
+
+
+def test_a_sentence_says_what_it_is() -> None:
+    assert (
+        "Beside Median of throughput the 95 % interval of the median."
+        in _table(*_VALUES, beside="interval").notes
+    )
+    means = _table(*_VALUES, beside="mean", label="Rate").notes
+    assert "Beside Rate the harmonic mean." in means
+
+
+def test_what_there_is_not_is_left_out_and_said() -> None:
+    table = _table(1, 2, 3, beside="interval")
+    assert table.rows[0].cells[0].text == "2.0"
+    assert "fewer than 6 values: no 95 % interval" in table.footnotes[0].text
+
+
+def test_beside_a_ratio_stands_its_own_interval() -> None:
+    cell = {"metric": "throughput", "against": {"link": "a"}, "beside": "interval", "digits": 3}
+    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [cell]})
+    here, there = np.array(_VALUES[:5]) * 1e6, np.array([80.0, 82.0, 79.0, 81.0, 80.5]) * 1e6
+    table = build(spec, [series(there.tolist(), link="a"), series(here.tolist(), link="b")])
+    found = ratio_interval(there, here)
+    assert found is not None
+    assert table.rows[0].cells[0].text == "1.000"
+    assert table.rows[1].cells[0].text.endswith(f" [{found.low:.3f}, {found.high:.3f}]")
+    assert "Beside Ratio of throughput the 95 % interval of the ratio." in table.notes
+
+
+def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts() -> None:
+    def shown(beside: str) -> str:
+        cell = {"metric": "throughput", "relative_to": "memory", "beside": beside, "digits": 0}
+        spec = TableSpec.model_validate(
+            {"name": "t", "title": "T", "rows": ["link"], "cells": [cell]}
+        )
+        one = series([50e9, 100e9], unit="B/s", engine="mem", server=None)
+        peaks = [Peak("gw1", "memory", 200e9, "B/s", "found")]
+        return build(spec, [one], beside=Beside(peaks={1: peaks})).rows[0].cells[0].text
+
+    assert (shown("maximum"), shown("n")) == ("33 (50)", "33 (2)")
+
+
+def test_both_are_set_by_latex(tmp_path: Path, require: Callable[[object, str], None]) -> None:
+    require(shutil.which("pdflatex"), "pdflatex")
+    require(shutil.which("pdftotext"), "pdftotext")
+    table = _table(*_VALUES, beside="stdev")
+    assert "100.2 ± 1.3" in render_text(table)
+    (tmp_path / "t.tex").write_text(render_latex(table), encoding="utf-8")
+    page = Page("r", "R", (), Details("Runs", (), ()), (), ())
+    document = render_latex_document(page, [Part(table=table)])
+    (tmp_path / "r.tex").write_text(document, encoding="utf-8")
+    for command in (
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "r.tex"],
+        ["pdftotext", "-layout", "r.pdf", "r.txt"],
+    ):
+        subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=True)
+    assert "100.2 ± 1.3" in (tmp_path / "r.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("statistic: n, beside: n", "8:56: the n is what the cell shows: name another"),
+        ("beside: avg", "8:42: 'beside' is the text 'avg', but 'mean'"),
+        ("beside: stdev, against: {link: a}", "8:42: beside a ratio only its 'interval' can"),
+        ("statistic: cv, beside: median", "8:57: the median has another unit than the cv: swap"),
+    ],
+)
+def test_a_mistake_is_told_where_it_stands(tmp_path: Path, cell: str, problem: str) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text(
+        "railgauge_report: 1\nname: r\ntitle: R\ntables:\n  - name: t\n    title: T\n"
+        f"    rows: [link]\n    cells: [{{metric: throughput, {cell}}}]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(FileProblems) as caught:
+        load_spec(path, load_catalogue())
+    found = [str(one).removeprefix(f"{path}:") for one in caught.value.problems]
+    assert any(line.startswith(problem) for line in found), found

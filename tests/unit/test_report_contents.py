@@ -1,0 +1,172 @@
+"""The order of a report, and its texts: in HTML, LaTeX and on a terminal alike."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from report_data import store_traces, trace
+
+from railgauge.catalogue import load_catalogue
+from railgauge.errors import FileProblems
+from railgauge.report.contents import passage
+from railgauge.report.model import TextSpec
+from railgauge.report.spec import load_spec
+from railgauge.report.write import write_report
+from railgauge.store import Store
+
+_EVIL = """<script>alert(1)</script> " 100 % a_b \\ {{ 7*7 }} & \u202e~^#$"""
+_SPEC = """\
+railgauge_report: 1
+name: ordered
+title: In order
+texts:
+  - name: last
+    text: The last word.
+  - name: intro
+    heading: What was measured
+    text: |
+      One paragraph,
+      on two lines.
+
+      Another.
+tables:
+  - name: streams
+    title: Streams
+    rows: [wait, link]
+    cells: [{metric: throughput, unit: Mbit/s}]
+figures:
+  - name: arrival
+    title: Arrival
+    kind: arrival
+    each: [link]
+contents: [intro, arrival, streams, last]
+"""
+
+
+def _files(tmp_path: Path, spec: str) -> dict[str, str]:
+    path = tmp_path / "r.yaml"
+    path.write_text(spec, encoding="utf-8")
+    with Store.open(str(tmp_path / "r.db")) as store:
+        traces = {("a→b", 5e-6): [trace()], ("b→a", 5e-6): [trace({10: 2})]}
+        run = store_traces(store, traces)
+        catalogue = load_catalogue()
+        spec_read = load_spec(path, catalogue)
+        files = write_report(store, [run], spec_read, tmp_path / "out", catalogue=catalogue)
+    return {file.name: file.read_text(encoding="utf-8") for file in files}
+
+
+def _problems(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "r.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileProblems) as caught:
+        load_spec(path, load_catalogue())
+    return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
+
+
+def _order(text: str, *wanted: str) -> list[str]:
+    places = [(text.index(one), one) for one in wanted]
+    return [one for _, one in sorted(places)]
+
+
+def test_everything_stands_in_the_order_of_the_contents_in_every_form(tmp_path: Path) -> None:
+    files = _files(tmp_path, _SPEC)
+    sections = re.findall(r'<section[^>]* id="([^"]+)"', files["index.html"])
+    assert [one for one in sections if one != "cases"] == [
+        "intro",
+        "arrival-1",
+        "arrival-2",
+        "arrival-2-losses",
+        "streams",
+        "last",
+    ]
+    inputs = re.findall(r"\\input\{([^}]+)\}|(The last word|Another\.)", files["ordered.tex"])
+    assert ["".join(each) for each in inputs] == [
+        "Another.",
+        "arrival-1",
+        "arrival-2",
+        "arrival-2-losses",
+        "streams",
+        "The last word",
+    ]
+    text = files["ordered.txt"]
+    wanted = ["What was measured", "Arrival: a→b", "Arrival: b→a", "Streams", "The last"]
+    assert _order(text, *reversed(wanted)) == wanted
+
+
+def test_without_contents_texts_stand_before_tables_and_figures(tmp_path: Path) -> None:
+    files = _files(tmp_path, _SPEC.replace("contents: [intro, arrival, streams, last]\n", ""))
+    wanted = ["The last word.", "What was measured", "Streams\n", "Arrival: a→b"]
+    assert _order(files["ordered.txt"], *wanted) == wanted
+
+
+def test_blank_lines_divide_paragraphs_and_line_ends_are_spaces(tmp_path: Path) -> None:
+    files = _files(tmp_path, _SPEC)
+    assert "<h2>What was measured</h2>" in files["index.html"]
+    assert "<p>One paragraph, on two lines.</p>\n<p>Another.</p>" in files["index.html"]
+    assert "One paragraph, on two lines.\n\nAnother.\n" in files["ordered.txt"]
+
+
+def test_a_text_shows_as_text_whatever_it_holds(
+    tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    require(shutil.which("pdflatex"), "pdflatex")
+    require(shutil.which("pdftotext"), "pdftotext")
+    quoted = _EVIL.replace("\\", "\\\\").replace('"', '\\"')
+    files = _files(tmp_path, _SPEC.replace("The last word.", f'"{quoted}"'))
+    shown = passage(TextSpec(name="t", text=_EVIL)).paragraphs[0]
+    assert "\\u202e" in shown
+    assert "<script>alert" not in files["index.html"]
+    assert shown in files["ordered.txt"]
+    subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "ordered.tex"],
+        cwd=tmp_path / "out",
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    run = subprocess.run(
+        ["pdftotext", "-layout", "ordered.pdf", "-"],
+        cwd=tmp_path / "out",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "100 % a_b \\" in run.stdout
+    wanted = ["What was measured", "Figure 1: ", "Figure 2: ", ": Streams", "alert(1)"]
+    assert _order(run.stdout, *reversed(wanted)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("[intro, arr", "[inro, arr", "24:12: nothing is called 'inro': did you mean 'intro'?"),
+        ("[intro, arr", "[intro, zz, arr", "24:19: nothing is called 'zz': known here are last,"),
+        ("s, last]", "s, last, intro]", "24:43: 'intro' is in the contents already: leave it out"),
+        ("s, last]", "s]", "5:11: 'last' isn't in 'contents': add it there, or drop 'contents'"),
+        ("name: last", "name: streams", "15:11: 'streams' is the name of another text"),
+        ("text: The last word.", 'text: "  "', "6:11: 'text': there is no word in it: write some"),
+        ("text: The", "texd: The", "6:5: unknown key 'texd': did you mean 'text'?"),
+    ],
+)
+def test_a_mistake_in_the_order_is_told_where_it_stands(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    assert old in _SPEC
+    found = _problems(tmp_path, _SPEC.replace(old, new))
+    assert any(line.startswith(problem) for line in found), found
+
+
+def test_the_documents_first_example_is_a_good_definition(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
+    example = text.split("```yaml\n")[1].split("```")[0]
+    path = tmp_path / "example.yaml"
+    path.write_text(example, encoding="utf-8")
+    spec = load_spec(path, load_catalogue())
+    assert spec.contents == ["setup", "arrival", "streams"]
+    assert len(passage(spec.texts[0]).paragraphs) == 2

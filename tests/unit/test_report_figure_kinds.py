@@ -1,0 +1,468 @@
+"""The kinds of figures that show values: what is drawn, what is told, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from figure_data import FAILED, MIDNIGHT, store_values
+from numpy.typing import NDArray
+
+from railgauge.catalogue import load_catalogue
+from railgauge.errors import EnvironmentFailedError, InputError
+from railgauge.report.gnuplot import find_gnuplot
+from railgauge.report.model import Spec
+from railgauge.report.write import write_report
+from railgauge.store import Store
+from railgauge.validation import validate
+from railgauge.yamlfile import loads
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b} 'q' "d" `date` @x"""
+_TEN = [1e9, 1.1e9, 1.2e9, 1.3e9, 1.4e9, 1.5e9, 1.6e9, 1.7e9, 1.8e9, 1.9e9]
+_EVERY = {
+    "lines": "kind: lines, x: {axis: datagram}, y: {metric: throughput}",
+    "points": "kind: points, errors: interval, x: {axis: datagram}, y: {metric: throughput}",
+    "bars": "kind: bars, x: {axis: link}, y: {metric: throughput}",
+    "histogram": "kind: histogram, x: {metric: throughput}",
+    "ecdf": "kind: ecdf, x: {metric: throughput}",
+    "heatmap": "kind: heatmap, x: {axis: link}, y: {axis: datagram, metric: throughput}",
+    "replications": "kind: replications, y: {metric: throughput}",
+    "times": "kind: replications, x: {axis: time}, y: {metric: throughput}",
+}
+
+
+@pytest.fixture(autouse=True)
+def _gnuplot(require: Callable[[object, str], None]) -> None:
+    try:
+        found = bool(find_gnuplot())
+    except EnvironmentFailedError:
+        found = False
+    require(found, "gnuplot")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "r.db")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def draw(store: Store, tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes a report of one figure, `fig`, and returns its folder."""
+
+    def written(*runs: int, figure: str, name: str = "out", title: str = "A figure") -> Path:
+        text = "{railgauge_report: 1, name: night, title: Night, figures: [{name: fig, title: T, "
+        document = loads(f"{text}{figure}}}]}}", "night.yaml")
+        document.data["figures"][0]["title"] = title
+        spec = validate(document, Spec)
+        write_report(store, list(runs), spec, tmp_path / name, catalogue=load_catalogue())
+        return tmp_path / name
+
+    return written
+
+
+def _blocks(out: Path) -> list[NDArray[np.float64]]:
+    """Return the numbers in each block of the figure's data."""
+    blocks = (out / "fig.dat").read_text(encoding="utf-8").split("\n\n\n")
+    found = []
+    for block in blocks:
+        lines = [line for line in block.splitlines() if line and not line.startswith("#")]
+        found.append(np.array([[float(word) for word in line.split()] for line in lines]))
+    return found
+
+
+def _text(out: Path) -> str:
+    return (out / "night.txt").read_text(encoding="utf-8")
+
+
+def _records(out: Path) -> list[dict[str, str]]:
+    with (out / "fig.csv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _texts(out: Path) -> list[str]:
+    root = ElementTree.parse(out / "fig.svg").getroot()
+    return ["".join(text.itertext()).strip() for text in root.iter(f"{_SVG}text")]
+
+
+@pytest.mark.parametrize(
+    ("errors", "centre", "low", "high"),
+    [
+        ("interval", 1.45, 1.1, 1.8),
+        ("range", 10 / sum(1 / (value / 1e9) for value in _TEN), 1.0, 1.9),
+        ("stdev", 1.45, 1.45 - 0.302765, 1.45 + 0.302765),
+    ],
+)
+def test_bars_at_points_show_what_was_asked_for(
+    store: Store, draw: Callable[..., Path], errors: str, centre: float, low: float, high: float
+) -> None:
+    run = store_values(store, {("a→b", 1460): _TEN})
+    y = "{metric: throughput, unit: Gbit/s}"
+    out = draw(run, figure=f"kind: points, errors: {errors}, x: {{axis: datagram}}, y: {y}")
+    (points,) = _blocks(out)
+    assert points[0] == pytest.approx([1460, centre, low, high], rel=1e-5)
+
+
+def test_without_bars_there_are_none(store: Store, draw: Callable[..., Path]) -> None:
+    run = store_values(store, {("a→b", 1460): _TEN})
+    out = draw(run, figure=_EVERY["points"].replace("interval", "none"))
+    assert np.isnan(_blocks(out)[0][0, 2:]).all()
+    assert not re.search("vectors|errorbars", (out / "fig.plot").read_text())
+    assert "bars:" not in _text(out)
+
+
+def test_fewer_than_six_values_have_no_interval_and_that_is_told(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): _TEN, ("a→b", 4096): _TEN[:5]})
+    out = draw(run, figure=_EVERY["points"])
+    (points,) = _blocks(out)
+    assert np.isnan(points).tolist() == [[False] * 4, [False, False, True, True]]
+    assert "Points: the median of 5 to 10 replications; bars: the 95 % interval" in _text(out)
+    assert "Points without bars, as there are fewer than 6 values: 1." in _text(out)
+
+
+def test_a_single_value_has_no_bar_whatever_it_was_to_show(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [1e9]})
+    for errors in ("range", "interval", "stdev"):
+        out = draw(run, figure=_EVERY["points"].replace("interval", errors), name=errors)
+        assert np.isnan(_blocks(out)[0][0, 2:]).all()
+
+
+def test_deviations_stand_around_no_mean_of_a_ratio_that_nobody_asked_for(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [0.1, 0.2]}, metric="loss_rate")
+    figure = "kind: points, errors: stdev, x: {axis: datagram}, y: {metric: loss_rate"
+    with pytest.raises(InputError, match="stand around an arithmetic mean"):
+        draw(run, figure=f"{figure}}}")
+    out = draw(run, figure=f"{figure}, statistic: arithmetic_mean}}")
+    assert _blocks(out)[0][0, 1] == pytest.approx(0.15)
+
+
+def test_a_case_without_a_value_is_a_cross_and_no_bar_of_nothing(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [1e9, 2e9], ("b→c", 1460): [FAILED, FAILED]})
+    for kind in ("lines", "points", "bars"):
+        out = draw(run, figure=_EVERY[kind], name=kind)
+        crosses = _blocks(out)[-1]
+        assert crosses.shape == (1, 1)
+        assert "A cross at the foot: 1 case without a value, failed or not measured." in _text(out)
+        assert "Failed replications, which have no value: 2." in _text(out)
+        assert "without a value" in _texts(out)
+
+
+def test_bars_stand_by_text_in_groups_from_0(store: Store, draw: Callable[..., Path]) -> None:
+    values = {
+        (link, size): [size * 1e6 + k * 1e8] * 2
+        for k, link in enumerate(("a→b", "b→c"))
+        for size in (1460, 4096)
+    }
+    run = store_values(store, values)
+    out = draw(run, figure=_EVERY["bars"])
+    small, large = _blocks(out)
+    assert small[:, 2].tolist() == [1.46, 1.56]  # Gbit/s at a→b and b→c
+    assert large[:, 2].tolist() == [4.096, 4.196]
+    # No bar stands on another, and each group around its place.
+    edges = np.sort(np.concatenate((small[:, :2], large[:, :2])).ravel())
+    assert np.all(np.diff(edges.reshape(2, 4), axis=1) > 0)
+    assert np.all(np.abs(edges.reshape(2, 4).T - [0, 1]) < 0.45)
+    assert {"a→b", "b→c", "datagram 1460", "datagram 4KiB", "0"} <= set(_texts(out))
+    assert "datagram 1460: 1.46 Gbit/s at a→b, 1.56 Gbit/s at b→c." in _text(out)
+
+
+def test_a_histogram_counts_each_value_once_and_repeats_them_in_base_units(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    rng = np.random.default_rng(4)
+    values = (1e9 * (1 + 0.05 * rng.standard_normal(200))).tolist()
+    run = store_values(store, {("a→b", 1460): values})
+    for figure in ("bins: 7, x: {metric: throughput}", "x: {metric: throughput, log: true}"):
+        out = draw(run, figure=f"kind: histogram, {figure}", name=figure[:4])
+        records = _records(out)
+        assert sum(int(row["replications"]) for row in records) == 200
+        low, high = (float(records[3][key]) for key in ("from", "to"))
+        inside = sum(1 for value in values if low <= value < high)
+        assert int(records[3]["replications"]) == inside > 0
+    assert len(_records(draw(run, figure="kind: histogram, bins: 7, x: {metric: throughput}"))) == 7
+
+
+def test_whole_numbers_are_counted_in_bins_of_as_many(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [0.0, 1, 1, 2, 2, 2, 9] * 50}, metric="lost_packets")
+    records = _records(draw(run, figure="kind: histogram, x: {metric: lost_packets}"))
+    assert [float(row["from"]) for row in records] == [n - 0.5 for n in range(10)]
+    assert [int(row["replications"]) for row in records] == [50, 100, 150, *[0] * 6, 50]
+
+
+def test_a_distribution_rises_to_100_percent_at_each_value(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [3e9, 1e9, 2e9, 2e9]})
+    out = draw(run, figure=_EVERY["ecdf"])
+    (steps,) = _blocks(out)
+    assert steps.tolist() == [[1, 0], [1, 25], [2, 75], [3, 100]]  # Gbit/s, %
+    shares = [(float(row["value"]), float(row["share"])) for row in _records(out)]
+    assert shares == [(1e9, 0.25), (2e9, 0.75), (3e9, 1.0)]
+    assert "4 values, minimum 1 Gbit/s, lower quartile" in _text(out)
+
+
+def test_ten_thousand_values_are_thinned_to_within_a_thousandth(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    values = (1e9 * np.exp(np.random.default_rng(2).standard_normal(10_000) / 5)).tolist()
+    run = store_values(store, {("a→b", 1460): values})
+    out = draw(run, figure=_EVERY["ecdf"])
+    (steps,) = _blocks(out)
+    assert len(steps) < 3000
+    assert (steps[0, 1], steps[-1, 1]) == (0, 100)
+    assert f"{len(steps)} of 10001 steps are drawn" in _text(out)
+    ordered = np.sort(values) / 1e9
+    exact = 100 * np.searchsorted(ordered, steps[1:, 0] * (1 + 1e-9), side="right") / 10_000
+    assert np.abs(steps[1:, 1] - exact).max() < 1e-6
+    assert np.diff(steps[:, 1]).max() < 0.3
+
+
+def test_zeros_are_told_where_an_axis_is_logarithmic(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [0.0, 0.0, 1.0, 10.0]}, metric="lost_packets")
+    out = draw(run, figure="kind: ecdf, x: {metric: lost_packets, log: true}")
+    # Half of them lie to the left of the axis, so the curve begins there.
+    assert _blocks(out)[0].tolist() == [[1, 50], [1, 75], [10, 100]]
+    told = "Values of 0 or less, which have no place on a logarithmic axis: 2"
+    assert told in _text(out)
+    out = draw(run, figure="kind: histogram, x: {metric: lost_packets, log: true}", name="two")
+    assert sum(int(row["replications"]) for row in _records(out)) == 2
+    assert told in _text(out)
+    for figure in (
+        "kind: points, x: {axis: datagram}, y: {metric: lost_packets, log: true}",
+        "kind: replications, y: {metric: lost_packets, log: true}",
+    ):
+        with pytest.raises(InputError, match="leave out 'log' of 'y'"):
+            draw(run, figure=figure, name="refused")
+
+
+def test_only_zeros_on_a_logarithmic_axis_leave_an_empty_picture(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [0.0, 0.0]}, metric="lost_packets")
+    for kind in ("ecdf", "histogram"):
+        out = draw(run, figure=f"kind: {kind}, x: {{metric: lost_packets, log: true}}", name=kind)
+        assert (out / "fig.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
+
+
+def test_a_logarithmic_axis_ends_near_its_values(store: Store, draw: Callable[..., Path]) -> None:
+    run = store_values(store, {("a→b", 1460): [6e8], ("a→b", 4096): [9e8]})
+    out = draw(run, figure="kind: lines, x: {axis: datagram}, y: {metric: throughput, log: true}")
+    marks = {"600", "700", "800", "900"}
+    assert marks <= set(_texts(out))
+    assert not {"100", "10000"} & set(_texts(out))
+
+
+def test_every_replication_is_a_mark_at_its_number_and_suspect_ones_are_hollow(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    values = [1e9, FAILED, 3e9, 4e9]
+    run = store_values(store, {("a→b", 1460): values}, suspect=lambda number: number == 4)
+    out = draw(run, figure=_EVERY["replications"])
+    marks, hollow, crosses = _blocks(out)
+    assert marks.tolist() == [[1, 1], [3, 3]]
+    assert hollow.tolist() == [[4, 4]]
+    assert crosses.tolist() == [[2]]
+    assert "3 values, median 3 Gbit/s, least 1 Gbit/s" in _text(out)
+    assert "; 1 suspect; 1 without a value." in _text(out)
+    assert "Hollow marks: 1 suspect replication." in _text(out)
+    assert {"suspect", "without a value"} <= set(_texts(out))
+    status = [(row["replication"], row["status"], row["value"]) for row in _records(out)]
+    assert status == [
+        ("1", "ok", "1000000000.0"),
+        ("2", "failed", ""),
+        ("3", "ok", "3000000000.0"),
+        ("4", "suspect", "4000000000.0"),
+    ]
+
+
+def test_nights_are_one_series_over_time_in_utc(store: Store, draw: Callable[..., Path]) -> None:
+    runs = [
+        store_values(store, {("a→b", 1460): [1e9, 2e9]}, start=MIDNIGHT + 86400 * night)
+        for night in range(5)
+    ]
+    out = draw(*runs, figure=_EVERY["times"])
+    (marks,) = _blocks(out)
+    assert marks[:, 0].tolist() == [
+        MIDNIGHT + 86400 * night + second for night in range(5) for second in (1, 2)
+    ]
+    assert {"2026-11-20", "2026-11-21", "2026-11-22", "Measured at (UTC)"} <= set(_texts(out))
+    out = draw(runs[0], figure=_EVERY["times"], name="one")
+    assert "Measured at, 2026-11-20 (UTC)" in _texts(out)
+    assert "00:00:01" in _texts(out)
+
+
+def test_ten_thousand_marks_are_thinned_and_no_suspect_one_is_lost(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    values = (1e9 + np.arange(10_000) // 100).tolist()
+    run = store_values(store, {("a→b", 1460): values}, suspect=lambda number: number == 5000)
+    out = draw(run, figure=_EVERY["replications"])
+    marks, hollow = _blocks(out)
+    assert len(marks) < 3000
+    assert hollow[:, 0].tolist() == [5000]
+    assert f"{len(marks) + 1} of 10000 replications are drawn" in _text(out)
+
+
+def test_a_map_has_a_cell_for_each_case_the_first_row_at_the_bottom(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    sizes, buffers = (512, 1460, 4096), (10240, 1048576)
+    values = {
+        ("a→b", size, buffer): [float(size * 1e6 + buffer)] * 3
+        for size in sizes
+        for buffer in buffers
+    }
+    values["a→b", 4096, 1048576] = [FAILED] * 3
+    run = store_values(store, values)
+    y = "{axis: sockbuf, metric: throughput, unit: bit/s}"
+    out = draw(run, figure=f"kind: heatmap, x: {{axis: datagram}}, y: {y}")
+    _, cells, missing = _blocks(out)
+    for column, row, value, _ in cells:
+        size, buffer = sizes[int(column)], buffers[1 - int(row)]
+        assert value == pytest.approx(size * 1e6 + buffer)
+    assert missing.tolist() == [[2, 0]]
+    assert "3 by 2 cells, 5 of 6 have a value: median" in _text(out)
+    assert "A cross: 1 cell has no value, failed or not measured." in _text(out)
+    assert {"512", "1460", "4KiB", "10KiB", "1MiB", "Datagram", "Sockbuf"} <= set(_texts(out))
+    assert len(_records(out)) == 6
+
+
+def test_series_are_told_apart_by_the_axes_named_and_by_no_others(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    values = {
+        (link, size): [1e9, 2e9, 3e9] for link in ("a→b", "b→a") for size in (1460, 4096, 8192)
+    }
+    run = store_values(store, values)
+    out = draw(run, figure=f"{_EVERY['bars']}, series: [datagram]")
+    assert len(_blocks(out)) == 3
+    for kind, where in (("points", "stand at datagram"), ("ecdf", "series"), ("heatmap", "stand")):
+        figure = _EVERY[kind].replace("x: {axis: link}", "x: {axis: sockbuf}")
+        series = "" if kind == "heatmap" else ", series: [sockbuf]"
+        with pytest.raises(InputError, match=f"two cases .*{where}.*differ in (link|datagram)"):
+            draw(run, figure=figure + series, name=kind)
+
+
+def test_what_lies_beyond_an_axis_that_ends_before_is_told(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {("a→b", 1460): [1e9, 3e9]})
+    out = draw(
+        run,
+        figure="kind: replications, y: {metric: throughput, unit: Gbit/s, from: 0, to: 2}",
+    )
+    assert "Beyond the ends of the y axis: 1 values or ends of bars." in _text(out)
+    assert "set yrange [0:2]" in (out / "fig.plot").read_text()
+
+
+@pytest.mark.parametrize("kind", list(_EVERY))
+def test_one_value_of_one_case_is_drawn(store: Store, draw: Callable[..., Path], kind: str) -> None:
+    run = store_values(store, {("a→b", 1460): [1e9]})
+    out = draw(run, figure=_EVERY[kind])
+    assert any("1" in text for text in _texts(out))
+
+
+@pytest.mark.parametrize("kind", list(_EVERY))
+def test_a_run_in_which_all_failed_is_an_empty_picture_that_says_so(
+    store: Store, draw: Callable[..., Path], kind: str
+) -> None:
+    run = store_values(store, {("a→b", 1460): [FAILED, FAILED], ("a→b", 4096): [FAILED]})
+    text = _text(draw(run, figure=_EVERY[kind]))
+    assert re.search(r"nothing measured|nothing at|0 of 2 have a value", text)
+    assert "failed" in text
+
+
+@pytest.mark.parametrize("kind", list(_EVERY))
+def test_a_run_that_measured_nothing_yet_is_an_empty_picture(
+    store: Store, draw: Callable[..., Path], kind: str
+) -> None:
+    run = store_values(store, {("a→b", 1460): [1e9]}, measured=False)
+    out = draw(run, figure=_EVERY[kind])
+    assert re.search(r"nothing measured|nothing at|0 of 1 have a value", _text(out))
+
+
+@pytest.mark.parametrize("kind", list(_EVERY))
+def test_the_same_bytes_come_twice_and_from_gnuplot_by_hand(
+    store: Store, draw: Callable[..., Path], tmp_path: Path, kind: str
+) -> None:
+    values = {(link, size): [*_TEN, FAILED] for link in ("a→b", "b→a") for size in (1460, 4096)}
+    run = store_values(store, values, suspect=lambda number: number == 3)
+    first, second = (draw(run, figure=_EVERY[kind], name=name) for name in ("first", "second"))
+    names = sorted(path.name for path in first.iterdir())
+    assert names == sorted(path.name for path in second.iterdir())
+    assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+    hand = tmp_path / "hand"
+    hand.mkdir()
+    for name in ("fig.plot", "fig.dat"):
+        shutil.copy(first / name, hand)
+    subprocess.run([find_gnuplot(), "fig.plot"], cwd=hand, check=True, timeout=60)
+    assert (hand / "fig.svg").read_bytes() == (first / "fig.svg").read_bytes()
+    picture = (hand / "fig-picture.tex").read_bytes()
+    assert picture == (first / "fig-picture.tex").read_bytes()
+
+
+@pytest.mark.parametrize("kind", list(_EVERY))
+def test_hostile_names_show_as_text_in_every_kind(
+    store: Store, draw: Callable[..., Path], kind: str, require: Callable[[object, str], None]
+) -> None:
+    run = store_values(store, {(f"{_NASTY}→b", 1460): _TEN, ("a→b\n\u202e", 1460): _TEN})
+    out = draw(run, figure=_EVERY[kind], title=_NASTY)
+    assert "<script>alert" not in (out / "index.html").read_text(encoding="utf-8")
+    assert any("<script>alert(1)" in text for text in _texts(out))
+    assert "\u202e" not in "".join(_texts(out))
+    require(shutil.which("pdflatex"), "pdflatex")
+    compiled = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "night.tex"],
+        cwd=out,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert compiled.returncode == 0, compiled.stdout.decode(errors="replace")[-2000:]
+
+
+def test_long_names_that_differ_at_their_ends_stay_different_on_an_axis(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    long = "a cluster with a name as long as this one"
+    run = store_values(store, {(f"{long}→h{i}", 1460): [1e9] for i in range(3)})
+    texts = _texts(draw(run, figure=_EVERY["bars"]))
+    assert [text for text in texts if "…" in text] == [
+        f"{long[:21]}…{f'{long}→h{i}'[-10:]}" for i in range(3)
+    ]
+
+
+def test_bars_of_nothing_but_0_stand_on_the_axis(store: Store, draw: Callable[..., Path]) -> None:
+    run = store_values(store, {("a→b", 1460): [0.0, 0.0]}, metric="lost_packets")
+    out = draw(run, figure="kind: bars, x: {axis: link}, y: {metric: lost_packets}")
+    assert not any(text.startswith(("-", "−")) for text in _texts(out))
+
+
+def test_too_many_groups_of_bars_or_cells_are_refused(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = store_values(store, {(f"a→b{i}", 1460): [1e9] for i in range(81)})
+    with pytest.raises(InputError, match="81 groups of bars, more than the 50"):
+        draw(run, figure=_EVERY["bars"])
+    with pytest.raises(InputError, match="link has 81 values, more than the 80 cells"):
+        draw(run, figure=_EVERY["heatmap"])

@@ -1,0 +1,246 @@
+"""Tables of the originals, made again of their own numbers: digit for digit, in their layout."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hpcbench_samples import SAMPLES
+from report_data import store_traces, trace
+from zc_samples import ZC, store_zc
+
+from railgauge.assets import folder
+from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.hpcbench.importing import import_hpcbench
+from railgauge.report.spec import load_spec
+from railgauge.report.write import write_report
+from railgauge.store import Store
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_catalogue()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "railgauge.db")) as opened:
+        yield opened
+
+
+class Reported:
+    """A report of one run in a folder; its tables as rows of what a reader sees."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def rows(self, table: str, *, labels: int) -> list[list[str]]:
+        """Return each row: its first `labels` cells name it, the others are its numbers."""
+        with (self.folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        axes = list(lines[0])[:labels]
+        found: dict[tuple[str, ...], list[str]] = {}
+        for line in lines:
+            found.setdefault(tuple(line[axis] for axis in axes), []).append(line["shown"])
+        return [[*key, *cells] for key, cells in found.items()]
+
+
+@pytest.fixture
+def report(
+    store: Store, tmp_path: Path, catalogue: Catalogue
+) -> Callable[[str, Sequence[int]], Reported]:
+    def write(definition: str, runs: Sequence[int]) -> Reported:
+        spec = load_spec(folder("reports") / f"{definition}.yaml", catalogue)
+        write_report(store, runs, spec, tmp_path / "out", catalogue=catalogue, most_cases=0)
+        return Reported(tmp_path / "out")
+
+    return write
+
+
+def _sample_rows(text: str, start: str) -> list[list[str]]:
+    """Return the rows of the first table below the line that holds `start`, as words."""
+    lines = text[text.index(start) :].splitlines()[1:]
+    rows: list[list[str]] = []
+    for line in lines:
+        if re.match(r"#?\d", line):
+            rows.append(line.removeprefix("#").split())
+        elif rows:
+            break
+    return rows
+
+
+def _numbered(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the rows with their number alone in front: test and hosts stand above a sample."""
+    return [list(row[2:]) for row in rows]
+
+
+@pytest.mark.parametrize("sample", ["stream", "socket_options", "small_buffers"])
+def test_a_test_one_way_is_hpcbenchs_table(store, catalogue, report, sample):
+    text = (SAMPLES / f"{sample}.txt").read_text()
+    run = import_hpcbench(store, [SAMPLES / f"{sample}.txt"], catalogue=catalogue).run
+    shown = report("hpcbench-stream", [run])
+    rows = [row[3:] for row in shown.rows("stream", labels=4)]
+    assert rows == _sample_rows(text, "Network(Mbps)")
+    processes = [row[3:] for row in shown.rows("processes", labels=4)]
+    assert processes == _sample_rows(text, "Process information")
+    (averages,) = shown.rows("averages", labels=3)
+    printed = re.findall(
+        r"# (?:Local|Network) Average: (\S+)  Minimum: (\S+)  Maximum: (\S+)", text
+    )
+    assert averages[3:] == [number for line in printed for number in line]
+
+
+def test_a_test_both_ways_is_hpcbenchs_table(store, catalogue, report):
+    text = (SAMPLES / "bidirectional.txt").read_text()
+    run = import_hpcbench(store, [SAMPLES / "bidirectional.txt"], catalogue=catalogue).run
+    shown = report("hpcbench-bidirectional", [run])
+    assert _numbered(shown.rows("bidirectional", labels=3)) == _sample_rows(text, "loss-rate")
+    assert _numbered(shown.rows("processes", labels=3)) == _sample_rows(text, "Process information")
+    (averages,) = shown.rows("averages", labels=2)
+    assert " ".join(averages[2:]) == "1614.919380 1601.171587 1626.004534"
+
+
+def test_a_test_by_size_is_hpcbenchs_table(store, catalogue, report):
+    text = (SAMPLES / "exponential.txt").read_text()
+    run = import_hpcbench(store, [SAMPLES / "exponential.txt"], catalogue=catalogue).run
+    shown = report("hpcbench-exponential", [run])
+    # Theirs counts the sizes in front.
+    printed = [row[1:] for row in _sample_rows(text, "(Byte)")]
+    assert _numbered(shown.rows("sizes", labels=3)) == printed
+    processes = shown.rows("processes", labels=3)
+    assert [row[3:] for row in processes] == [
+        row[1:] for row in _sample_rows(text, "Process information")
+    ]
+
+
+def test_round_trips_are_hpcbenchs_lines(store, catalogue, report):
+    text = (SAMPLES / "latency.txt").read_text()
+    run = import_hpcbench(store, [SAMPLES / "latency.txt"], catalogue=catalogue).run
+    shown = report("hpcbench-latency", [run])
+    printed = re.findall(r"UDP Round Trip Time \((\d+)\) : (\S+) usec", text)
+    trials = shown.rows("round-trips", labels=3)
+    assert [row[2:] for row in trials] == [list(each) for each in printed]
+    (averages,) = shown.rows("averages", labels=2)
+    summary = re.search(r"min/avg/max = (\S+)/(\S+)/(\S+) usec", text)
+    assert summary is not None
+    assert averages[2:] == [*summary.groups(), str(len(printed))]
+
+
+def _counted(row: Sequence[str]) -> list[str]:
+    """Return a sample's row with its first and last row as ours: before, 1, 2 … after."""
+    return [{"0": "before", "6": "after"}.get(row[0], row[0]), *row[1:]]
+
+
+@pytest.mark.parametrize(("side", "ending"), [("client", "c_log"), ("server", "s_log")])
+def test_system_logs_are_hpcbenchs_tables(store, catalogue, report, side, ending):
+    text = (SAMPLES / "system_log" / f"output.{ending}").read_text()
+    run = import_hpcbench(store, [SAMPLES / "system_log" / "output"], catalogue=catalogue).run
+    shown = report("hpcbench-system-log", [run])
+    interfaces = shown.rows(f"{side}-interfaces", labels=4)
+    interrupts = shown.rows(f"{side}-interrupts", labels=4)
+    names = re.findall(r"interface <(\w+)>", text)
+    assert {row[2] for row in interfaces} == {name.replace("loop", "lo") for name in names}
+    for name in names:
+        printed = [_counted(row) for row in _sample_rows(text, f"interface <{name}>")]
+        ours = name.replace("loop", "lo")
+        counts = [row[3:] for row in interfaces if row[2] == ours]
+        assert counts == [[row[0], *row[9:13]] for row in printed]
+        by_cpu = [row[3:] for row in interrupts if row[2] == ours]
+        assert by_cpu == [[row[0], *row[13:]] for row in printed]
+        # Their shares are cut off, and stand with a decimal below.
+        system = _numbered(shown.rows(f"{side}-system", labels=3))
+        assert [[row[0], *row[4:]] for row in system] == [[row[0], *row[4:9]] for row in printed]
+    cpus = shown.rows(f"{side}-cpus", labels=4)
+    for cpu in range(4):
+        printed = [_counted(row) for row in _sample_rows(text, f"CPU{cpu} workload")]
+        assert [row[3:] for row in cpus if row[2] == str(cpu)] == [row[:5] for row in printed]
+        assert [row[3:] for row in cpus if row[2] == "all"] == [
+            [row[0], *row[5:]] for row in printed
+        ]
+
+
+@pytest.mark.parametrize("definition", ["hpcbench-stream", "hpcbench-system-log"])
+def test_their_wide_tables_fit_a_page(
+    store, catalogue, report, require: Callable[[object, str], None], definition
+):
+    require(shutil.which("pdflatex"), "pdflatex")
+    run = import_hpcbench(store, [SAMPLES / "system_log" / "output"], catalogue=catalogue).run
+    folder = report(definition, [run]).folder
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{definition}.tex"],
+        cwd=folder,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    log = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    assert "Overfull" not in log
+
+
+def test_the_cpu_table_is_zcs(store, report):
+    shown = report("zc-cpu", store_zc(store))
+    with ZC.open(encoding="utf-8", newline="") as file:
+        printed = list(csv.DictReader(file))
+    for table, does in (("sending", ("sendfile", "send")), ("receiving", ("receive",))):
+        with (shown.folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        found: dict[tuple[str, str, str], list[str]] = {}
+        for line in lines:
+            place = line["plan"], line["link"], line["send"] or "receive"
+            found.setdefault(place, []).append(line["shown"])
+        numbers = {place: cells for place, cells in found.items() if any(cells)}
+        assert numbers == {
+            (row["kernel"], row["card"], row["does"]): [*row.values()][3:]
+            for row in printed
+            if row["does"] in does
+        }
+
+
+def test_bandwidth_and_losses_of_streams_are_udpmons(store, report):
+    # After which packet how many were lost, by the wait between packets; Mbit/s.
+    losses = {
+        0.0: {
+            616: 172,
+            1143: 209,
+            1782: 227,
+            2479: 187,
+            3051: 179,
+            3604: 186,
+            4180: 172,
+            4700: 217,
+        },
+        12e-6: {1139: 111, 1785: 153, 2694: 160, 3650: 125, 4376: 163},
+        15e-6: {},
+    }
+    bandwidth = {0.0: 497.0, 12e-6: 507.0, 15e-6: 501.0}
+    link = "gwgsara2→prusin"
+    streams = {(link, wait): [trace(lost)] for wait, lost in losses.items()}
+    told = {
+        (link, wait): {
+            "sequence_throughput": 1e6 * bandwidth[wait],
+            "lost_packets": sum(lost.values()),
+            "loss_runs": len(lost),
+            "jitter": 0.0,
+        }
+        for wait, lost in losses.items()
+    }
+    runs = [store_traces(store, streams, also=told)]
+    runs.append(store_traces(store, streams, also=told, test="wait-sweep", datagram=1460))
+    shown = report("udpmon-arrival", runs)
+    rows = [row for row in shown.rows("streams", labels=3) if row[0] == "1000"]
+    assert [row[3:6] for row in rows] == [
+        ["497.00", "1549.0", "8.0"],
+        ["507.00", "712.0", "5.0"],
+        ["501.00", "0.0", "0.0"],
+    ]
+    for number, lost in enumerate(losses.values(), 1):
+        assert "<svg" in (shown.folder / f"arrival-{number}.svg").read_text()
+        table = shown.folder / f"arrival-{number}-losses.tex"
+        found = re.findall(r"& (\d+) & (\d+) *\\\\", table.read_text()) if table.exists() else []
+        assert found == [(str(after), str(many)) for after, many in lost.items()]

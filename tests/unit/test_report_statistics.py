@@ -1,0 +1,271 @@
+"""Which mean a table shows, how sure its numbers are, and what it says of odd values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_data import series
+
+from railgauge.report.contents import Part
+from railgauge.report.csvfile import render_csv
+from railgauge.report.default import default_spec
+from railgauge.report.figure_model import FigureSpec, YSpec
+from railgauge.report.kinds.base import Line
+from railgauge.report.kinds.heatmap import KIND
+from railgauge.report.model import CellSpec, SlowNodesSpec, TableSpec
+from railgauge.report.page import Details, Page
+from railgauge.report.pivot import build
+from railgauge.report.render import render_html, render_latex, render_text
+from railgauge.report.selection import make_axes
+from railgauge.report.slow_nodes import build_listings
+from railgauge.report.summaries import statistics_of
+from railgauge.report.table import Table
+from railgauge.report.tooltip import tooltip
+from railgauge.store import Store
+from railgauge.store.records import Series
+
+_RULE = "ci95(median) <= 1% of throughput"
+_TEN = [float(10 + place) for place in (3, 0, 8, 5, 1, 9, 2, 7, 4, 6)]
+
+
+def _table(points: list[Series], *cells: Mapping[str, object], **more: object) -> Table:
+    given = {"name": "t", "title": "T", "rows": ["datagram"], "cells": [*cells]}
+    return build(TableSpec.model_validate({**given, **more}), points)
+
+
+def _texts(table: Table) -> list[list[str]]:
+    return [[f"{cell.text}{cell.mark}" for cell in row.cells] for row in table.rows]
+
+
+def _notes(table: Table) -> list[str]:
+    return [one.text for one in table.footnotes]
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "shown", "statistic"),
+    [
+        ("throughput", "bit/s", "1.50", "harmonic_mean"),
+        ("clock", "Hz", "1.50", "harmonic_mean"),
+        ("rtt_p50", "s", "2.00", "arithmetic_mean"),
+        ("sent_bytes", "B", "2.00", "arithmetic_mean"),
+        ("lost_packets", "", "2.00", "arithmetic_mean"),
+        ("loss_rate", "", "n/aa", "mean"),
+        ("operations_per_cycle", "", "n/aa", "mean"),
+        ("client_cpu", "1", "n/aa", "mean"),
+    ],
+)
+def test_costs_have_the_arithmetic_rates_the_harmonic_and_ratios_no_mean(
+    metric: str, unit: str, shown: str, statistic: str
+) -> None:
+    points = [series([1.0, 3.0], {"datagram": 1}, metric=metric, unit=unit)]
+    table = _table(points, {"metric": metric})
+    assert _texts(table) == [[shown]]
+    assert table.columns[0].statistic == statistic
+    if statistic == "mean":
+        assert _notes(table) == ["no mean: ratios are not averaged; the median stands for them"]
+    else:
+        assert f"{statistic.replace('_', ' ').capitalize()} of 2 replications" in table.notes[0]
+
+
+def test_either_mean_can_be_asked_for_by_name() -> None:
+    points = [series([1e6, 3e6], {"datagram": 1})]
+    cells = [
+        {"metric": "throughput", "unit": "Mbit/s", "statistic": f"{kind}_mean", "label": kind}
+        for kind in ("arithmetic", "harmonic")
+    ]
+    table = _table(points, *cells, {"metric": "throughput", "statistic": "n", "label": "n"})
+    assert _texts(table) == [["2.00", "1.50", "2"]]
+    assert table.notes[1] == "Means are arithmetic of arithmetic; harmonic of harmonic."
+
+
+def test_a_single_value_is_its_own_mean_even_of_a_ratio() -> None:
+    points = [series([0.25], {"datagram": 1}, metric="loss_rate", unit="")]
+    assert _texts(_table(points, {"metric": "loss_rate", "unit": "%"})) == [["25.00"]]
+
+
+def test_rates_that_were_0_have_no_harmonic_mean_and_a_footnote_says_so() -> None:
+    table = _table([series([0.0, 1e6], {"datagram": 1})], {"metric": "throughput"})
+    assert _texts(table) == [["n/aa"]]
+    assert _notes(table) == ["no harmonic mean: not all values are above 0"]
+
+
+def test_the_interval_is_of_the_median_and_there_is_none_of_fewer_than_six() -> None:
+    points = [series(_TEN, {"datagram": 1}), series(_TEN[:5], {"datagram": 2})]
+    cells = [
+        {"metric": "throughput", "statistic": statistic, "label": statistic, "digits": 1}
+        for statistic in ("median", "interval", "interval_low", "interval_high")
+    ]
+    table = _table(points, *cells)
+    # Of ten values the second and the ninth, exactly: 1 - 2 * 11 / 1024 = 97.9 %.
+    assert _texts(table) == [
+        ["14.5", "[11.0, 18.0]", "11.0", "18.0"],
+        ["13.0", "n/aa", "n/aa", "n/aa"],
+    ]
+    assert _notes(table) == ["fewer than 6 values: no 95 % interval of the median"]
+    # 3.5 of 14.5, rounded up.
+    assert "95 % interval of the median at most 24.2 % to either side" in table.notes[0]
+    assert "1 of 2 cells has too few for one (6)." in table.notes[0]
+    assert r"{{[}\num{11.0}, \num{18.0}{]}}" in render_latex(table)
+
+
+def test_statistics_of_one_metric_share_its_heading() -> None:
+    cells = [
+        {"metric": "throughput", "statistic": statistic, "unit": unit}
+        for statistic, unit in (("n", ""), ("median", "Mbit/s"), ("cv", "%"))
+    ]
+    table = _table([series([1e6, 3e6, 2e6], {"datagram": 1}, failed=1)], *cells)
+    assert [[(one.text, one.unit, one.span) for one in line] for line in table.header] == [
+        [("Throughput", "Mbit/s", 3)],
+        [("n", "", 1), ("Median", "", 1), ("CV", "%", 1)],
+    ]
+    # What is to be said of the case stands beside its number of replications, and only there.
+    assert _texts(table) == [["3a", "2.00", "50.00"]]
+
+
+def test_the_default_tables_have_all_statistics_of_each_headline_metric() -> None:
+    points = [
+        series([value * 1e6 for value in _TEN], {"datagram": 1}),
+        series([0.01] * 10, {"datagram": 1}, metric="loss_rate", unit=""),
+    ]
+    first, *tables = [build(one, points) for one in default_spec(points, statistics=9).tables]
+    assert _texts(first) == [["14.50", "1.00"]]
+    assert first.notes[0].startswith("Median of 10 replications per cell; ")
+    assert [(one.name, one.title) for one in tables] == [
+        ("stream-throughput", "stream: throughput"),
+        ("stream-loss-rate", "stream: loss rate"),
+    ]
+    assert [one.text for one in tables[0].header[1]] == [
+        *("n", "Median", "95 % interval", "Harmonic mean", "sd", "Mean abs. deviation", "CV"),
+        *("Minimum", "Maximum"),
+    ]
+    assert _texts(tables[0]) == [
+        ["10", "14.50", "[11.00, 18.00]", "13.91", "3.028", "2.500", "20.88", "10.00", "19.00"]
+    ]
+    assert _texts(tables[1])[0][3:4] == ["n/aa"]
+
+
+def test_a_metric_of_more_rows_than_asked_has_no_table_of_its_own() -> None:
+    points = [series([1e6] * 10, {"datagram": size}) for size in range(3)]
+    names = [[one.name for one in default_spec(points, statistics=n).tables] for n in (0, 2, 3)]
+    assert names == [["stream"], ["stream"], ["stream", "stream-throughput"]]
+
+
+def test_outliers_are_flagged_and_stay_part_of_the_number() -> None:
+    values = [*(100.0 + place * 7 % 11 / 10 for place in range(11)), 300.0]
+    table = _table([series(values, {"datagram": 1})], {"metric": "throughput", "digits": 1})
+    mean = len(values) / sum(1 / value for value in values)
+    assert _texts(table) == [[f"{mean:.1f}a"]]
+    assert _notes(table) == [
+        "1 of 12 values is an outlier, more than 3 interquartile ranges beyond the quartiles"
+        " (included)"
+    ]
+
+
+def test_replications_that_follow_one_another_are_flagged() -> None:
+    drifting = [100.0 + place for place in range(20)]
+    table = _table([series(drifting, {"datagram": 1})], {"metric": "throughput"})
+    assert _notes(table)[0].startswith("each replication resembles the one before (autocorrelation")
+    assert _notes(table)[0].endswith("the 95 % interval is too narrow")
+
+
+def _adaptive(datagram: int, n: int, ended: str, **more: object) -> Series:
+    values = np.random.default_rng(n).normal(1e9, 1e6, n).tolist()
+    one = series(values, {"datagram": datagram}, asked=50, **more)
+    return replace(one, least=6, rule=_RULE, ended=ended)
+
+
+def test_a_case_that_never_got_narrow_enough_is_told_loudly() -> None:
+    points = [
+        _adaptive(1, 8, "narrow"),
+        _adaptive(2, 50, "most"),
+        _adaptive(3, 9, "budget"),
+        _adaptive(4, 3, "budget"),
+        _adaptive(5, 7, ""),
+    ]
+    table = _table(points, {"metric": "throughput", "statistic": "median", "unit": "Gbit/s"})
+    assert table.alarms == (f"Not narrow enough: 3 of 5 cases never got to {_RULE}.",)
+    assert _notes(table) == [
+        f"never got to {_RULE}: it had the most replications that the plan allows",
+        f"never got to {_RULE}: its time was used up",
+        "3 of 6 to 50 replications; 3 not measured",
+        "7 of 6 to 50 replications; not ended yet",
+    ]
+    assert f"!! {table.alarms[0]}" in re.sub(r"\n +", " ", render_text(table))
+    assert r"\textbf{Not narrow enough: 3 of 5 cases" in render_latex(table)
+    page = Page("r", "R", (), Details("Runs", (), ()), (), ())
+    assert '<p class="alarm"><strong>Not narrow enough: 3 of 5' in render_html(
+        page, [Part(table=table)]
+    )
+    (spec,) = default_spec(points).tables
+    assert spec.cells[-1] == CellSpec(metric="throughput", statistic="n", label="Replications")
+    assert [row.cells[-1].text for row in build(spec, points).rows] == ["8", "50", "9", "3", "7"]
+
+
+def test_lists_of_slow_hosts_and_heat_maps_tell_of_it_too(tmp_path: Path) -> None:
+    hosts = ("a", "b", "c")
+    points = [
+        replace(
+            series([1e9, 1.1e9], {"size": 1}, link=f"{one}→{other}", client=one, server=other),
+            least=6,
+            rule=_RULE,
+            ended="most",
+        )
+        for one in hosts
+        for other in hosts
+        if one != other
+    ]
+    spec = SlowNodesSpec(name="slow", title="Slow", metric="throughput")
+    (listing,) = build_listings(spec, points)
+    assert listing.table.alarms == (f"Not narrow enough: 6 of 6 cases never got to {_RULE}.",)
+    figure = FigureSpec(name="f", title="F", kind="heatmap", y=YSpec(metric="throughput"))
+    axes = make_axes(["client_host", "server_host"], {}, ["udp"], None)
+    with Store.open(str(tmp_path / "r.db")) as store:
+        content = KIND.draw(figure, store, [Line("", points)], axes.__getitem__)
+    assert content.notes[-1:] == listing.table.alarms
+
+
+def test_a_case_that_ended_narrow_lacks_nothing() -> None:
+    table = _table([_adaptive(1, 8, "narrow")], {"metric": "throughput", "statistic": "median"})
+    assert table.alarms == table.footnotes == ()
+
+
+def test_csv_tooltip_and_json_carry_everything() -> None:
+    one = series(_TEN, {"datagram": 1}, metric="rtt_p50", unit="s", suspect=[2])
+    table = _table([one], {"metric": "rtt_p50", "digits": 1})
+    (row,) = csv.DictReader(io.StringIO(render_csv(table), newline=""))
+    numbers = {
+        "n": 10,
+        "mean": 14.5,
+        "median": 14.5,
+        "interval_low": 11.0,
+        "interval_high": 18.0,
+        "minimum": 10.0,
+        "lower_quartile": 12.25,
+        "upper_quartile": 16.75,
+        "maximum": 19.0,
+        "mean_absolute_deviation": 2.5,
+        "outliers": 0,
+        "arithmetic_mean": 14.5,
+    }
+    assert {name: float(row[name]) for name in numbers} == numbers
+    assert (row["mean_kind"], row["statistic"]) == ("arithmetic", "arithmetic_mean")
+    assert float(row["interval_level"]) == pytest.approx(1 - 2 * 11 / 1024)
+    (found,) = statistics_of([one, series([], {"datagram": 2})])
+    assert {name: found[name] for name in numbers} == numbers
+    assert [found[name] for name in ("case_key", "suspect", "asked", "two_groups")] == [
+        one.case.key,
+        1,
+        10,
+        None,
+    ]
+    assert tooltip(table.rows[0].cells[0], table.columns[0]) == (
+        "n = 10: median 14.50, 95 % interval 11.00 to 18.00, arithmetic mean 14.50, sd 3.03, mean"
+        " absolute deviation 2.50, CV 20.88 %, min 10.00, max 19.00 (s)"
+    )

@@ -1,0 +1,289 @@
+"""A site: which pages there are, what they say, that it is what the other commands say."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from matrix_data import rates, store_matrix
+from site_samples import CASES, PLAN, Links, build, files, nights
+from store_samples import RUN, logged, system_log
+from verdict_samples import add_run, lane, noisy, verdict
+
+from railgauge.catalogue import load_catalogue
+from railgauge.cli.site import site as command
+from railgauge.report.verdicts.text import verdict_lines
+from railgauge.site.against import Against
+from railgauge.store import Store
+from railgauge.store.heads import run_heads
+from railgauge.systemlog import TimeSeries
+
+HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "railgauge.db"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "site"
+
+
+def page(out: Path, name: str) -> str:
+    return (out / name).read_text(encoding="utf-8")
+
+
+def text(out: Path, name: str) -> str:
+    """Return what a reader sees of a page, roughly."""
+    body = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page(out, name))
+    shown = re.sub(r"<[^>]+>", " ", body)
+    for escaped, one in (("&lt;", "<"), ("&gt;", ">"), ("&#34;", '"'), ("&amp;", "&")):
+        shown = shown.replace(escaped, one)
+    return re.sub(r"\s+", " ", shown)
+
+
+def test_every_run_and_case_has_a_page_and_all_links_lead_to_files(database: Path, out: Path):
+    nights(database)
+    built = build(database, out)
+    pages = {"index.html", "changes.html", "runs/1.html", "runs/2.html", "runs/3.html", *CASES}
+    assert set(files(out)) == set(built.made) == pages
+    for name in pages:
+        links = Links(page(out, name)).found
+        assert links
+        for link in links:
+            assert "://" not in link
+            assert (out / name).parent.joinpath(link.partition("#")[0]).is_file(), (name, link)
+
+
+def test_the_verdict_is_what_compare_says(database: Path, out: Path):
+    nights(database, slower=3)
+    build(database, out)
+    said = list(verdict_lines(verdict(database, [2], [3], ""), load_catalogue()))
+    headline = said[0].replace("run 2 →", "run 2, the run before →")
+    assert headline.startswith("1 of 2 cases slower")
+    for name in ("index.html", "runs/3.html"):
+        assert headline in text(out, name)
+    sentence = next(line for line in said if line.startswith("slower: "))
+    assert sentence.partition("lane=1: ")[2] in text(out, "runs/3.html")
+
+
+def test_a_run_is_held_against_its_plans_baseline_or_the_run_before(database: Path, out: Path):
+    nights(database, 4)
+    with Store.open(str(database)) as store:
+        store.set_baseline(PLAN, [1, 2])
+        store.set_baseline("better", [4])
+    build(database, out)
+    assert "nothing to compare with yet" in text(out, "runs/1.html")
+    assert "(run 1, the run before → run 2)" in text(out, "runs/2.html")
+    assert f"(baseline {PLAN} (runs 1, 2) → run 3)" in text(out, "runs/3.html")
+    build(database, out, baseline="better")
+    assert "(baseline better (run 4) → run 3)" in text(out, "runs/3.html")
+    assert "(run 3, the run before → run 4)" in text(out, "runs/4.html")
+
+
+def test_a_run_without_a_value_is_nothing_to_compare_with(database: Path):
+    nights(database, 1)
+    add_run(database, {1: []}, fails=3)
+    nights(database, 1)
+    with Store.open(str(database)) as store:
+        heads = run_heads(store)
+        against = Against(heads, {1, 3}, [], None)
+    found = against.of(heads[2])
+    assert found is not None
+    assert found.runs == (1,)
+    assert against.newest == (3,)
+
+
+def test_a_night_of_which_nothing_came_is_what_the_index_begins_with(database: Path, out: Path):
+    nights(database, 2)
+    add_run(database, {1: [], 2: []}, fails=3)
+    build(database, out)
+    shown = text(out, "index.html").partition("Since when")[0]
+    assert "Run 3," in shown
+    assert "0 replications, 6 failed" in shown
+    assert "nothing is slower, 2 cases could not be measured" in shown
+    assert "3 replications failed and none was measured" in shown
+    with Store.open(str(database)) as store:
+        # At work, with nothing yet, it hides no verdict.
+        store.reopen_run(3)
+    build(database, out)
+    assert "Run 2," in text(out, "index.html").partition("Since when")[0]
+
+
+def test_too_few_nights_are_told_apart_from_nights_without_a_change(database: Path, out: Path):
+    for more, index, changes in (
+        (3, "No case changed in the last 3 nights : too few to tell", "3 nights are too few"),
+        (4, "No case changed in the last 7 nights Runs", "Found no case that changed in 7 nights."),
+    ):
+        nights(database, more)
+        build(database, out)
+        assert index in text(out, "index.html")
+        assert changes in text(out, "changes.html")
+
+
+def test_each_table_is_titled_once(database: Path, out: Path):
+    nights(database, 2)
+    build(database, out)
+    for name in ("index.html", "runs/2.html", CASES[0]):
+        body = page(out, name).partition("<main")[2]
+        headings = re.findall(r"<h[23]>(.*?)</h", body)
+        assert len(set(headings)) == len(headings)
+        for caption in re.findall("(?s)<caption>(.*?)</caption>", body):
+            assert re.fullmatch("<h[23]>.+</h[23]>", caption)
+    shown = text(out, "index.html")
+    assert "Runs Runs" not in shown
+    assert "Cases Cases" not in shown
+
+
+def test_a_case_shows_its_replications_and_since_when_it_changed(database: Path, out: Path):
+    for night in range(14):
+        level = 1e9 if night < 7 else 0.9e9
+        kernel = "6.1" if night < 7 else "6.2"
+        add_run(database, {1: noisy(level, seed=night)}, facts={"gw1": {"kernel": kernel}})
+    build(database, out)
+    shown = text(out, CASES[0])
+    assert "14 nights" in shown
+    assert "run 8 : slower, 1.0" in shown
+    assert "kernel 6.1 → 6.2" in shown
+    # The replications are strokes upward in the figure: one where those of a night touch.
+    assert len(re.findall(r"M([\d.]+),[\d.]+ L\1,[\d.]+ ", page(out, CASES[0]))) > 14
+    assert "1 case changed in the last 14 nights" in text(out, "index.html")
+    assert f'href="{CASES[0]}"' in page(out, "changes.html")
+    assert "slower kernel" in text(out, "changes.html")
+
+
+def test_failures_suspects_and_machines_are_on_the_runs_page(database: Path, out: Path):
+    nights(database, 1)
+    add_run(database, {1: [], 2: noisy(2e9)}, fails=2, facts={"gw1": {"kernel": "6.1"}})
+    build(database, out)
+    shown = text(out, "runs/2.html")
+    assert "1 case could not be measured" in shown
+    assert "not measured" in shown
+    assert "hh1 refused: is its firewall open?" in shown
+    assert "Machines of run 2" in shown
+
+
+def test_pairs_of_three_hosts_have_a_heat_map(database: Path, out: Path):
+    with Store.open(str(database)) as store:
+        store_matrix(store, rates(4))
+    build(database, out)
+    assert page(out, "runs/1.html").count("<svg") == 1
+    assert "4 hosts, 12 of 12 pairs have a value" in text(out, "runs/1.html")
+
+
+def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
+    def night() -> None:
+        times = np.linspace(0.1, 5, 5)
+        counted = np.arange(10, dtype=np.int64).reshape(5, 2) * 50
+        series = TimeSeries(times, ("cpu/all/user", "cpu/all/idle"), counted)
+        logs = (system_log("gw1", series=series), system_log("hh1"))
+        add_run(database, {1: [logged(number, *logs) for number in (1, 2)]})
+
+    def runs_with_logs() -> set[str]:
+        return {name.split("/run")[1].split("-")[0] for name in files(out) if "logs/" in name}
+
+    night()
+    night()
+    build(database, out)
+    assert runs_with_logs() == {"2"}
+    assert len([name for name in files(out) if "logs/run2" in name]) == 3
+    for name in ("runs/2.html", CASES[0]):
+        assert any("../logs/run2-" in link for link in Links(page(out, name)).found)
+    night()
+    assert build(database, out).removed == 3
+    assert runs_with_logs() == {"3"}
+    assert not any("logs/" in link for link in Links(page(out, "runs/2.html")).found)
+    build(database, out, logs=2)
+    assert runs_with_logs() == {"2", "3"}
+    build(database, out, logs=0)
+    assert runs_with_logs() == set()
+
+
+def test_hostile_names_are_text_and_name_no_file(database: Path, out: Path):
+    for level in (1e9, 0.8e9):
+        add_run(
+            database,
+            {1: noisy(level)},
+            new=replace(RUN, plan=HOSTILE, git_commit=HOSTILE),
+            test=HOSTILE,
+            link=HOSTILE,
+            facts={HOSTILE: {HOSTILE: HOSTILE + str(level)}},
+        )
+    build(database, out)
+    key = lane(1, HOSTILE).key
+    assert set(files(out)) == {
+        *("index.html", "changes.html", "runs/1.html", "runs/2.html", f"cases/{key}.html")
+    }
+    for name in files(out):
+        assert "<script>alert" not in page(out, name)
+        assert "\u202e" not in page(out, name)
+    assert '<script>alert(1)</script> %_\\&"' in text(out, "runs/2.html")
+
+
+def test_two_builds_in_other_folders_are_the_same_to_the_byte(database: Path, out: Path):
+    nights(database, slower=3)
+    build(database, out)
+    build(database, out.with_name("other"))
+    assert files(out) == files(out.with_name("other"))
+
+
+def test_many_pages_made_by_several_processes_are_the_same(database: Path, out: Path):
+    add_run(database, {number: noisy(n=6, seed=number) for number in range(60)})
+    assert len(build(database, out).made) == 63
+    # One process alone: too few are due to begin others.
+    other = out.with_name("other")
+    for some in (slice(0, 30), slice(30, 64)):
+        other.mkdir(exist_ok=True)
+        for name in list(files(out))[some]:
+            (other / name).parent.mkdir(exist_ok=True)
+            (other / name).write_bytes((out / name).read_bytes())
+        removed = build(database, other)
+        assert removed.kept + len(removed.made) == 63
+    assert files(out) == files(other)
+
+
+def test_the_command_says_what_it_made(database: Path, out: Path):
+    nights(database)
+    arguments = ["--db", str(database), "--out", str(out)]
+    done = CliRunner().invoke(command, arguments)
+    assert done.output == f"{out}/index.html\n7 pages made, 0 kept, 0 removed\n"
+    done = CliRunner().invoke(command, [*arguments, "--json"])
+    assert done.output == '{\n  "made": [],\n  "kept": 7,\n  "removed": 0\n}\n'
+
+
+def test_an_empty_database_has_an_index(database: Path, out: Path):
+    with Store.open(str(database)):
+        pass
+    build(database, out)
+    assert set(files(out)) == {"index.html", "changes.html"}
+    assert "Nothing was measured yet." in text(out, "index.html")
+
+
+def test_without_gnuplot_pages_say_why_they_have_no_figure(
+    database: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+):
+    nights(database, 2)
+    monkeypatch.setenv("RAILGAUGE_GNUPLOT", "/nowhere/gnuplot")
+    build(database, out)
+    assert "Without a figure: RAILGAUGE_GNUPLOT is '/nowhere/gnuplot'" in text(
+        out, CASES[0]
+    ).replace("&#39;", "'")
+    assert os.environ["RAILGAUGE_GNUPLOT"] == "/nowhere/gnuplot"
+    monkeypatch.delenv("RAILGAUGE_GNUPLOT")
+    assert set(CASES) <= set(build(database, out).made)
+    assert "<svg" in page(out, CASES[0])
+
+
+def test_a_sites_postgresql_database_has_the_same_pages(where: str, out: Path):
+    nights(where, slower=3)
+    built = build(where, out)
+    assert len(built.made) == 7
+    assert "1 of 2 cases slower" in text(out, "index.html")
+    assert build(where, out).made == ()

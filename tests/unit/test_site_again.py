@@ -1,0 +1,325 @@
+"""A site that is built again: which pages are made again, which go, what is left alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from site_samples import CASES, PLAN, build, change, files, made, nights
+from store_samples import LAUNCH, PEAK, RUN, failed, logged, measured, suspect, system_log
+from verdict_samples import add_run, lane, noisy
+
+from railgauge.cli import cli
+from railgauge.errors import InputError
+from railgauge.plan.texts import only_texts
+from railgauge.site.jobs import case_file, plan_site
+from railgauge.site.made_by import made_by
+from railgauge.site.mark import Mark, marked, read_mark
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, PlannedCase
+
+OTHER = case_file(lane(3).key)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Three nights of two cases, and a run of another plan, of one."""
+    path = tmp_path / "railgauge.db"
+    nights(path)
+    add_run(path, {3: noisy()}, new=replace(RUN, plan="other"))
+    return path
+
+
+@pytest.fixture
+def out(database: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "site"
+    assert len(made(database, folder)) == 9
+    assert made(database, folder) == set()
+    return folder
+
+
+def runs(*numbers: int) -> set[str]:
+    return {f"runs/{number}.html" for number in numbers}
+
+
+def test_another_replication_makes_what_shows_its_case_or_counts_it(database: Path, out: Path):
+    with Store.open(str(database)) as store:
+        more = replace(measured(11), metrics={"throughput": 1e9})
+        store.add(2, "stream", lane(1).key, more, LAUNCH)
+    # Run 3 is held against run 2.
+    expected = {CASES[0], *runs(2, 3), "changes.html", "index.html"}
+    assert made(database, out) == expected
+    assert made(database, out) == set()
+
+
+def test_another_value_of_an_old_run_leaves_the_index_alone(database: Path, out: Path):
+    change(database, "UPDATE value SET value = value + 1 WHERE run_case_id = 1 AND number = 3")
+    assert made(database, out) == {CASES[0], *runs(1, 2), "changes.html"}
+
+
+def test_two_values_that_change_places_are_seen(database: Path, out: Path):
+    for number, other in ((3, 4), (4, 5)):
+        assert other
+        change(
+            database,
+            "UPDATE value SET value = (SELECT old.value FROM value old WHERE old.run_case_id = 1"
+            " AND old.number = ?) WHERE run_case_id = 1 AND number = ?",
+            other,
+            number,
+        )
+    assert CASES[0] in made(database, out)
+
+
+def test_a_new_night_makes_its_cases_and_no_older_run_again(database: Path, out: Path):
+    nights(database, 1)
+    assert made(database, out) == {*CASES, *runs(5), "changes.html", "index.html"}
+
+
+def test_a_baseline_that_moves_makes_the_runs_held_against_it(database: Path, out: Path):
+    with Store.open(str(database)) as store:
+        store.set_baseline(PLAN, [1])
+    assert made(database, out) == {*runs(2, 3), "index.html"}
+    with Store.open(str(database)) as store:
+        store.set_baseline(PLAN, [2], replace=True)
+    assert made(database, out) == {*runs(1, 2, 3), "index.html"}
+    with Store.open(str(database)) as store:
+        store.set_baseline("unrelated", [1])
+    assert made(database, out) == set()
+
+
+def test_a_resumed_run_makes_what_tells_of_its_plan(database: Path, out: Path):
+    with Store.open(str(database)) as store:
+        store.reopen_run(3)
+    assert made(database, out) == {*CASES, *runs(3), "changes.html", "index.html"}
+    with Store.open(str(database)) as store:
+        store.add_facts(4, "gw1", {"kernel": "6.3"})
+    assert made(database, out) == {OTHER, *runs(4), "changes.html", "index.html"}
+
+
+def _idle_log(store: Store) -> None:
+    store.add_logs(2, [system_log(phase="before")])
+
+
+def _peak(store: Store) -> None:
+    store.add_peaks(2, [PEAK])
+
+
+def _skipped(store: Store) -> None:
+    store.skip(3, "stream", lane(1).key, "no such device")
+
+
+def _ended(store: Store) -> None:
+    store.end_case(3, "stream", lane(1).key, "narrow")
+
+
+def _failed(store: Store) -> None:
+    store.add(1, "stream", lane(2).key, failed(11), LAUNCH)
+
+
+def _suspect(store: Store) -> None:
+    only = {"throughput": 1e9}
+    store.add(3, "stream", lane(2).key, replace(suspect(11), metrics=only), LAUNCH)
+
+
+def _logged(store: Store) -> None:
+    more = replace(logged(11, system_log()), metrics={"throughput": 1e9})
+    store.add(3, "stream", lane(2).key, more, LAUNCH)
+
+
+def _imported(store: Store) -> None:
+    planned = [PlannedCase("stream", lane(1), 2)]
+    values = [("stream", lane(1).key, replace(measured(1), metrics={"throughput": 1e9}))]
+    infos = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    store.import_run(replace(RUN, origin="imported"), planned, infos, values)
+
+
+def _begun(store: Store) -> None:
+    store.begin_run(RUN, [PlannedCase("stream", lane(9), 2)], {})
+
+
+def _interrupted(store: Store) -> None:
+    store.finish_run(3, "interrupted")
+
+
+def _confirming(store: Store) -> None:
+    only = only_texts({("stream", lane(1).key)})
+    planned = [PlannedCase("stream", lane(1), 2)]
+    infos = {"udp": {"throughput": MetricInfo("bit/s", "higher", 0.2)}}
+    run = store.begin_run(replace(RUN, files=only), planned, infos)
+    store.add(
+        run,
+        "stream",
+        lane(1).key,
+        replace(measured(1), metrics={"throughput": 1e9}),
+        LAUNCH,
+    )
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        *(_idle_log, _peak, _skipped, _ended, _failed, _suspect, _logged, _imported, _begun),
+        *(_interrupted, _confirming),
+    ],
+)
+def test_what_is_added_to_a_database_leaves_no_page_as_it_was_that_would_be_another(
+    database: Path, out: Path, add: Callable[[Store], None]
+):
+    with Store.open(str(database)) as store:
+        add(store)
+    before = files(out)
+    build(database, out)
+    fresh = out.with_name("fresh")
+    build(database, fresh)
+    assert files(fresh) != before
+    assert files(out) == files(fresh)
+
+
+def test_another_gnuplot_makes_all_pages_again(
+    database: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    other = tmp_path / "gnuplot"
+    other.write_text("#!/bin/sh\necho gnuplot 7.0 patchlevel 0\n")
+    other.chmod(0o755)
+    before = made_by()
+    monkeypatch.setenv("RAILGAUGE_GNUPLOT", str(other))
+    assert made_by() != before
+    # It draws nothing, which the pages say.
+    assert len(made(database, out)) == 9
+
+
+def test_another_railgauge_makes_all_pages_again(database: Path):
+    with Store.open(str(database)) as store:
+        one, other = (plan_site(store, maker, None, 1) for maker in ("0.1", "0.2"))
+    assert [job.name for job in one.jobs] == [job.name for job in other.jobs]
+    assert not {job.fingerprint for job in one.jobs} & {job.fingerprint for job in other.jobs}
+    assert one.seen != other.seen
+
+
+def test_pages_of_dropped_runs_go_and_what_is_not_the_sites_stays(database: Path, out: Path):
+    foreign = {
+        "notes.html": "mine",
+        "runs/notes.txt": "mine",
+        "runs/77.html": "a page of mine, called like one of the site's",
+        "cases/0123456789abcdef.html": "mine",
+        ".htaccess": "Deny from all",
+    }
+    for name, text in foreign.items():
+        (out / name).write_text(text)
+    # Begun by a build that was killed.
+    (out / "runs/.4.html.123.part").write_text("<!DOCTYPE")
+    (out / "runs/.mine.123.part").write_text("mine")
+    for table in ("value", "replication"):
+        change(
+            database,
+            f"DELETE FROM {table} WHERE run_case_id IN (SELECT id FROM run_case WHERE run_id = 4)",
+        )
+    for table in ("run_metric", "run_file", "run_case"):
+        change(database, f"DELETE FROM {table} WHERE run_id = 4")
+    change(database, "DELETE FROM run WHERE id = 4")
+    built = build(database, out)
+    assert set(built.made) == {"changes.html", "index.html"}
+    assert built.removed == 2
+    left = files(out)
+    assert not {"runs/4.html", OTHER, "runs/.4.html.123.part"} & left.keys()
+    assert left["runs/.mine.123.part"] == b"mine"
+    assert {name: left[name].decode() for name in foreign} == foreign
+
+
+def test_a_page_that_is_somebody_elses_is_not_overwritten(database: Path, tmp_path: Path):
+    out = tmp_path / "www"
+    out.mkdir()
+    (out / "index.html").write_text("<p>mine</p>\n")
+    with pytest.raises(InputError, match=r"www/index\.html is there and is none of this site's"):
+        build(database, out)
+    assert files(out) == {"index.html": b"<p>mine</p>\n"}
+
+
+def test_a_damaged_page_is_told_and_not_taken_for_a_whole_one(database: Path, out: Path):
+    page = out / "runs/1.html"
+    page.write_bytes(page.read_bytes()[:1000])
+    with pytest.raises(InputError, match=r"runs/1\.html is there"):
+        build(database, out)
+    page.unlink()
+    assert made(database, out) == runs(1)
+
+
+def test_a_missing_baseline_or_database_is_told_before_a_folder_is_made(
+    database: Path, tmp_path: Path
+):
+    out = tmp_path / "www"
+    with pytest.raises(InputError, match="there is no baseline 'none'"):
+        build(database, out, baseline="none")
+    done = CliRunner().invoke(cli, ["site", "--db", str(tmp_path / "no.db"), "--out", str(out)])
+    assert isinstance(done.exception, InputError)
+    assert not out.exists()
+
+
+def test_a_mark_is_read_as_it_was_written(tmp_path: Path):
+    mark = Mark("0f" * 32, {"slower": 3, "not_enough_data": 0})
+    for name, text in (("x.html", "<p>x</p>"), ("x.dat", "1 2\n"), ("empty.dat", "")):
+        file = tmp_path / name
+        file.write_text(marked(name, text, mark))
+        assert read_mark(file) == mark
+        assert file.read_text().startswith(text)
+        file.write_text(file.read_text() + "more\n")
+        assert read_mark(file) is None
+    assert read_mark(tmp_path / "nothing") is None
+
+
+def command(database: Path, out: Path) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "railgauge", "site", "--db", str(database), "--out", str(out)]
+    return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Enough pages for several processes."""
+    path = tmp_path / "many.db"
+    for night in range(2):
+        add_run(path, {number: noisy(n=6, seed=night * 100 + number) for number in range(70)})
+    return path
+
+
+def test_a_killed_build_leaves_whole_pages_and_the_next_one_ends_it(many: Path, tmp_path: Path):
+    # On a busy machine one may be done before it is killed.
+    for attempt in range(5):
+        out = tmp_path / f"site-{attempt}"
+        killed = command(many, out)
+        give_up = time.monotonic() + 120
+        while len(list(out.glob("cases/[0-9a-f]*.html"))) < 3 and killed.poll() is None:
+            assert time.monotonic() < give_up
+            time.sleep(0.01)
+        killed.kill()
+        killed.communicate()
+        if killed.returncode:
+            break
+    assert killed.returncode < 0, "each was done before it was killed"
+    left = {name for name in files(out) if name.endswith(".html")}
+    assert 3 <= len(left) < 74
+    assert all(read_mark(out / name) is not None for name in left)
+    # Its processes end with it; what they had made until then is whole, too.
+    again = made(many, out)
+    assert not again & left
+    assert made(many, out) == set()
+    build(many, out.with_name("other"))
+    assert {name: text for name, text in files(out).items() if ".part" not in name} == files(
+        out.with_name("other")
+    )
+
+
+def test_two_builds_at_once_make_one_site(many: Path, tmp_path: Path):
+    out = tmp_path / "site"
+    builds = [command(many, out) for _ in range(2)]
+    said = [each.communicate(timeout=300) for each in builds]
+    assert [each.returncode for each in builds] == [0, 0], said
+    counts = sorted(stdout.splitlines()[-1] for stdout, _ in said)
+    assert counts == ["0 pages made, 74 kept, 0 removed", "74 pages made, 0 kept, 0 removed"]
+    build(many, out.with_name("other"))
+    assert files(out) == files(out.with_name("other"))

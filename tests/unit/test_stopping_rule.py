@@ -1,0 +1,147 @@
+"""When a series ends: as the rule says, and so that its interval still covers what it claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from railgauge.analysis import (
+    FEWEST,
+    StopRule,
+    mean_interval,
+    median_interval,
+    narrow_enough,
+    within_share,
+)
+
+_Floats = NDArray[np.float64]
+_Draw = Callable[[np.random.Generator, int], _Floats]
+# Noise around a true median and mean; what its size is, is the tests' choice.
+_NOISE: dict[str, tuple[_Draw, float, float]] = {
+    "normal": (lambda random, n: random.normal(0, 1, n), 0.0, 0.0),
+    "lognormal": (lambda random, n: np.exp(random.normal(0, 0.5, n)), 1.0, math.exp(0.125)),
+    "exponential": (lambda random, n: random.standard_exponential(n), math.log(2), 1.0),
+}
+_SERIES = 600
+
+
+def _end(values: _Floats, rule: StopRule) -> int:
+    """Return after how many values the rule ends the series."""
+    return next((n for n in range(1, rule.most) if narrow_enough(values[:n], rule)), rule.most)
+
+
+def test_quiet_values_end_at_the_least_number_asked_for() -> None:
+    values = 100 + np.random.default_rng(1).normal(0, 0.01, 50)
+    assert _end(values, StopRule(10, 50, "median", 0.01)) == 10
+    assert _end(values, StopRule(30, 50, "median", 0.01)) == 30
+
+
+@pytest.mark.parametrize(("statistic", "fewest"), [("median", 8), ("mean", 37)])
+def test_whatever_the_plan_says_so_many_values_are_needed(statistic: str, fewest: int) -> None:
+    values = np.tile([99.99, 100.01], 25)
+    assert FEWEST[statistic] == fewest
+    assert _end(values, StopRule(1, 50, statistic, 0.01)) == fewest  # type: ignore[arg-type]
+
+
+def test_loud_values_go_on_to_the_most() -> None:
+    values = 100 + np.random.default_rng(1).normal(0, 30, 50)
+    rule = StopRule(10, 50, "median", 0.01)
+    assert _end(values, rule) == 50
+    assert not narrow_enough(values, rule)
+
+
+def test_an_interval_that_only_just_became_narrow_does_not_end_a_series() -> None:
+    # Of the first eight the interval is 90 to 110, of all ten 99 to 101.
+    values = [90.0, 110.0, 99.0, 101.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0]
+    rule = StopRule(10, 50, "median", 0.02)
+    assert within_share(values, rule)
+    assert not narrow_enough(values, rule)
+    assert narrow_enough([*values, 100.0, 100.0, 100.0], rule)
+
+
+def test_with_the_most_values_only_the_interval_itself_counts() -> None:
+    values = [90.0, 110.0, 99.0, 101.0, 100.0, 100.0, 100.0, 100.0, 100.0, 100.0]
+    assert narrow_enough(values, StopRule(10, 10, "median", 0.02))
+    assert not narrow_enough(values, StopRule(10, 10, "median", 0.005))
+
+
+def test_the_farther_end_of_the_interval_counts() -> None:
+    values = [100.0] * 6 + [104.0] * 4
+    found = median_interval(values)
+    assert found is not None
+    assert (found.low, found.high) == (100.0, 104.0)
+    assert within_share(values, StopRule(6, 50, "median", 0.04))
+    assert not within_share(values, StopRule(6, 50, "median", 0.039))
+
+
+def test_a_skewed_series_goes_on_where_its_mean_is_asked_for() -> None:
+    values = 100 + np.random.default_rng(3).exponential(1, 200)
+    rule = StopRule(10, 200, "mean", 0.05)
+    found = _end(values, rule)
+    assert found > 60
+    assert found > 28 + 25 * float(stats.skew(values[:found])) ** 2
+
+
+def test_five_values_are_never_narrow() -> None:
+    assert not within_share([1.0] * 5, StopRule(2, 50, "median", 0.5))
+    assert not within_share([1.0], StopRule(2, 50, "mean", 0.5))
+
+
+def test_equal_values_are_narrow_even_if_they_are_zero() -> None:
+    assert narrow_enough([0.0] * 10, StopRule(10, 50, "median", 0.01))
+    assert narrow_enough([0.0] * 40, StopRule(10, 50, "mean", 0.01))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(min_value=50, max_value=60), min_size=6, max_size=60),
+    st.integers(min_value=-500, max_value=500),
+)
+def test_neither_unit_nor_sign_matters(values: list[float], power: int) -> None:
+    for statistic in ("median", "mean"):
+        rule = StopRule(8, 100, statistic, 0.03)  # type: ignore[arg-type]
+        found = narrow_enough(values, rule)
+        assert narrow_enough(np.ldexp(values, power), rule) == found
+        assert narrow_enough([-value for value in values], rule) == found
+
+
+@pytest.mark.parametrize("name", _NOISE)
+@pytest.mark.parametrize("statistic", ["median", "mean"])
+def test_the_interval_a_series_ends_with_covers_the_true_value(name: str, statistic: str) -> None:
+    draw, median, mean = _NOISE[name]
+    true, interval = (median, median_interval) if statistic == "median" else (mean, mean_interval)
+    rule = StopRule(10, 300, statistic, 0.01)  # type: ignore[arg-type]
+    random = np.random.default_rng(2015)
+    covered, ended = 0, []
+    for _ in range(_SERIES):
+        # Such spreads end after some 20 to 100 values, where the rule is at its worst.
+        values = 1 + random.choice([0.015, 0.025, 0.035]) * (draw(random, rule.most) - true)
+        n = _end(values, rule)
+        found = interval(values[:n])
+        covered += found is not None and found.low <= 1 <= found.high
+        ended.append(n)
+    assert 15 <= np.median(ended) <= 150
+    assert np.quantile(ended, 0.9) < rule.most
+    # Truly 93.2 % or more (benchmarks/coverage.py); a standard error of 600 series is a point.
+    assert covered / _SERIES >= 0.925
+
+
+def test_three_to_ten_replications_until_it_looks_narrow_cover_far_less() -> None:
+    random = np.random.default_rng(310)
+    covered = 0
+    for _ in range(_SERIES):
+        values = 1 + 0.055 * (random.standard_exponential(10) - 1)
+        n = next(
+            (n for n in range(3, 10) if within_share(values[:n], StopRule(3, 10, "mean", 0.025))),
+            10,
+        )
+        found = mean_interval(values[:n])
+        covered += found is not None and found.low <= 1 <= found.high
+    assert 0.76 <= covered / _SERIES <= 0.84

@@ -1,0 +1,81 @@
+"""Digests of what is stored: they change when that does, and only the case's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from store_samples import LAUNCH, METRICS, RUN, case, failed, logged, measured, planned, system_log
+
+from railgauge.catalogue.headlines import HEADLINES
+from railgauge.store import Store
+from railgauge.store.digest import Digests, digests, log_digest
+from railgauge.store.known import counting_runs, known_cases, known_metrics
+
+FIRST, SECOND = case(1460), case(2920)
+
+
+@pytest.fixture
+def store(where: str):
+    with Store.open(where) as opened:
+        run = opened.begin_run(RUN, planned(FIRST, SECOND), METRICS)
+        for each in (FIRST, SECOND):
+            opened.add(run, "stream", each.key, measured(1, 1e9 / 3), LAUNCH)
+        yield opened
+
+
+def told(store: Store) -> Digests:
+    return digests(store, HEADLINES)
+
+
+def test_nothing_changes_by_itself(store: Store):
+    assert told(store) == told(store)
+    assert told(store).measured == {1}
+    assert told(store).failed == {1: 0}
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [measured(2), failed(2), replace(measured(2), metrics={"throughput": 5e-10, "loss_rate": 0.0})],
+    ids=["measured", "failed", "tiny"],
+)
+def test_an_outcome_more_changes_its_case_alone(store: Store, outcome):
+    before = told(store)
+    store.add(1, "stream", FIRST.key, outcome, LAUNCH)
+    after = told(store)
+    assert after.settings == before.settings
+    assert after.cases[1]["stream", FIRST.key] != before.cases[1]["stream", FIRST.key]
+    assert after.cases[1]["stream", SECOND.key] == before.cases[1]["stream", SECOND.key]
+    assert after.failed == {1: int(outcome.status == "failed")}
+
+
+def test_a_skipped_case_and_another_state_or_fact_are_seen(store: Store):
+    before = told(store)
+    store.skip(1, "stream", SECOND.key, "no disk")
+    assert told(store).cases[1]["stream", SECOND.key] != before.cases[1]["stream", SECOND.key]
+    store.add_facts(1, "gw1", {"kernel": "6.1"})
+    known = told(store)
+    assert known.settings != before.settings
+    store.finish_run(1, "complete")
+    assert told(store).settings != known.settings
+
+
+def test_two_runs_alike_are_two(store: Store):
+    store.begin_run(RUN, planned(FIRST), METRICS)
+    found = told(store)
+    assert found.settings[1] != found.settings[2]
+    assert list(found.cases[2]) == [("stream", FIRST.key)]
+    assert found.measured == {1}
+
+
+def test_logs_have_a_digest_of_their_own(store: Store):
+    assert counting_runs(store, [1]) == []
+    before = log_digest(store, 1)
+    store.add(1, "stream", FIRST.key, logged(2, system_log()), LAUNCH)
+    assert log_digest(store, 1) != before
+    assert counting_runs(store, [1]) == [1]
+
+
+def test_cases_and_metrics_are_known_whatever_measured_them(store: Store):
+    assert known_cases(store) == {FIRST.key: FIRST, SECOND.key: SECOND}
+    assert known_metrics(store) == {"udp": ["throughput", "loss_rate"]}

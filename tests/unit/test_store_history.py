@@ -1,0 +1,175 @@
+"""One case over many runs, how it is found, and cases that end before all that was asked."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, event, text
+from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, failed, measured, planned, suspect
+from store_samples import warmup as warm_up
+
+from railgauge.errors import StoreError
+from railgauge.store import Store
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+
+RULE = "ci95(median) <= 1% of throughput"
+
+
+@pytest.fixture
+def store(where: str) -> Iterator[Store]:
+    with Store.open(where) as store:
+        yield store
+
+
+def night(store: Store, *outcomes: Outcome, run: NewRun = RUN, test: str = "stream") -> int:
+    number = store.begin_run(run, planned(case(), case(64), test=test), METRICS)
+    for outcome in outcomes:
+        store.add(number, test, case().key, outcome, LAUNCH)
+        store.add(number, test, case(64).key, replace(outcome), LAUNCH)
+    return number
+
+
+def test_history_has_a_series_for_each_run_that_measured_the_case(store: Store) -> None:
+    first = night(store, warm_up(), measured(1, 5.0), suspect(2), failed(3), measured(4, 7.0))
+    night(store, failed(1))
+    night(store)
+    store.begin_run(RUN, planned(case(9)), METRICS)
+    last = night(store, measured(1, 6.0))
+    found = store.history(case().key, "throughput")
+    assert [each.run for each in found] == [first, last]
+    # The same as they are among all of a run's series.
+    for each in found:
+        (series,) = (
+            one for one in store.series([each.run], ["throughput"]) if one.case == each.case
+        )
+        assert each.values.tolist() == series.values.tolist()
+        assert each.suspect.tolist() == series.suspect.tolist()
+        assert replace(each, values=series.values, suspect=series.suspect) == series
+    assert found[0].values.tolist() == [5.0, 1e9, 7.0]
+    assert found[0].suspect.tolist() == [False, True, False]
+    assert (found[0].failed, found[0].asked) == (1, 3)
+
+
+def test_history_knows_only_the_test_and_plan_asked_for(store: Store) -> None:
+    other = night(store, measured(1), run=replace(RUN, plan="other"))
+    again = night(store, measured(1), test="again")
+    key = case().key
+    assert [each.run for each in store.history(key, "loss_rate", plan="other")] == [other]
+    assert [each.run for each in store.history(key, "loss_rate", test="again")] == [again]
+    assert store.history(key, "loss_rate", test="again", plan="other") == []
+    assert store.history(key, "nosuch") == []
+    assert store.history("no\0such", "loss_rate") == []
+
+
+def test_history_is_in_the_order_of_time_whatever_the_ids_are(store: Store, where: str) -> None:
+    runs = [night(store, measured(1, float(number))) for number in range(3)]
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.begin() as connection:
+        for run, day in zip(runs, ("2026-11-20", "2026-11-22", "2026-11-21"), strict=True):
+            connection.execute(
+                text("UPDATE run SET started_at = :day WHERE id = :run"),
+                {"run": run, "day": f"{day}T00:00:00.000000Z"},
+            )
+    engine.dispose()
+    assert [each.run for each in store.history(case().key, "throughput")] == [1, 3, 2]
+    assert [run.id for run in store.runs()] == [1, 3, 2]
+
+
+def test_a_metric_whose_unit_changed_keeps_what_it_was(store: Store) -> None:
+    for unit in ("bit/s", "B/s", "bit/s"):
+        run = store.begin_run(
+            RUN, planned(case()), {"udp": {"throughput": MetricInfo(unit, "higher")}}
+        )
+        outcome = Outcome(1, MOMENT, {"throughput": 8.0})
+        store.add(run, "stream", case().key, outcome, Launch(MOMENT))
+    found = store.history(case().key, "throughput")
+    assert [(each.run, each.unit) for each in found] == [(1, "bit/s"), (2, "B/s"), (3, "bit/s")]
+
+
+def test_cases_are_found_by_key_or_by_words(store: Store) -> None:
+    night(store, measured(1))
+    latest = night(store, measured(1), run=replace(RUN, plan="Nightly 100%"))
+    store.begin_run(RUN, planned(case(6400, link="gw→dp")), METRICS)
+
+    def found(text: str) -> list[tuple[str, object, int]]:
+        return [
+            (each.plan, each.case.parameters["datagram"], each.runs)
+            for each in store.find_cases(text)
+        ]
+
+    assert found(case(64).key[:8].upper()) == [("Nightly 100%", 64, 1), (RUN.plan, 64, 1)]
+    assert found("datagram=64") == [("Nightly 100%", 64, 1), (RUN.plan, 64, 1)]
+    assert found("duration=5 NIGHTLY udp mode=stream datagram=1460") == [("Nightly 100%", 1460, 1)]
+    assert found("gw→dp") == [(RUN.plan, 6400, 1)]
+    assert found("100%") == [("Nightly 100%", 1460, 1), ("Nightly 100%", 64, 1)]
+    assert found("10_%") == found("nosuch") == found("nosuch\0") == []
+    assert len(found("")) == 5
+    assert store.find_cases("100%")[0].latest == store.run(latest).started_at
+
+
+def test_what_ended_early_lacks_nothing(store: Store) -> None:
+    cases = [PlannedCase("stream", case(size), 50, least=3, rule=RULE) for size in (1, 2, 3, 4)]
+    run = store.begin_run(RUN, cases, METRICS)
+    for size, ended, count in ((1, "narrow", 4), (2, "budget", 2), (3, None, 1)):
+        for number in range(1, count + 1):
+            store.add(run, "stream", case(size).key, measured(number), LAUNCH)
+        store.end_case(run, "stream", case(size).key, ended)
+    store.skip(run, "stream", case(4).key, "no iperf3")
+    (summary,) = store.runs()
+    # Narrow: the 4 it has. Out of time: at least 3. Going on: 50. Skipped: none.
+    assert (summary.measured, summary.asked, summary.skipped) == (7, 4 + 3 + 50, 1)
+    assert [each.ended for each in store.run(run).cases] == ["narrow", "budget", "", ""]
+    assert {(each.least, each.rule) for each in store.run(run).cases} == {(3, RULE)}
+    found = store.series([run], ["throughput"])
+    assert [(each.least, each.ended, each.asked) for each in found[:2]] == [
+        (3, "narrow", 50),
+        (3, "budget", 50),
+    ]
+    with store.together():
+        store.end_case(run, "stream", case(1).key, None)
+        store.end_case(run, "stream", case(2).key, None)
+    assert store.runs()[0].asked == 150
+
+
+def test_a_case_ends_only_in_ways_that_there_are(store: Store) -> None:
+    run = night(store)
+    with pytest.raises(StoreError, match="narrow, most, budget, not as 'bored'"):
+        store.end_case(run, "stream", case().key, "bored")  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match="has no case"):
+        store.end_case(run, "stream", "nosuch", "most")
+
+
+def test_the_change_that_matters_is_kept_with_the_run(store: Store) -> None:
+    metrics = {"udp": {"throughput": MetricInfo("bit/s", "higher", 0.01)}}
+    run = store.begin_run(RUN, planned(case()), metrics)
+    assert store.smallest_changes(run) == {("udp", "throughput"): 0.01}
+    other = store.begin_run(RUN, planned(case()), METRICS)
+    assert store.smallest_changes(other) == {}
+
+
+def test_history_reads_nothing_of_other_cases(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "r.db")) as store:
+        night(store, measured(1))
+        statements: list[tuple[str, Any]] = []
+        with store.reading() as connection:
+            event.listen(
+                connection.engine,
+                "before_cursor_execute",
+                lambda *given: statements.append((given[2], given[3])),
+            )
+        assert len(store.history(case().key, "throughput")) == 1
+    plan: list[str] = []
+    with contextlib.closing(sqlite3.connect(tmp_path / "r.db")) as database:
+        for statement, parameters in statements:
+            if statement.startswith("SELECT"):
+                rows = database.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+                plan += [row[-1] for row in rows]
+    read = [line.split() for line in plan if line.startswith(("SCAN", "SEARCH"))]
+    assert {words[1] for words in read} >= {"value", "replication", "run_case", "bench_case"}
+    assert [words for words in read if words[0] == "SCAN"] == []

@@ -1,0 +1,77 @@
+"""Summing up many series at once says, to the last bit, what summing them up one by one says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from railgauge.analysis import summaries, summarise
+from railgauge.analysis.sums import row_sums
+
+_SEED = 20261121
+
+
+def _of_all_kinds(n: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
+    """Return series (n,) of what engines measure, and of what breaks sums."""
+    wide = rng.normal(0, 1, n) * 10.0 ** rng.integers(-18, 18, n)
+    return [
+        rng.normal(9.4e9, 1e6, n),
+        rng.lognormal(-12, 0.3, n),
+        rng.integers(0, 3, n).astype(np.float64),
+        np.round(rng.exponential(1e-5, n), 7),
+        np.full(n, 0.1),
+        np.zeros(n),
+        np.where(rng.random(n) < 0.5, 0.0, -0.0),
+        wide,
+        np.concatenate((wide[: n // 2], -wide[: n // 2], np.ones(n % 2))),
+        1e16 + rng.integers(0, 8, n),
+        rng.normal(0, 1, n) * 1e-300,
+        rng.normal(0, 1, n) * 1e300,
+        rng.integers(-3, 3, n) * 5e-324,
+        # Sums half-way between two numbers.
+        np.where(np.arange(n) == 0, 1.0, 2.0**-53),
+        np.where(np.arange(n) % 2, 1.0, 2.0**-53),
+        np.where(np.arange(n) == n - 1, -1.0, 2.0**-54),
+    ]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 10, 31, 49, 50, 51, 100, 257, 1000])
+def test_many_at_once_say_what_each_says(n: int) -> None:
+    rng = np.random.default_rng([_SEED, n])
+    many = [one for _ in range(20) for one in _of_all_kinds(n, rng)]
+    # repr tells -0.0 from 0.0.
+    assert list(map(repr, summaries(many))) == [repr(summarise(one)) for one in many]
+
+
+def test_lengths_may_be_mixed_and_their_order_stays() -> None:
+    rng = np.random.default_rng(_SEED)
+    many = [rng.normal(5, 1, n) for n in rng.integers(1, 30, 500)]
+    assert summaries(many) == [summarise(one) for one in many]
+
+
+def test_a_series_without_values_has_no_summary() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        summaries([np.ones(3), np.zeros(0)])
+
+
+def test_nothing_sums_up_to_nothing() -> None:
+    assert summaries([]) == []
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 100, 999])
+def test_sums_of_rows_are_exact_before_the_one_rounding(n: int) -> None:
+    rng = np.random.default_rng([_SEED, n, 1])
+    rows = np.stack([one for _ in range(50) for one in _of_all_kinds(n, rng)])
+    exact = [math.fsum(row) for row in rows.tolist()]
+    assert list(map(repr, row_sums(rows).tolist())) == list(map(repr, exact))
+
+
+def test_what_is_next_to_nothing_tips_a_sum_over() -> None:
+    tips = [2.0**-200, -(2.0**-200), 0.0]
+    rows = np.array([[1.0, 2.0**-53, 1e-40, -1e-40, 3e-60, tip] for tip in tips])
+    assert row_sums(rows).tolist() == [math.fsum(row) for row in rows.tolist()]
+    rows = np.array([[1.0, 2.0**-53, tip] for tip in tips])
+    assert row_sums(rows).tolist() == [1 + 2.0**-52, 1.0, 1.0]
