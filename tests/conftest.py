@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+
 from disturbance import Disturbance
 
 T = TypeVar("T")
