@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -78,7 +79,11 @@ def report(
             appendix=appendix,
         )
     for file in files:
-        click.echo(file)
+        if file.parent == out:
+            click.echo(file)
+    # A page, a plot and its data for each case: their names would hide the others.
+    for folder, count in Counter(file.parent for file in files if file.parent != out).items():
+        click.echo(f"{folder}/ ({count} file{'s' * (count > 1)})")
 
 
 def _latest(store: Store) -> int:

@@ -8,19 +8,17 @@ all of that between databases.
 from __future__ import annotations
 
 import csv
-import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from railgauge import __version__
 from railgauge.cases import Case
 from railgauge.catalogue import Catalogue
 from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.exporting.csv_row import CsvRow, WrongCaseError, parse
 from railgauge.exporting.view import COLUMNS
 from railgauge.store import Store
-from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
 from railgauge.systemlog import Suspicion
 
 _CODE = "imported"
@@ -160,19 +158,7 @@ def _store(store: Store, run: _Run, path: Path, catalogue: Catalogue) -> ReadBac
         for (test, key), replications in run.replications.items()
         for number, one in replications.items()
     ]
-    new = NewRun(
-        plan=run.plan,
-        plan_text="",
-        directory=str(path.absolute().parent),
-        git_commit=run.git_commit,
-        git_dirty=False,
-        seed=0,
-        controller=socket.gethostname(),
-        railgauge_version=__version__,
-        engines_hash="",
-        files={},
-        origin="imported",
-    )
+    new = imported_run(run.plan, path, run.git_commit)
     planned = [
         PlannedCase(key[0], case, max(run.replications[key])) for key, case in run.cases.items()
     ]

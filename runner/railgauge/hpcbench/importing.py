@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from railgauge import __version__
 from railgauge.cases import Case, case_key
 from railgauge.catalogue import Catalogue, EngineInfo
 from railgauge.catalogue.only_imported import ONLY_IMPORTED
@@ -19,7 +17,7 @@ from railgauge.hpcbench.records import LogFile, Output
 from railgauge.hpcbench.settings import case_parameters, launch_settings
 from railgauge.hpcbench.system_log import from_row
 from railgauge.store import Store
-from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, imported_run
 from railgauge.systemlog import Phase, SystemLog
 
 # The log beside an output, by its ending, and which side's elapsed time is its rows'.
@@ -82,7 +80,7 @@ def import_hpcbench(
     if problems:
         raise FileProblems(problems)
     run = store.import_run(
-        _new_run(plan or (tests[0].name if len(tests) == 1 else _PLAN), tests),
+        imported_run(plan or (tests[0].name if len(tests) == 1 else _PLAN), tests[0].path),
         planned,
         {engine.name: _infos(engine, outcomes)},
         outcomes,
@@ -209,19 +207,3 @@ def _infos(
     known = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
     theirs = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
     return {name: (theirs | known)[name] for name in names}
-
-
-def _new_run(plan: str, tests: Sequence[_Test]) -> NewRun:
-    return NewRun(
-        plan=plan,
-        plan_text="",
-        directory=str(tests[0].path.absolute().parent),
-        git_commit="",
-        git_dirty=False,
-        seed=0,
-        controller=socket.gethostname(),
-        railgauge_version=__version__,
-        engines_hash="",
-        files={},
-        origin="imported",
-    )

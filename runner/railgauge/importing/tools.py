@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from railgauge import __version__
 from railgauge.cases import Case, case_key
 from railgauge.catalogue import Catalogue, EngineInfo
 from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.importing.read import Found, read_file
 from railgauge.store import Store
-from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, imported_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def import_tool(
         if told and started_at is not None:
             launches.setdefault(key, Launch(started_at, client=told))
     run = store.import_run(
-        _new_run(plan or (files[0].stem if len(files) == 1 else tool), files),
+        imported_run(plan or (files[0].stem if len(files) == 1 else tool), files[0]),
         [PlannedCase(test, case, counts[test, key]) for (test, key), case in cases.items()],
         _infos(measured),
         outcomes,
@@ -143,19 +141,3 @@ def _infos(measured: Sequence[_Named]) -> Mapping[str, Mapping[str, MetricInfo]]
             info = MetricInfo(metric.unit, metric.better)
             infos.setdefault(engine.name, {}).setdefault(name, info)
     return infos
-
-
-def _new_run(plan: str, paths: Sequence[Path]) -> NewRun:
-    return NewRun(
-        plan=plan,
-        plan_text="",
-        directory=str(paths[0].absolute().parent),
-        git_commit="",
-        git_dirty=False,
-        seed=0,
-        controller=socket.gethostname(),
-        railgauge_version=__version__,
-        engines_hash="",
-        files={},
-        origin="imported",
-    )

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import math
 import re
-import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from railgauge import __version__
 from railgauge.cases import Case, Value, case_key
 from railgauge.catalogue import Catalogue, EngineInfo, ParameterInfo
 from railgauge.derived import derived_metrics
 from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.store.csv_file import Cell, CsvFile
-from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
 from railgauge.store.store import Store
 from railgauge.units import DISPLAY
 from railgauge.validation import suggest
@@ -117,19 +115,7 @@ def import_csv(
     if not outcomes:
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
     run = store.import_run(
-        NewRun(
-            plan=mapping.plan or path.stem,
-            plan_text="",
-            directory=str(path.absolute().parent),
-            git_commit="",
-            git_dirty=False,
-            seed=0,
-            controller=socket.gethostname(),
-            railgauge_version=__version__,
-            engines_hash="",
-            files={},
-            origin="imported",
-        ),
+        imported_run(mapping.plan or path.stem, path),
         [PlannedCase(test, case, replications[key]) for key, case in cases.items()],
         {
             engine.name: {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge import __version__
 from railgauge.cases import Case
 from railgauge.engine.outcome import Launch, Outcome, Status
 from railgauge.peaks import Peak
@@ -38,6 +41,7 @@ __all__ = [
     "StoredWarning",
     "Suspicion",
     "SystemLog",
+    "imported_run",
 ]
 
 RunState = Literal["unfinished", "complete", "interrupted"]
@@ -67,6 +71,23 @@ class NewRun:
     engines_hash: str
     files: Mapping[str, str]
     origin: Literal["measured", "imported"] = "measured"
+
+
+def imported_run(plan: str, file: Path, git_commit: str = "") -> NewRun:
+    """Return the run that is read from `file`, which railgauge didn't measure here."""
+    return NewRun(
+        plan=plan,
+        plan_text="",
+        directory=str(file.absolute().parent),
+        git_commit=git_commit,
+        git_dirty=False,
+        seed=0,
+        controller=socket.gethostname(),
+        railgauge_version=__version__,
+        engines_hash="",
+        files={},
+        origin="imported",
+    )
 
 
 @dataclass(frozen=True, slots=True)
