@@ -74,6 +74,25 @@ def test_what_passed_by_itself_is_told_and_does_not_count():
     assert only.judged.why.startswith("it looked slower, but not so when measured once more")
 
 
+def test_what_is_not_slower_again_is_the_same_only_if_all_its_values_say_so():
+    run = {number: noisy(seed=number + 10) for number in STEADY}
+    run[4] = noisy(0.9e9)
+    _, (only,) = judged(STEADY, run, {4: noisy(seed=20)})
+    assert only.judged.low < 0.98
+    assert only.judged.change == "not enough data"
+    assert only.judged.why.endswith("; of that run alone, any change is smaller than 2 %")
+
+
+def test_what_all_values_call_the_same_is_the_same_for_that_reason():
+    # Slower by hardly more than what matters, which is 2 %.
+    run = {number: noisy(seed=number + 10) for number in STEADY}
+    run[4] = noisy(0.9799e9, noise=0.0002)
+    _, (only,) = judged(STEADY, run, {4: noisy(0.9999e9, seed=20, n=40)})
+    assert only.judged.change == "same"
+    assert only.judged.low >= 0.98
+    assert only.judged.why.endswith("; of both runs together, any change is smaller than 2 %")
+
+
 def test_what_could_not_be_measured_again_is_judged_by_the_first_run():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)

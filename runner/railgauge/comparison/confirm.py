@@ -37,8 +37,8 @@ def confirmed(
     cases. What looked slower is slower only if it is so by all values together, corrected for all
     cases, and looks so by the new ones alone. The former keeps the promise about false alarms
     though both looks share a baseline; the latter keeps out what passed by itself.
-    Returned beside: what looked slower and isn't. What could not be measured again is judged
-    by the first run alone.
+    Returned beside: what looked slower and isn't, which is the same only if all values together
+    say so. What could not be measured again is judged by the first run alone.
     """
     looked = {each.name for each in suspects(first)}
     anew = {each.name: each for each in again.results if each.sides[1].n}
@@ -77,11 +77,20 @@ def _looks_slower(result: Result) -> bool:
     return (-share if result.better == "higher" else share) >= result.smallest
 
 
-def _not_slower(result: Result, anew: Result) -> Result:
-    """Return the result as it is told when the case was not slower again."""
-    change: Change = "same" if anew.judged.change == "same" else "not enough data"
-    if _looks_slower(anew):
+def _not_slower(both: Result, anew: Result) -> Result:
+    """Return the result of both runs as it is told when the case was not slower again.
+
+    It is the same only if all its values say so: the second run alone may have missed a change.
+    """
+    judged = both.judged
+    change: Change = "same" if judged.change == "same" else "not enough data"
+    twice = _looks_slower(anew)
+    if twice:
         why = "it looked slower twice, but not by more than chance gives among all cases"
     else:
-        why = f"it looked slower, but not so when measured once more: {anew.judged.why}"
-    return replace(result, judged=result.judged._replace(change=change, why=why))
+        why = "it looked slower, but not so when measured once more"
+    if change == "same":
+        why += f"; of both runs together, {judged.why}"
+    elif not twice:
+        why += f"; of that run alone, {anew.judged.why}"
+    return replace(both, judged=judged._replace(change=change, why=why))
