@@ -176,6 +176,25 @@ def test_text_begins_with_the_whole_verdict_in_one_line(mixed: Verdict):
     assert lines[1] == "not measured: 2 replications failed: railgauge show 2"
 
 
+def test_a_rest_of_almost_nothing_is_not_told_as_nothing(database: Path):
+    add_run(database, {1: noisy()})
+    add_run(database, {1: noisy(5e4)})
+    found = verdict(database)
+    table = [*verdict_lines(found, CATALOGUE), *markdown(found, CATALOGUE).splitlines()]
+    told = [line for line in table if "0.00005" in line]
+    assert len(told) == 3
+    assert not any("0.000 " in line or "-100.0 %" in line for line in table)
+    assert "-99.995 %" in told[0]
+
+
+def test_a_change_of_almost_nothing_is_not_told_as_none(database: Path):
+    add_run(database, {1: noisy(noise=1e-5)}, smallest=1e-4)
+    add_run(database, {1: noisy(0.9997e9, noise=1e-5)}, smallest=1e-4)
+    (told, *_) = [line for line in verdict_lines(verdict(database), CATALOGUE) if "×" in line]
+    assert "×0.9997 (0.9997 to 0.9997)" in told
+    assert "slower; -0.03 %, probably between -0.03 and -0.03 %" in told
+
+
 def test_a_gate_passes_only_where_all_could_be_measured(mixed: Verdict, tmp_path: Path):
     assert not mixed.passed
     other = tmp_path / "other.db"

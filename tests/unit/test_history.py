@@ -168,6 +168,23 @@ def test_what_changed_a_night_off_the_point_is_told_and_what_changed_long_before
     assert [beside["runs"] for beside in change["beside"]] == [[14, 15]]
 
 
+@pytest.mark.parametrize(
+    ("level", "smallest", "text"), [(5e4, None, "0.00005"), (0.9997e9, 1e-4, "0.9997")]
+)
+def test_a_ratio_never_looks_like_none_or_nothing(
+    database: Database, level: float, smallest: float | None, text: str
+):
+    metrics = {"udp": {**METRICS["udp"], "throughput": MetricInfo("bit/s", "higher", smallest)}}
+    for night in range(20):
+        value = (1e9 if night < 10 else level) * (1 + 1e-6 * (night % 3))
+        with Store.open(str(database.path)) as store:
+            run = store.begin_run(NIGHTLY, planned(case()), metrics)
+            store.add(run, "stream", case().key, measured(1, value), LAUNCH)
+            store.finish_run(run, "complete")
+    assert f" ×{text} " in database.say("gw→hh")
+    assert f"  {text}  " in database.say("--all")
+
+
 def test_a_case_that_never_changed_says_so(database: Database):
     database.nights([1e9] * 20)
     assert "no change of 2 % or more" in database.say("gw→hh")

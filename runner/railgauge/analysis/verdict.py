@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from railgauge.analysis.digits import percent_text, percentage
 from railgauge.analysis.rank_test import least_p
 from railgauge.analysis.special import ndtri
 
@@ -94,7 +95,7 @@ def _changed(one: Judged) -> str:
     if not one.relative:
         return f"{_more(one)} than before, when most values were 0"
     low, high = sorted((one.low, one.high), key=abs)
-    return f"{_signed(one.share)}, probably between {100 * low:+.1f} and {100 * high:+.1f} %"
+    return f"{percent_text(one.share)}, probably between {percentage(low)} and {percent_text(high)}"
 
 
 def _missing(one: Judged) -> str:
@@ -107,7 +108,7 @@ def _missing(one: Judged) -> str:
     if beyond and one.q_within <= one.level and (one.by_runs or one.centre or one.between):
         return _as_runs_differ(one)
     if -one.smallest <= one.low and one.high <= one.smallest and one.relative:
-        return f"only some replications moved: the mean by {_signed(one.mean)}, not the middle"
+        return f"only some replications moved: the mean by {percent_text(one.mean)}, not the middle"
     if one.factor > 1.5:
         return _dependent(one, beyond)
     if beyond and least_p(*one.n) > one.level / one.tests:
@@ -124,12 +125,12 @@ def _as_runs_differ(one: Judged) -> str:
         return f"{_more(one)} than before, but runs of the first side differ among themselves, too"
     if one.by_runs:
         return (
-            f"{_signed(one.share)}, but runs of the first side differ among themselves so that "
-            f"another may differ by {_percent(one.between)} anyway"
+            f"{percent_text(one.share)}, but runs of the first side differ among themselves so "
+            f"that another may differ by {_percent(one.between)} anyway"
         )
-    told = f"{_signed(one.share)}, but "
+    told = f"{percent_text(one.share)}, but "
     if one.centre:
-        told += f"most cases moved by {100 * one.centre:+.1f} %"
+        told += f"most cases moved by {percent_text(one.centre)}"
         told += " and " if one.between else ""
     if one.between:
         told += f"many cases differ by up to {_percent(one.between)} between these two runs"
@@ -150,7 +151,7 @@ def _too_wide(one: Judged, beyond: bool) -> str:
         return "the values vary too much for a change to show"
     if not math.isfinite(one.error):
         return f"{_count(one)} give no interval: take {replications_needed(1, 0.05)} of each"
-    told = f"the change may be anything from {100 * one.low:+.1f} to {100 * one.high:+.1f} %"
+    told = f"the change may be anything from {percentage(one.low)} to {percent_text(one.high)}"
     if max(one.between, one.step) >= one.smallest / 2 > 0:
         if one.step > one.between:
             return f"{told}: values come in steps of {_percent(one.step)}"
@@ -191,10 +192,6 @@ def _count(one: Judged) -> str:
 
 def _more(one: Judged) -> str:
     return "more" if one.rose else "less"
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.1f} %"
 
 
 def _percent(share: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from railgauge.analysis.digits import ratio_text
 from railgauge.cases import case_name, varying
 from railgauge.comparison.history import (
     NIGHTS,
@@ -70,7 +71,7 @@ def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[
         text(history.metric.replace("_", " ")),
         number(changed.point.before, visible(before)),
         number(changed.point.after, visible(after)),
-        number(ratio if ratio > 0 else None, f"{ratio:.3f}"),
+        number(ratio if ratio > 0 else None, ratio_text(ratio)),
         number(changed.point.p, f"{changed.point.p:.1g}"),
         Cell(changed.direction, None, "", changed.direction),
         Cell(beside_names(changed) or "–"),

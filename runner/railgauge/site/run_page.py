@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from railgauge.analysis import median_interval
+from railgauge.analysis.digits import ratio_text
 from railgauge.comparison.compare import ORDER, Result
 from railgauge.comparison.reading import Reading
 from railgauge.comparison.select import Selection
@@ -224,7 +225,7 @@ class _Rows:
         kind = "slower" if result.lost else found.change
         return (
             Cell(word, order, "", kind if kind in ("slower", "faster") else ""),
-            number(found.ratio if there else None, f"{found.ratio:.3f}"),
+            number(found.ratio if there else None, ratio_text(found.ratio)),
             number(found.high - found.low if there else None, interval(result)),
             quantity(before, result.unit),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from railgauge.analysis.digits import ratio_text
 from railgauge.cases import case_name, varying
 from railgauge.catalogue import Catalogue
 from railgauge.comparison.history import AROUND, LEAST_NIGHTS, Changed, History
@@ -78,7 +79,7 @@ def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[
         visible(history.metric),
         before,
         after,
-        f"{ratio:.3f}" if ratio > 0 else "–",
+        ratio_text(ratio) if ratio > 0 else "–",
         f"{changed.point.p:.1g}",
         changed.direction,
     )

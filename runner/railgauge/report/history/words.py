@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from railgauge.analysis.digits import ratio_text
 from railgauge.comparison.facts import Change
 from railgauge.comparison.history import Beside, Changed, History
 from railgauge.report.characters import visible
@@ -39,7 +40,7 @@ def levels(history: History, changed: Changed) -> tuple[str, str]:
 def change_text(history: History, changed: Changed) -> str:
     """Return `slower, 1.002 Gbit/s → 0.951 Gbit/s, ×0.949 (p = 2e-12)`."""
     before, after = levels(history, changed)
-    ratio = f", ×{changed.point.ratio:.3f}" if changed.point.ratio > 0 else ""
+    ratio = f", ×{ratio_text(changed.point.ratio)}" if changed.point.ratio > 0 else ""
     return f"{changed.direction}, {before} → {after}{ratio} (p = {changed.point.p:.1g})"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from railgauge.analysis.digits import ratio_text
 from railgauge.catalogue import Catalogue
 from railgauge.comparison.compare import Result
 from railgauge.comparison.verdict import Verdict
@@ -87,7 +88,7 @@ def _table(results: Sequence[Result], verdict: Verdict, names: Namer) -> Iterato
             each.metric,
             before,
             after,
-            f"{judged.ratio:.3f}" if judged.ratio > 0 else "–",
+            ratio_text(judged.ratio) if judged.ratio > 0 else "–",
             interval(each),
             "–" if judged.q != judged.q else f"{judged.q:.2g}",
             " / ".join(map(count, each.sides)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from railgauge.analysis.digits import ratio_text
 from railgauge.catalogue import Catalogue
 from railgauge.comparison.compare import Comparison, Result
 from railgauge.comparison.verdict import Verdict
@@ -86,7 +87,7 @@ def _row(result: Result, names: Namer) -> tuple[str, ...]:
         names.case(result.case),
         visible(result.metric),
         *(before, first, after, second),
-        f"{judged.ratio:.3f}" if judged.ratio > 0 else "–",
+        ratio_text(judged.ratio) if judged.ratio > 0 else "–",
         interval(result),
         "–" if judged.q != judged.q else f"{judged.q:.2g}",
         "–" if judged.effect != judged.effect else f"{judged.effect:.2f}",

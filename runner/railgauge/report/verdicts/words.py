@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from railgauge.analysis.digits import ratio_text
 from railgauge.cases import Case, case_name, varying
 from railgauge.catalogue import Catalogue
 from railgauge.comparison.compare import Comparison, Result, Sample
@@ -84,7 +85,7 @@ def sentence(result: Result) -> str:
     found = f"{visible(result.metric)} {before} → {after}"
     judged = result.judged
     if judged.ratio > 0:
-        found += f", ×{judged.ratio:.3f} ({interval(result)})"
+        found += f", ×{ratio_text(judged.ratio)} ({interval(result)})"
     if not math.isnan(judged.q):
         found += f", q = {judged.q:.2g}"
     return f"{found}, n = {counts}: {judged.change}; {visible(judged.why)}"
@@ -114,7 +115,7 @@ def interval(result: Result) -> str:
     judged = result.judged
     if not (judged.ratio > 0 and math.isfinite(judged.low) and math.isfinite(judged.high)):
         return "–"
-    return f"{judged.low:.3f} to {judged.high:.3f}"
+    return f"{ratio_text(judged.low)} to {ratio_text(judged.high)}"
 
 
 def count(side: Sample) -> str:

@@ -1,0 +1,38 @@
+"""Numbers with few decimals that never look like another number that means something else."""
+
+from __future__ import annotations
+
+import math
+
+# What is nearer than this to a number other than 0 is that number: logarithms are off by as much.
+_ROUNDED = 1e-9
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with three decimals, or as many as it takes not to look like 0 or 1."""
+    return _apart(ratio, 3, "", (0, 1))
+
+
+def percent_text(share: float) -> str:
+    """Return a share as a percentage with its sign: `-3.1 %`; see `percentage`."""
+    return f"{percentage(share)} %"
+
+
+def percentage(share: float) -> str:
+    """Return a share's percentage with its sign and one decimal: `-3.1`.
+
+    With as many as it takes not to look like 0 or -100, which mean no change and nothing left.
+    """
+    # What is left of 0 by rounding is 0, without a sign of its own.
+    percent = round(100 * share, 9) + 0.0 if math.isfinite(share) else share
+    return _apart(percent, 1, "+", (0, -100))
+
+
+def _apart(value: float, digits: int, sign: str, others: tuple[float, ...]) -> str:
+    text = f"{value:{sign}.{digits}f}"
+    for other in others:
+        off = abs(value - other)
+        if float(text) == other and off > _ROUNDED * abs(other):
+            digits = -math.floor(math.log10(off))
+            text = f"{value:{sign}.{digits}f}"
+    return text

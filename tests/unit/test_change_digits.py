@@ -1,0 +1,50 @@
+"""Digits of ratios and percentages: few, but none that look like no change or like nothing left."""
+
+from __future__ import annotations
+
+import pytest
+
+from railgauge.analysis.digits import percent_text, percentage, ratio_text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (0.9, "0.900"),
+        (0.0123, "0.012"),
+        (12.3456, "12.346"),
+        (1.0, "1.000"),
+        (0.999, "0.999"),
+        (0.9997, "0.9997"),
+        (1.00004, "1.00004"),
+        (5e-5, "0.00005"),
+        (0.00049, "0.0005"),
+        (1 + 1e-13, "1.000"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_a_ratio_has_three_decimals_unless_it_would_look_like_none_or_nothing(
+    ratio: float, text: str
+):
+    assert ratio_text(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.05, "+5.0 %"),
+        (-0.0312, "-3.1 %"),
+        (0.0, "+0.0 %"),
+        (-1e-15, "+0.0 %"),
+        (-0.0003, "-0.03 %"),
+        (0.000041, "+0.004 %"),
+        (-1.0, "-100.0 %"),
+        (-0.99995, "-99.995 %"),
+        (2.5, "+250.0 %"),
+    ],
+)
+def test_a_percentage_has_one_decimal_unless_it_would_look_like_no_change_or_all(
+    share: float, text: str
+):
+    assert percent_text(share) == text
+    assert f"{percentage(share)} %" == text
