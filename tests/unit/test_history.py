@@ -246,6 +246,17 @@ def test_runs_in_another_unit_are_left_out_and_counted(database: Database):
     assert (told["unit"], told["nights"], told["other_unit"]) == ("bit/s", 7, 7)
 
 
+def test_runs_in_which_something_else_was_better_are_left_out_and_counted(database: Database):
+    cost = {"udp": {**METRICS["udp"], "throughput": MetricInfo("bit/s", "lower")}}
+    database.nights([1e9] * 8)
+    database.nights([2e9] * 8, metrics=cost)
+    told = database.json("gw→hh")
+    assert (told["better"], told["nights"], told["other_unit"]) == ("lower", 8, 8)
+    assert told["changes"] == []
+    assert "8 left out, in another unit or direction" in database.say("gw→hh")
+    assert database.say("--all") == "found no case that changed in 16 nights\n"
+
+
 def test_the_plans_smallest_change_is_what_matters(database: Database):
     coarse = {
         "udp": {
@@ -344,6 +355,43 @@ def test_all_lists_the_cases_that_changed_the_newest_first(database: Database):
 def test_all_of_nights_without_a_change_says_so(database: Database):
     database.nights([1e9] * 12)
     assert database.say("--all") == "found no case that changed in 12 nights\n"
+
+
+def odd_nights(database: Database) -> None:
+    """Store nights in which a metric that is no headline doubles, the only one of its case."""
+    metrics = {"udp": {"odd": MetricInfo("s", "lower")}}
+    for night in range(16):
+        value = 1e-3 * (1 + night // 8) * (1 + 1e-3 * (night % 3))
+        with Store.open(str(database.path)) as store:
+            run = store.begin_run(NIGHTLY, planned(case(), test="odd"), metrics)
+            outcome = replace(measured(1), metrics={"odd": value})
+            store.add(run, "odd", case().key, outcome, LAUNCH)
+            store.finish_run(run, "complete")
+
+
+def test_all_tells_of_how_many_cases_nothing_was_looked_at(database: Database):
+    odd_nights(database)
+    without = (
+        "1 case not looked at, without a value of a headline metric that has a direction:"
+        " name another one with --metric\n"
+    )
+    assert database.say("--all") == f"looked at no case in 16 nights; {without}"
+    assert database.say("--all", "--json") == f"note: {without}[]\n"
+    (found,) = database.json("--all", "--metric", "odd")
+    assert [change["run"] for change in found["changes"]] == [9]
+    database.nights([1e9] * 8, new=replace(NIGHTLY, plan="other"))
+    assert database.say("--all") == f"found no case that changed in 16 nights; {without}"
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_all_of_a_metric_that_no_case_has_says_which_there_are(
+    database: Database, more: Sequence[str]
+):
+    database.nights([1e9] * 12)
+    message = database.refusal("--all", "--metric", "thruput", *more)
+    assert message == (
+        "no case has a value of thruput in these runs: their metrics are throughput, loss_rate"
+    )
 
 
 def test_all_says_when_no_plan_has_nights_enough_to_tell(database: Database):

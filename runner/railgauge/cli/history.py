@@ -28,7 +28,7 @@ from railgauge.comparison.history import (
 from railgauge.errors import EnvironmentFailedError, InputError
 from railgauge.report.characters import visible
 from railgauge.report.history.jsonable import history_data
-from railgauge.report.history.text import all_lines, history_lines
+from railgauge.report.history.text import all_lines, history_lines, not_looked_at
 from railgauge.report.naming import telling
 from railgauge.store import Store
 from railgauge.store.heads import RunHead, run_heads
@@ -97,15 +97,31 @@ def _tell_all(
     if not heads:
         raise InputError(f"there is no run{f' of plan {plan!r}' if plan else ''} in this database")
     look_up = lru_cache(maxsize=_RUNS_KEPT)(store.run)
-    found = newest_first(all_histories(store, heads, metric))
+    looked = all_histories(store, heads, metric)
+    if metric and not looked.looked_at:
+        there = ", ".join(map(visible, _metrics_of(store, heads)))
+        raise InputError(
+            f"no case has a value of {visible(metric)} in these runs"
+            + (f": their metrics are {there}" if there else "")
+        )
+    found = newest_first(looked.changed)
     if as_json:
+        if note := not_looked_at(looked):
+            click.echo(f"note: {note}", err=True)
         told = [history_data(with_beside(one, look_up), nights=False) for one in found]
         click.echo(json_text(told))
         return
     beside = [with_beside(one, look_up) for one in found]
     most = max(Counter(head.plan for head in heads).values())
-    for line in all_lines(beside, load_catalogue(), most):
+    for line in all_lines(beside, looked, load_catalogue(), most):
         click.echo(line)
+
+
+def _metrics_of(store: Store, heads: Sequence[RunHead]) -> list[str]:
+    """Return the metrics of which the last run of each plan has a value."""
+    last = {head.plan: head.id for head in heads}
+    every = store.series(list(last.values()))
+    return list(dict.fromkeys(one.metric for one in every if len(one.values)))
 
 
 def _tell_one(

@@ -8,7 +8,7 @@ measured are gaps; runs of some of a plan's cases only, which confirm others, do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -43,6 +43,8 @@ NIGHTS = 100
 AROUND = 2
 
 Direction = Literal["faster", "slower", "higher", "lower"]
+# Unit, and what is better: of another one a metric is another metric.
+_Kind = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,8 @@ class Changed:
 class History:
     """A metric of a case over the runs of its plan, oldest first.
 
-    `gaps` of the runs gave no value, `other_unit` one in another unit than the last. Changes
-    smaller than the share `smallest` don't matter.
+    `gaps` of the runs gave no value, `other_unit` one of another unit or direction than the last:
+    of another metric. Changes smaller than the share `smallest` don't matter.
     """
 
     plan: str
@@ -128,7 +130,7 @@ def case_history(
     ]
     if not told:
         return None
-    nights = [(one.unit, night) for one, night in told]
+    nights = [(_kind(one), night) for one, night in told]
     return _history(told[-1][0], nights, list(by_id.values()), smallest)
 
 
@@ -173,34 +175,60 @@ class Besides:
         return self._found[pair]
 
 
+@dataclass(frozen=True, slots=True)
+class AllHistories:
+    """The histories that have a change point, and in how many cases one was looked for.
+
+    `not_looked_at` are those of the plans' last runs that never had a value of a headline metric
+    with a direction; none where another metric is asked for.
+    """
+
+    changed: tuple[History, ...]
+    looked_at: int
+    not_looked_at: int
+
+
 def all_histories(
     store: Store, heads: Sequence[RunHead], metric: str | None = None
-) -> Iterator[History]:
-    """Yield the history of each case of these runs, oldest first, that has a change point.
+) -> AllHistories:
+    """Return the histories of the cases of these runs, oldest first, that have a change point.
 
-    Of its headline metrics that have a direction, or of `metric`. Of all that is yielded about 5 %
+    Of its headline metrics that have a direction, or of `metric`. Of all that is there about 5 %
     is chance (Benjamini and Hochberg over all cases and metrics), as some of thousands of cases
     would show a point in any case. Only medians are held, without their intervals.
     """
     names = list(HEADLINES) if metric is None else [metric]
     last: dict[tuple[str, str, str, str], Series] = {}
-    nights: dict[tuple[str, str, str, str], list[tuple[str, Night]]] = {}
+    nights: dict[tuple[str, str, str, str], list[tuple[_Kind, Night]]] = {}
     of_plan: dict[str, list[RunHead]] = {}
     for head in heads:
         if head.partial:
             continue
         of_plan.setdefault(head.plan, []).append(head)
         for one in store.series([head.id], names):
-            if len(one.values) and (metric is not None or one.better in ("higher", "lower")):
+            if len(one.values):
                 name = (one.plan, one.test, one.case.key, one.metric)
                 last[name] = one
-                nights.setdefault(name, []).append((one.unit, _night(one, head, None)))
+                nights.setdefault(name, []).append((_kind(one), _night(one, head, None)))
     smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
-    yield from surest(
-        _history(one, nights[name], of_plan[plan], smallest[plan].get((one.case.engine, metric)))
+    told = {
+        name: one
         for name, one in last.items()
-        for plan, metric in [(one.plan, one.metric)]
+        if metric is not None or one.better in ("higher", "lower")
+    }
+    changed = surest(
+        _history(one, nights[name], of_plan[one.plan], smallest[one.plan].get(_engines(one)))
+        for name, one in told.items()
     )
+    looked_at = {name[:3] for name in told}
+    if metric is not None:
+        return AllHistories(tuple(changed), len(looked_at), 0)
+    planned = {
+        (plan, one.test, one.case.key)
+        for plan, runs in of_plan.items()
+        for one in store.run(runs[-1].id).cases
+    }
+    return AllHistories(tuple(changed), len(looked_at), len(planned - looked_at))
 
 
 def surest(histories: Iterable[History]) -> list[History]:
@@ -225,10 +253,13 @@ def newest_first(histories: Iterable[History]) -> list[History]:
 
 
 def _history(
-    last: Series, told: Sequence[tuple[str, Night]], runs: Sequence[RunHead], smallest: float | None
+    last: Series,
+    told: Sequence[tuple[_Kind, Night]],
+    runs: Sequence[RunHead],
+    smallest: float | None,
 ) -> History:
-    """Return the history of what `last` is of; `told` are its nights, each with its unit."""
-    nights = tuple(night for unit, night in told if unit == last.unit)
+    """Return the history of what `last` is of; `told` are its nights, each with its kind."""
+    nights = tuple(night for kind, night in told if kind == _kind(last))
     there = {night.run.id for _, night in told}
     # Before its first night the case may not have been planned.
     first = next(place for place, run in enumerate(runs) if run.id in there)
@@ -249,6 +280,14 @@ def _history(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points
         ),
     )
+
+
+def _kind(series: Series) -> _Kind:
+    return series.unit, series.better
+
+
+def _engines(series: Series) -> tuple[str, str]:
+    return series.case.engine, series.metric
 
 
 def _night(series: Series, run: RunHead, interval: Interval | None) -> Night:

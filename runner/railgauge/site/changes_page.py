@@ -50,11 +50,13 @@ def changes_page(
     besides = Besides(store.run)
     last = last_of_each_plan(heads, NIGHTS)
     most = max(Counter(head.plan for head in last).values(), default=0)
-    found = newest_first(all_histories(store, last))
+    looked = all_histories(store, last)
+    found = newest_first(looked.changed)
     names = varying([one.case for one in found])
     rows = tuple(_row(besides.told(one), names, catalogue) for one in found)
     changed = len({(one.plan, one.test, one.case.key) for one in found})
-    nothing = "" if found else nothing_changed(most).capitalize()
+    why = nothing_changed(looked, most)
+    nothing = "" if found else why[:1].upper() + why[1:]
     return ChangesPage(NIGHTS, nothing, rows), {"changed": changed, "nights": most}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from railgauge.analysis.digits import ratio_text
 from railgauge.cases import case_name, varying
 from railgauge.catalogue import Catalogue
-from railgauge.comparison.history import AROUND, LEAST_NIGHTS, Changed, History
+from railgauge.comparison.history import AROUND, LEAST_NIGHTS, AllHistories, Changed, History
 from railgauge.report.characters import left, right, visible, width
 from railgauge.report.history.words import beside_lines, beside_names, change_text, day, levels
 from railgauge.report.number import in_best_unit
@@ -31,13 +31,16 @@ def history_lines(history: History, name: str) -> Iterator[str]:
     yield summary(history)
 
 
-def all_lines(histories: Sequence[History], catalogue: Catalogue, nights: int) -> Iterator[str]:
+def all_lines(
+    histories: Sequence[History], looked: AllHistories, catalogue: Catalogue, nights: int
+) -> Iterator[str]:
     """Yield a line for each history, as sorted, about its last change point.
 
-    Of no plan were more than `nights` read. Below each line stands what else changed around it.
+    They are those of `looked` that changed. Of no plan were more than `nights` read. Below each
+    line stands what else changed around it.
     """
     if not histories:
-        yield nothing_changed(nights)
+        yield nothing_changed(looked, nights)
         return
     names = varying([one.case for one in histories])
     shown = histories[:_MOST_ROWS]
@@ -56,15 +59,32 @@ def all_lines(histories: Sequence[History], catalogue: Catalogue, nights: int) -
     changed = len({(one.plan, one.test, one.case.key) for one in histories})
     yield (
         f"{changed:,} {'case' if changed == 1 else 'cases'} changed in {_nights(nights)};"
-        " of what is listed, about 5 % may be chance"
+        f" of what is listed, about 5 % may be chance{_and_not(looked)}"
     )
 
 
-def nothing_changed(nights: int) -> str:
+def nothing_changed(looked: AllHistories, nights: int) -> str:
     """Return that no case changed in so many nights, or that these are too few to tell."""
     if nights < LEAST_NIGHTS:
         return _too_few(nights)
-    return f"found no case that changed in {_nights(nights)}"
+    found = "found no case that changed in" if looked.looked_at else "looked at no case in"
+    return f"{found} {_nights(nights)}{_and_not(looked)}"
+
+
+def not_looked_at(looked: AllHistories) -> str:
+    """Return of how many cases nothing was looked at, and why; empty if of none."""
+    n = looked.not_looked_at
+    if not n:
+        return ""
+    return (
+        f"{n:,} {'case' if n == 1 else 'cases'} not looked at, without a value of a headline metric"
+        " that has a direction: name another one with --metric"
+    )
+
+
+def _and_not(looked: AllHistories) -> str:
+    text = not_looked_at(looked)
+    return f"; {text}" if text else ""
 
 
 def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[str, ...]:
@@ -124,7 +144,7 @@ def _left_out(history: History) -> str:
     if history.gaps:
         text += f"; {history.gaps:,} {'run' if history.gaps == 1 else 'runs'} gave no value"
     if history.other_unit:
-        text += f"; {history.other_unit:,} in another unit left out"
+        text += f"; {history.other_unit:,} left out, in another unit or direction"
     if suspect := sum(night.suspect > 0 for night in history.nights):
         text += f"; {suspect:,} with suspect values, which count"
     return text
