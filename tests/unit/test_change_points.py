@@ -171,9 +171,20 @@ def test_a_constant_has_no_change(value: float) -> None:
     assert change_points(np.full(50, value)) == []
 
 
-def test_a_step_without_any_noise_is_certain() -> None:
-    (point,) = change_points([5.0] * 10 + [6.0] * 10)
-    assert (point.index, point.before, point.after, point.p) == (10, 5.0, 6.0, 0.0)
+@pytest.mark.parametrize("level", [5.0, 0.1, 941_234_567.8])
+def test_of_a_step_without_any_noise_p_is_the_chance_of_that_order(level: float) -> None:
+    (point,) = change_points([level] * 10 + [1.2 * level] * 10)
+    assert (point.index, point.before, point.after) == (10, level, 1.2 * level)
+    assert point.p == pytest.approx(20 / math.comb(20, 10))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"), [(7, 7, [7]), (25, 3, [25]), (6, 6, []), (3, 3, [])]
+)
+def test_few_nights_without_any_noise_may_be_in_that_order_by_chance(
+    before: int, after: int, found: list[int]
+) -> None:
+    assert places(change_points([1e9] * before + [0.5e9] * after)) == found
 
 
 def test_losses_that_begin_are_found_though_zero_has_no_ratio() -> None:

@@ -123,14 +123,18 @@ class _Search:
         return size == 0 or size < self._least * abs(point.before)
 
     def _p(self, start: int, place: int, end: int) -> float:
-        """Return Student's two-sided p for the stretches on both sides of `place`."""
+        """Return Student's two-sided p for the stretches on both sides of `place`.
+
+        Of stretches without any noise, the chance that equal values come in just this order.
+        """
         left, right = self._tamed[start:place], self._tamed[place:end]
         apart = abs(float(right.mean() - left.mean()))
         squares = float(np.var(left) * len(left) + np.var(right) * len(right))
         free = end - start - 2
         variance = squares / free * (1 / len(left) + 1 / len(right)) * self._inflation
-        if variance == 0:
-            return 1.0 if apart == 0 else 0.0
+        # The variance of equal values may be what rounding leaves.
+        if variance == 0 or (np.ptp(left) == 0 and np.ptp(right) == 0):
+            return 1 / math.comb(end - start, place - start) if left[0] != right[0] else 1.0
         return 2 * float(stdtr(free, -apart / math.sqrt(variance)))
 
 
