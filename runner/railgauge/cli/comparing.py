@@ -24,7 +24,12 @@ from railgauge.store import Store
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option("--plan", default="", metavar="NAME", help="Only runs of this plan count.")
-@click.option("--all", "every", is_flag=True, help="List what is the same, too.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="List what is the same, too.",
+)
 @click.option(
     "--markdown",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -52,7 +57,7 @@ def compare(
         verdict = _verdict(store, before, after, plan)
     catalogue = load_catalogue()
     if markdown:
-        write(markdown, as_markdown(verdict, catalogue))
+        write(markdown, as_markdown(verdict, catalogue, every=every))
     if as_json:
         click.echo(json_text(verdict_data(verdict)))
         return

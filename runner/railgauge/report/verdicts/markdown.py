@@ -17,8 +17,10 @@ from railgauge.report.verdicts.words import (
     headline,
     interval,
     quantities,
+    sentence,
     shared_facts,
     tally,
+    unknown,
 )
 
 _HEADER = ("case", "metric", "before", "after", "ratio", "95 % interval", "q", "n", "verdict")
@@ -26,13 +28,19 @@ _HEADER = ("case", "metric", "before", "after", "ratio", "95 % interval", "q", "
 # numbers of issues and :emoji:.
 _ACTS = re.compile(r"[\\`*_\[\]<>&|~$#!]|:(?! )|^[-+=]")
 _NUMBERED = re.compile(r"^(\d+)([.)])(?= |$)")
+# The reasons of more results would bury the rest.
+_MOST_REASONS = 20
 # More rows than a page of GitHub's takes with ease.
 _MOST_ROWS = 200
 
 
-def markdown(verdict: Verdict, catalogue: Catalogue) -> str:
-    """Return the verdict: a heading, what changed as a table, reasons, what wasn't compared."""
-    return "".join(f"{line}\n" for line in _lines(verdict, Namer(verdict.comparison, catalogue)))
+def markdown(verdict: Verdict, catalogue: Catalogue, *, every: bool = False) -> str:
+    """Return the verdict: a heading, what changed as a table, reasons, what wasn't compared.
+
+    With `every`, also why there is not enough data for what isn't in the table.
+    """
+    names = Namer(verdict.comparison, catalogue)
+    return "".join(f"{line}\n" for line in _lines(verdict, names, every=every))
 
 
 def escaped(text: str) -> str:
@@ -40,7 +48,7 @@ def escaped(text: str) -> str:
     return _NUMBERED.sub(r"\1\\\2", _ACTS.sub(r"\\\g<0>", visible(text)))
 
 
-def _lines(verdict: Verdict, names: Namer) -> Iterator[str]:
+def _lines(verdict: Verdict, names: Namer, *, every: bool) -> Iterator[str]:
     compared = verdict.comparison
     yield f"## {'✅' if verdict.passed else '❌'} {escaped(headline(verdict))}"
     yield ""
@@ -56,15 +64,24 @@ def _lines(verdict: Verdict, names: Namer) -> Iterator[str]:
         yield "What changed of the hosts of slower cases:"
         yield ""
         yield from _items(facts)
+    if every:
+        why = [f"{names.result(each)}: {sentence(each)}" for each in unknown(verdict)]
+        yield from _list("Not enough data:", why, _MOST_REASONS)
     gone = [names.planned(planned) for planned in compared.cases_only[0]]
-    if gone:
-        yield "Not in the second side any more:"
-        yield ""
-        yield from _items(gone[:_MOST_ROWS])
-        if (more := len(gone) - _MOST_ROWS) > 0:
-            yield f"… and {more:,} more"
-            yield ""
+    yield from _list("Not in the second side any more:", gone, _MOST_ROWS)
     yield escaped(tally(compared))
+
+
+def _list(title: str, texts: Sequence[str], most: int) -> Iterator[str]:
+    """Yield a list of at most so many of the texts; nothing where there are none."""
+    if not texts:
+        return
+    yield title
+    yield ""
+    yield from _items(texts[:most])
+    if (more := len(texts) - most) > 0:
+        yield f"… and {more:,} more"
+        yield ""
 
 
 def _items(texts: Sequence[str]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from railgauge.report.verdicts.words import (
     sentence,
     shared_facts,
     tally,
+    unknown,
 )
 
 _HEADER = (
@@ -34,7 +35,10 @@ _MOST_CASES = 10
 
 
 def verdict_lines(verdict: Verdict, catalogue: Catalogue, *, every: bool = False) -> Iterator[str]:
-    """Yield the lines of a verdict, the first one saying it all; `every` result or what changed."""
+    """Yield the lines of a verdict, the first one saying it all.
+
+    `every` result, with the reason where there is not enough data, or what changed.
+    """
     compared = verdict.comparison
     names = Namer(compared, catalogue)
     yield headline(verdict)
@@ -44,6 +48,8 @@ def verdict_lines(verdict: Verdict, catalogue: Catalogue, *, every: bool = False
     yield from _told("could not be compared", verdict.lost, names, verdict)
     yield from map(visible, verdict.notes)
     yield from _told("not confirmed", verdict.unconfirmed, names, verdict)
+    if every:
+        yield from _told("not enough data", unknown(verdict), names, verdict)
     wanted = [each for each in compared.results if every or each.judged.change in _CHANGED]
     if wanted:
         yield ""

@@ -75,6 +75,13 @@ def tally(comparison: Comparison) -> str:
     return f"{total:,} {_results(total)}: {', '.join(parts) or 'nothing to compare'}"
 
 
+def unknown(verdict: Verdict) -> list[Result]:
+    """Return what there is not enough data for and nothing else is told of."""
+    told = {each.name for each in (*verdict.lost, *verdict.unconfirmed)}
+    every = verdict.comparison.of("not enough data")
+    return [each for each in every if each.name not in told]
+
+
 def sentence(result: Result) -> str:
     """Return what became of a result, its name left out."""
     before, after = quantities(result)
