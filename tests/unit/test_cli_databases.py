@@ -133,3 +133,15 @@ def test_a_run_that_only_confirms_is_told_from_a_whole_one(tmp_path: Path) -> No
     assert done.stdout == "baseline good: runs 1 2\n"
     assert done.stderr.startswith("note: run 2 measured only some of its plan's cases")
     assert call("baseline", "set", "good", 1, "--replace", *db).stderr == ""
+
+
+def test_a_baseline_of_several_plans_says_so(tmp_path: Path) -> None:
+    db = ("--db", tmp_path / "r.db")
+    with Store.open(str(db[1])) as store:
+        for plan in ("a", "b\x1b", "a"):
+            store.begin_run(replace(RUN, plan=plan), planned(case()), METRICS)
+    done = call("baseline", "set", "good", 1, 2, 3, *db)
+    assert done.stdout == "baseline good: runs 1 2 3\n"
+    assert done.stderr.startswith("note: these are runs of 2 plans (a, b")
+    assert "\x1b" not in done.stderr
+    assert call("baseline", "set", "good", 1, 3, "--replace", *db).stderr == ""

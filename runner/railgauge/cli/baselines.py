@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import click
@@ -11,7 +12,7 @@ from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.report.characters import visible
 from railgauge.store import Store
-from railgauge.store.heads import run_heads
+from railgauge.store.heads import RunHead, run_heads
 from railgauge.store.records import Baseline, RunSummary
 
 
@@ -37,14 +38,10 @@ def set_command(
     with contextlib.closing(Store.open(where, create=False)) as store:
         store.set_baseline(name, runs, description, replace=replace)
         stored = store.baseline(name)
-        some = [head.id for head in run_heads(store) if head.partial and head.id in stored.runs]
+        heads = [head for head in run_heads(store) if head.id in stored.runs]
     click.echo(f"baseline {name}: {_runs(stored)}")
-    for number in some:
-        click.echo(
-            f"note: run {number} measured only some of its plan's cases, chosen because they looked"
-            " slow: better leave it out",
-            err=True,
-        )
+    for note in _notes(heads):
+        click.echo(f"note: {note}", err=True)
 
 
 @baseline.command("list")
@@ -89,6 +86,22 @@ def drop_command(name: str, where: str) -> None:
     with contextlib.closing(Store.open(where, create=False)) as store:
         store.drop_baseline(name)
     click.echo(f"baseline {name} is forgotten; its runs are still there")
+
+
+def _notes(heads: Sequence[RunHead]) -> Iterator[str]:
+    """Yield what makes these runs less of a baseline than they may look."""
+    for head in heads:
+        if head.partial:
+            yield (
+                f"run {head.id} measured only some of its plan's cases, chosen because they looked"
+                " slow: better leave it out"
+            )
+    plans = dict.fromkeys(head.plan for head in heads)
+    if len(plans) > 1:
+        yield (
+            f"these are runs of {len(plans)} plans ({', '.join(map(visible, plans))}): what plans"
+            " differ by would count as normal, better name runs of one"
+        )
 
 
 def _line(found: Baseline) -> str:
