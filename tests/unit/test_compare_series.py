@@ -143,6 +143,16 @@ def test_losses_are_compared_by_their_difference():
     assert one([some], [none]).change == "faster"
 
 
+def test_a_rate_that_falls_to_nothing_falls_by_no_more_than_all_of_it():
+    rate = 100 * draw(1, 1, 12)[0][0]
+    found = one([rate], [np.zeros(12)], "higher")
+    assert found.change == "slower"
+    assert found.low == -np.median(rate)
+    assert found.why.endswith(" and -100.0 %")
+    # An offset may well be on the other side of 0.
+    assert one([rate], [rate - 250], "higher").low < -np.median(rate)
+
+
 def losing(share, n=30, seed=1, most=6):
     random = np.random.default_rng(seed)
     return np.where(random.random(n) < share, random.integers(1, most, n), 0).astype(float)

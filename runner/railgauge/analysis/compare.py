@@ -84,6 +84,7 @@ def compare_all(
     )
     tests = int(enough.sum())
     told = _told(found)
+    _bound(told, found, both)
     return [
         _compared(
             told,
@@ -170,6 +171,14 @@ def _told(found: Corrected) -> _Told:
         of.p,
         of.greater,
     )
+
+
+def _bound(told: _Told, found: Corrected, both: Sequence[tuple[_Values, _Values]]) -> None:
+    """Let no interval say that values which are never below 0 may have fallen below it."""
+    of = found.found
+    for number in np.flatnonzero(~of.log & of.relative & (told.low_share < -1)).tolist():
+        if all(side.min() >= 0 for side in both[number]):
+            told.low_share[number], told.low[number] = -1, -of.scale[number]
 
 
 def _compared(told: _Told, number: int, judged: Judged) -> Compared:
