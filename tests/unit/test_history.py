@@ -2,97 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sqlite3
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
+from history_samples import FACTS, NIGHTLY, Database
+from store_samples import LAUNCH, METRICS, case, measured, planned
 
-from railgauge.cases import Case
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.history import history
-from railgauge.errors import EnvironmentFailedError, InputError
+from railgauge.errors import EnvironmentFailedError
 from railgauge.plan.texts import ONLY
 from railgauge.report.gnuplot import find_gnuplot
 from railgauge.store import Store
-from railgauge.store.records import MetricInfo, NewRun
-from railgauge.systemlog import Suspicion
-
-FACTS = {"gw1": {"kernel": "6.1"}, "hh1": {"kernel": "6.1"}}
-SWAPPED = Suspicion("swapped", "gw1", "it swapped")
-NIGHTLY = replace(RUN, plan="nightly", git_dirty=False)
-
-
-class Database:
-    """A database that gets a night after the other."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._random = np.random.default_rng(7)
-
-    def night(
-        self,
-        *levels: tuple[Case, float],
-        new: NewRun = NIGHTLY,
-        facts: Mapping[str, Mapping[str, str]] | None = None,
-        metrics: Mapping[str, Mapping[str, MetricInfo]] = METRICS,
-        n: int = 6,
-        suspect: int = 0,
-        test: str = "stream",
-    ) -> int:
-        """Store a run with `n` throughputs around each case's level; level 0: all failed."""
-        with Store.open(str(self.path)) as store:
-            run = store.begin_run(new, planned(*(one for one, _ in levels), test=test), metrics)
-            with store.together():
-                for one, level in levels:
-                    noise = 0.003 * self._random.standard_normal(n)
-                    tonight = level * (1 + 0.005 * self._random.standard_normal())
-                    for number, value in enumerate((tonight * (1 + noise)).tolist(), 1):
-                        outcome = measured(number, value) if level else failed(number)
-                        if level and number <= suspect:
-                            outcome = replace(outcome, status="suspect", suspicions=(SWAPPED,))
-                        store.add(run, test, one.key, outcome, LAUNCH)
-            for host, found in (facts or {}).items():
-                store.add_facts(run, host, found)
-            store.finish_run(run, "complete")
-        return run
-
-    def nights(self, levels: Iterable[float], **more: Any) -> None:
-        for level in levels:
-            self.night((case(), level), **more)
-
-    def date(self) -> None:
-        """Let each run be a night later than the one before, not a moment."""
-        connection = sqlite3.connect(self.path)
-        with connection:
-            connection.execute(
-                "UPDATE run SET started_at ="
-                " strftime('%Y-%m-%dT02:00:00.000000Z', '2026-09-01', (id - 1) || ' days')"
-            )
-        connection.close()
-
-    def say(self, *arguments: str) -> str:
-        self.date()
-        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
-        assert done.exit_code == 0, done.output + str(done.exception)
-        return done.output
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self.say(*arguments, "--json"))
-
-    def refusal(self, *arguments: str) -> str:
-        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
-        assert isinstance(done.exception, InputError)
-        return str(done.exception)
+from railgauge.store.records import MetricInfo
 
 
 @pytest.fixture
@@ -323,98 +252,6 @@ def test_what_makes_no_sense_is_the_users_mistake(database: Database, arguments:
     database.nights([1e9])
     done = CliRunner().invoke(history, [*arguments, "--db", str(database.path)])
     assert done.exit_code == 2
-
-
-def several(database: Database) -> tuple[Case, Case, Case]:
-    """Store nights in which the second case changed on night 11 and the third on night 16."""
-    cases = case(1000), case(2000), case(3000)
-    for night in range(22):
-        late, later = night >= 10, night >= 15
-        levels = (1e9, 0.9e9 if late else 1e9, 1.1e9 if later else 1e9)
-        facts = {"gw1": {"kernel": "6.2" if later else "6.1"}}
-        database.night(*zip(cases, levels, strict=True), facts=facts)
-    return cases
-
-
-def test_all_lists_the_cases_that_changed_the_newest_first(database: Database):
-    _, second, third = several(database)
-    lines = database.say("--all").splitlines()
-    found = [line for line in lines if "gw→hh" in line]
-    assert [line.split()[0] for line in found] == ["2026-09-16", "2026-09-11"]
-    assert "datagram=3000" in found[0] and found[0].endswith("faster")
-    assert "datagram=2000" in found[1] and found[1].endswith("slower")
-    assert lines[lines.index(found[0]) + 1].strip() == "beside it: kernel"
-    assert "2 cases changed in 22 nights" in lines[-1]
-    told = database.json("--all")
-    assert [one["case_key"] for one in told] == [third.key, second.key]
-    assert "values" not in told[0]
-    (beside,) = told[0]["changes"][0]["beside"]
-    assert beside["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
-
-
-def test_all_of_nights_without_a_change_says_so(database: Database):
-    database.nights([1e9] * 12)
-    assert database.say("--all") == "found no case that changed in 12 nights\n"
-
-
-def odd_nights(database: Database) -> None:
-    """Store nights in which a metric that is no headline doubles, the only one of its case."""
-    metrics = {"udp": {"odd": MetricInfo("s", "lower")}}
-    for night in range(16):
-        value = 1e-3 * (1 + night // 8) * (1 + 1e-3 * (night % 3))
-        with Store.open(str(database.path)) as store:
-            run = store.begin_run(NIGHTLY, planned(case(), test="odd"), metrics)
-            outcome = replace(measured(1), metrics={"odd": value})
-            store.add(run, "odd", case().key, outcome, LAUNCH)
-            store.finish_run(run, "complete")
-
-
-def test_all_tells_of_how_many_cases_nothing_was_looked_at(database: Database):
-    odd_nights(database)
-    without = (
-        "1 case not looked at, without a value of a headline metric that has a direction:"
-        " name another one with --metric\n"
-    )
-    assert database.say("--all") == f"looked at no case in 16 nights; {without}"
-    assert database.say("--all", "--json") == f"note: {without}[]\n"
-    (found,) = database.json("--all", "--metric", "odd")
-    assert [change["run"] for change in found["changes"]] == [9]
-    database.nights([1e9] * 8, new=replace(NIGHTLY, plan="other"))
-    assert database.say("--all") == f"found no case that changed in 16 nights; {without}"
-
-
-@pytest.mark.parametrize("more", [[], ["--json"]])
-def test_all_of_a_metric_that_no_case_has_says_which_there_are(
-    database: Database, more: Sequence[str]
-):
-    database.nights([1e9] * 12)
-    message = database.refusal("--all", "--metric", "thruput", *more)
-    assert message == (
-        "no case has a value of thruput in these runs: their metrics are throughput, loss_rate"
-    )
-
-
-def test_all_says_when_no_plan_has_nights_enough_to_tell(database: Database):
-    database.nights([1e9] * 5)
-    database.nights([1e9] * 5, new=replace(NIGHTLY, plan="other"))
-    assert database.say("--all") == "5 nights are too few to tell a change: it takes 6\n"
-
-
-def test_all_looks_at_the_last_nights_of_each_plan(database: Database):
-    several(database)
-    other = replace(NIGHTLY, plan="other")
-    database.nights([1e9] * 7, new=other)
-    found = database.json("--all", "--nights", "11")
-    assert [one["changes"][0]["run"] for one in found] == [16]
-    assert database.json("--all", "--plan", "other") == []
-    assert "no run of plan 'none'" in database.refusal("--all", "--plan", "none")
-
-
-def test_of_thousands_of_quiet_cases_hardly_any_is_listed(database: Database):
-    cases = [case(1000 + number) for number in range(300)]
-    for _ in range(12):
-        database.night(*((one, 1e9) for one in cases), n=2)
-    assert len(database.json("--all")) <= 1
 
 
 def test_a_name_that_would_act_in_a_terminal_does_not(database: Database):

@@ -1,0 +1,88 @@
+"""A database that gets a night after the other, for the tests of histories."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from click.testing import CliRunner
+from store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
+
+from railgauge.cases import Case
+from railgauge.cli.history import history
+from railgauge.errors import InputError
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, NewRun
+from railgauge.systemlog import Suspicion
+
+FACTS = {"gw1": {"kernel": "6.1"}, "hh1": {"kernel": "6.1"}}
+SWAPPED = Suspicion("swapped", "gw1", "it swapped")
+NIGHTLY = replace(RUN, plan="nightly", git_dirty=False)
+
+
+class Database:
+    """A database that gets a night after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._random = np.random.default_rng(7)
+
+    def night(
+        self,
+        *levels: tuple[Case, float],
+        new: NewRun = NIGHTLY,
+        facts: Mapping[str, Mapping[str, str]] | None = None,
+        metrics: Mapping[str, Mapping[str, MetricInfo]] = METRICS,
+        n: int = 6,
+        suspect: int = 0,
+        test: str = "stream",
+    ) -> int:
+        """Store a run with `n` throughputs around each case's level; level 0: all failed."""
+        with Store.open(str(self.path)) as store:
+            run = store.begin_run(new, planned(*(one for one, _ in levels), test=test), metrics)
+            with store.together():
+                for one, level in levels:
+                    noise = 0.003 * self._random.standard_normal(n)
+                    tonight = level * (1 + 0.005 * self._random.standard_normal())
+                    for number, value in enumerate((tonight * (1 + noise)).tolist(), 1):
+                        outcome = measured(number, value) if level else failed(number)
+                        if level and number <= suspect:
+                            outcome = replace(outcome, status="suspect", suspicions=(SWAPPED,))
+                        store.add(run, test, one.key, outcome, LAUNCH)
+            for host, found in (facts or {}).items():
+                store.add_facts(run, host, found)
+            store.finish_run(run, "complete")
+        return run
+
+    def nights(self, levels: Iterable[float], **more: Any) -> None:
+        for level in levels:
+            self.night((case(), level), **more)
+
+    def date(self) -> None:
+        """Let each run be a night later than the one before, not a moment."""
+        connection = sqlite3.connect(self.path)
+        with connection:
+            connection.execute(
+                "UPDATE run SET started_at ="
+                " strftime('%Y-%m-%dT02:00:00.000000Z', '2026-09-01', (id - 1) || ' days')"
+            )
+        connection.close()
+
+    def say(self, *arguments: str) -> str:
+        self.date()
+        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
+        assert done.exit_code == 0, done.output + str(done.exception)
+        return done.output
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self.say(*arguments, "--json"))
+
+    def refusal(self, *arguments: str) -> str:
+        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
+        assert isinstance(done.exception, InputError)
+        return str(done.exception)
