@@ -32,7 +32,8 @@ def _apart(value: float, digits: int, sign: str, others: tuple[float, ...]) -> s
     text = f"{value:{sign}.{digits}f}"
     for other in others:
         off = abs(value - other)
-        if float(text) == other and off > _ROUNDED * abs(other):
+        # First what is cheap: thousands of results are told.
+        if off < 0.1 and float(text) == other and off > _ROUNDED * abs(other):
             digits = -math.floor(math.log10(off))
             text = f"{value:{sign}.{digits}f}"
     return text
