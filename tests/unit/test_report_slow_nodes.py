@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -34,9 +35,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def _write(store: Store, runs: list[int], out: Path, more: str = "unit: Gbit/s") -> Path:
+    metric = "" if "metric:" in more else "metric: throughput, "
     text = (
         "{railgauge_report: 1, name: night, title: Night, slow_nodes:"
-        f" [{{name: slow, title: Slow nodes, metric: throughput, {more}}}]}}"
+        f" [{{name: slow, title: Slow nodes, {metric}{more}}}]}}"
     )
     spec = validate(loads(text, "night.yaml"), Spec)
     files = write_report(store, runs, spec, out, catalogue=load_catalogue())
@@ -131,6 +133,52 @@ def test_a_quiet_cluster_has_none(store: Store, tmp_path: Path) -> None:
     assert _found(out) == []
     assert any(line.split() == ["none", *["---"] * 5] for line in _text(out).splitlines())
     assert "relative standard deviation is 1.8 %" in " ".join(_text(out).split())
+
+
+def _told_shares(out: Path) -> list[float]:
+    """Return which shares of what is expected the notes say that slow hosts and links pass."""
+    text = " ".join(_text(out).split())
+    return [float(share) / 100 for share in re.findall(r"are (?:below|above) ([\d.]+) % of", text)]
+
+
+@pytest.mark.parametrize(("metric", "power"), [("throughput", 1), ("latency", -1)])
+def test_a_host_is_listed_beyond_the_ratio_that_the_note_tells(
+    store: Store, tmp_path: Path, metric: str, power: int
+) -> None:
+    listed = []
+    for ratio in (0.96, 0.935, 0.92, 0.90):
+        values = rates(8)
+        rest = np.delete(np.delete(values, 2, 0), 2, 1)
+        values[2] *= ratio * np.median(np.nanmax(rest, axis=1)) / np.nanmax(values[2])
+        run = store_matrix(store, values)
+        out = _write(store, [run], tmp_path / str(ratio), f"metric: {metric}")
+        (share,) = _told_shares(out)
+        assert (share > 1) == (metric == "latency")
+        listed.append([row["host"] for row in _rows(out)] == ["n03"])
+        assert listed[-1] == (ratio < share**power)
+    assert (listed[0], listed[-1]) == (False, True)
+
+
+def test_the_note_of_a_slow_link_tells_the_ratio_too(store: Store, tmp_path: Path) -> None:
+    values = rates(8, noise=0.001)
+    values[6, 7] *= 0.5
+    run = store_matrix(store, values)
+    assert _told_shares(_write(store, [run], tmp_path / "rate")) == [0.95, 0.9]
+    time = _write(store, [run], tmp_path / "time", "metric: latency")
+    assert _told_shares(time) == [1.053, 1.111]
+
+
+@pytest.mark.parametrize("metric", ["throughput", "latency"])
+@pytest.mark.parametrize("noise", [1.0, 5.0, 30.0])
+def test_links_that_differ_widely_are_told_in_plain_numbers(
+    store: Store, tmp_path: Path, metric: str, noise: float
+) -> None:
+    run = store_matrix(store, rates(8, noise))
+    out = _write(store, [run], tmp_path / "out", f"metric: {metric}")
+    host = " ".join(_text(out).split())
+    assert re.search(r"are (far )?(below|above) [\d.]{3,} % of what is expected", host)
+    assert not re.search(r"\de[+-]?\d|over 100 %|[\d.]{12,}|below 0 %", host)
+    assert ("far " in host) == (noise > 10)
 
 
 def test_two_hosts_are_too_few_to_judge(store: Store, tmp_path: Path) -> None:

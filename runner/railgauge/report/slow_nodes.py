@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from railgauge.analysis import (
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from railgauge.store.records import Series
 
 _MOST_ROWS = 100
+# Of links that differ beyond all measure, as with 0 bit/s among them, the rule's numbers would be
+# hundreds of digits long: the logarithm of a ratio, and a relative standard deviation.
+_MOST_WORSE, _MOST_SPREAD = math.log(1e6), 1e4
 HEADER = ("host", "as", "peer", "verdict", "value", "expected", "ratio", "links", "short")
 _WORDS = {"slow": "slow", "apart": "apart", "silent": "nothing measured"}
 
@@ -113,18 +117,19 @@ class _Maker:
                 " one engine"
             )
         ((self._base, better),) = units
+        self._higher = better == "higher"
         if better not in ("higher", "lower"):
             raise InputError(
                 f"{part}: neither a higher nor a lower {spec.metric} is better, so none falls"
                 " short: choose another metric"
             )
         self._matrix = make_matrix(part, chosen, "median", axis)
-        best = make_matrix(part, chosen, "maximum" if better == "higher" else "minimum", axis)
+        best = make_matrix(part, chosen, "maximum" if self._higher else "minimum", axis)
         try:
             self._found = find_shortfalls(
                 self._matrix.values,
                 self._matrix.asked,
-                higher_is_better=better == "higher",
+                higher_is_better=self._higher,
                 best=best.values,
             )
         except ValueError as error:
@@ -147,7 +152,7 @@ class _Maker:
         hosts = _worst_first(self._found.hosts)
         records = [*map(self._host_record, hosts), *self._link_records()]
         rows = list(self._rows(hosts))
-        notes = [*_rule(self._found), *_left_out(self._found, self._matrix)]
+        notes = [*self._rule(), *_left_out(self._found, self._matrix)]
         if len(rows) > _MOST_ROWS:
             notes.append(f"The first {_MOST_ROWS} of {len(rows)}; {self._name}.csv has them all.")
         suspect = sum(1 for one in self._chosen if one.suspect.any())
@@ -182,6 +187,40 @@ class _Maker:
             alarms=alarms(self._chosen),
         )
         return Listing(table, tuple(records), self._data(records))
+
+    def _rule(self) -> Iterator[str]:
+        found, share = self._found, 100 - 100 // EXCUSED
+        host = self._worse_than(HOST_DEVIATIONS, HOST_LEAST)
+        over = "over " if found.spread > _MOST_SPREAD else ""
+        yield (
+            f"A host is slow as a client, or as a server, when at least {share} % of its links"
+            f" there are {host} what is expected: the median of what the other hosts reach with"
+            f" their best {100 // EXCUSED} %. The links' relative standard deviation is"
+            f" {over}{_percent(min(found.spread, _MOST_SPREAD))}."
+        )
+        if found.links:
+            link = self._worse_than(LINK_DEVIATIONS, LINK_LEAST)
+            yield (
+                f"A link is slow when its best replication and its median are {link} the medians of"
+                " its two hosts' other links, and the hosts are not slow."
+            )
+        if any(one.verdict == "apart" for one in found.hosts):
+            yield (
+                "Apart: up to speed with others that are listed, so look for the cause on the way"
+                " between them and the rest."
+            )
+
+    def _worse_than(self, deviations: float, least: float) -> str:
+        """Return from which ratio on, as the column has it, a value falls short: `below 95 % of`.
+
+        By ratio, what is 0.95 of a rate is 1/0.95 of a time.
+        """
+        worse = max(deviations * math.log1p(self._found.spread), -math.log1p(-least))
+        far = "far " if worse > _MOST_WORSE else ""
+        worse = min(worse, _MOST_WORSE)
+        if self._higher:
+            return f"{far}below {_percent(math.exp(-worse))} of"
+        return f"{far}above {_percent(math.exp(worse))} of"
 
     def _none(self, columns: int) -> Row:
         label = "none" if self._found.judged else "too few hosts to judge"
@@ -261,26 +300,9 @@ def _worst_first(hosts: Sequence[HostFinding]) -> list[HostFinding]:
     return sorted(hosts, key=lambda one: (-worst[one.host], one.host, not one.sends))
 
 
-def _rule(found: Shortfalls) -> Iterator[str]:
-    host = 1 - min(math.exp(-HOST_DEVIATIONS * math.log1p(found.spread)), 1 - HOST_LEAST)
-    link = 1 - min(math.exp(-LINK_DEVIATIONS * math.log1p(found.spread)), 1 - LINK_LEAST)
-    share = 100 - 100 // EXCUSED
-    yield (
-        f"A host is slow as a client, or as a server, when at least {share} % of its links there"
-        f" are over {host * 100:.3g} % worse than expected: than the median of what the other hosts"
-        f" reach with their best {100 // EXCUSED} %. The links' relative standard deviation is"
-        f" {found.spread * 100:.2g} %."
-    )
-    if found.links:
-        yield (
-            f"A link is slow when its best replication and its median are over {link * 100:.3g} %"
-            " worse than the medians of its two hosts' other links, and the hosts are not slow."
-        )
-    if any(one.verdict == "apart" for one in found.hosts):
-        yield (
-            "Apart: up to speed with others that are listed, so look for the cause on the way"
-            " between them and the rest."
-        )
+def _percent(share: float) -> str:
+    """Return a share in percent with four significant digits and never an exponent."""
+    return f"{Decimal(f'{share * 100:.4g}').normalize():f} %"
 
 
 def _left_out(found: Shortfalls, matrix: Matrix) -> Iterator[str]:
