@@ -334,6 +334,35 @@ def test_replications_that_a_rule_did_not_need_are_not_missing(store, tmp_path, 
     assert list(store.done(again).values()) == [set(range(1, 9))]
 
 
+def test_skipped_cases_are_left_out_and_told_and_what_they_gave_before_is_there(
+    store, tmp_path, catalogue
+):
+    measured, gone, never, other = (udp_case(datagram=size) for size in (1460, 512, 64, 100))
+    why = "iperf3 isn't on gw1"
+    run = store.begin_run(
+        RUN,
+        [
+            PlannedCase("stream", measured, 2),
+            PlannedCase("stream", gone, 3, skipped=why),
+            PlannedCase("stream", never, 3, skipped=why),
+            PlannedCase("stream", other, 3, skipped=why),
+        ],
+        {"udp": {name: MetricInfo("", "neither") for name in stream_metrics(1)}},
+    )
+    for case in (measured, gone):
+        store.add(run, "stream", case.key, Outcome(1, MOMENT, stream_metrics(1)), Launch(MOMENT))
+    result = export_hpcbench(store, run, tmp_path, catalogue=catalogue)
+    assert sorted(file.parent.name for file in result.files) == [
+        "stream_datagram=1460",
+        "stream_datagram=512",
+    ]
+    assert result.notes == (f"stream: 2 cases are left out, skipped in that run: {why}",)
+    again = import_hpcbench(store, result.files, catalogue=catalogue).run
+    # Of the one that is measured the second replication is missing, which these files call failed.
+    assert sorted(store.done(again).values(), key=len) == [{1}, {1, 2}]
+    assert len(store.failures(again)) == 1
+
+
 def test_a_failed_replication_shows_as_missing_and_not_as_zero(store, tmp_path, catalogue):
     files = exported(store, measured_run(store), tmp_path, catalogue)
     lines = files["stream_datagram=1460/output"].splitlines()

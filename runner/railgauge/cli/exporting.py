@@ -11,6 +11,7 @@ from railgauge.catalogue import load_catalogue
 from railgauge.cli.options import database
 from railgauge.exporting.export import export
 from railgauge.hpcbench.export import export_hpcbench
+from railgauge.report.characters import visible
 from railgauge.store import Store
 
 
@@ -64,4 +65,4 @@ def hpcbench_command(run: int, out: Path, where: str) -> None:
     for file in result.files:
         click.echo(file)
     for note in result.notes:
-        click.echo(f"railgauge: {note}", err=True)
+        click.echo(f"railgauge: {visible(note)}", err=True)

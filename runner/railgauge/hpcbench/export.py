@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -46,11 +47,16 @@ def export_hpcbench(
     """
     run = store.run(run_id)
     tests: dict[str, list[PlannedCase]] = {}
-    done = store.done(run_id) if any(planned.ended for planned in run.cases) else {}
+    skipped: Counter[tuple[str, str]] = Counter()
+    less = any(planned.ended or planned.skipped for planned in run.cases)
+    done = store.done(run_id) if less else {}
     for planned in run.cases:
-        if planned.ended:
-            # What a rule found unneeded isn't missing.
-            numbers = done.get((planned.test, planned.case.key), set())
+        numbers = done.get((planned.test, planned.case.key), set())
+        if planned.skipped and not numbers:
+            skipped[planned.test, planned.skipped] += 1
+            continue
+        if planned.ended or planned.skipped:
+            # What a rule found unneeded isn't missing, nor what was skipped when the run went on.
             planned = replace(planned, replications=max(numbers, default=1))
         tests.setdefault(planned.test, []).append(planned)
     idle = [stored.log for stored in store.run_logs(run_id)]
@@ -61,7 +67,7 @@ def export_hpcbench(
         for part in parts(cases, catalogue)
     ]
     files: list[Path] = []
-    notes = _group_notes(tests)
+    notes = [*_skipped_notes(skipped), *_group_notes(tests)]
     suspect = 0
     names = distinct(part.name for _, part in found)
     for (test, part), name in zip(found, names, strict=True):
@@ -75,6 +81,12 @@ def export_hpcbench(
     if suspect:
         notes.append(f"{suspect} suspect replications can't be told from others in these files")
     return ExportResult(tuple(files), tuple(notes))
+
+
+def _skipped_notes(skipped: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    for (test, why), count in skipped.items():
+        cases = "1 case is" if count == 1 else f"{count} cases are"
+        yield f"{test}: {cases} left out, skipped in that run: {why}"
 
 
 def _group_notes(tests: Mapping[str, Sequence[PlannedCase]]) -> list[str]:
