@@ -16,6 +16,7 @@ from railgauge.exporting.view import COLUMNS
 _STATES = ("ok", "failed", "suspect")
 _INTEGER = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
 _MOST = 2**31 - 1
+_REAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z", re.ASCII)
 
 
@@ -78,10 +79,8 @@ def _integer(name: str, text: str) -> int:
 
 
 def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    # float() alone takes 1_000, spaces and the digits of other scripts, too.
+    value = float(text) if _REAL.fullmatch(text) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"the value {text!r} is not a number")
     return value
