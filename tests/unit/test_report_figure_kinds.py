@@ -127,7 +127,7 @@ def test_fewer_than_six_values_have_no_interval_and_that_is_told(
     (points,) = _blocks(out)
     assert np.isnan(points).tolist() == [[False] * 4, [False, False, True, True]]
     assert "Points: the median of 5 to 10 replications; bars: the 95 % interval" in _text(out)
-    assert "Points without bars, as there are fewer than 6 values: 1." in _text(out)
+    assert "Points without bars, as fewer than 6 values can't have any: 1." in _text(out)
 
 
 def test_a_single_value_has_no_bar_whatever_it_was_to_show(
@@ -137,6 +137,9 @@ def test_a_single_value_has_no_bar_whatever_it_was_to_show(
     for errors in ("range", "interval", "stdev"):
         out = draw(run, figure=_EVERY["points"].replace("interval", errors), name=errors)
         assert np.isnan(_blocks(out)[0][0, 2:]).all()
+    alone = store_values(store, {("a→b", 1): [1e9], ("a→b", 2): [1e9, 2e9]})
+    out = draw(alone, figure=_EVERY["points"].replace("interval", "range"), name="beside")
+    assert "Points without bars, as a single value can't have any: 1." in _text(out)
 
 
 def test_deviations_stand_around_no_mean_of_a_ratio_that_nobody_asked_for(

@@ -120,6 +120,6 @@ def told(shown: Shown, points: Sequence[Point], thing: str, bars: str) -> Iterat
         values = (
             f"fewer than {LEAST_FOR_INTERVAL} values"
             if shown.errors == "interval"
-            else ("a single value")
+            else "a single value"
         )
-        yield f"{thing} without {bars}, as there are {values}: {without}."
+        yield f"{thing} without {bars}, as {values} can't have any: {without}."
