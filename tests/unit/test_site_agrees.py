@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,25 @@ def test_a_cases_rows_are_the_nights_of_history(folder: Path):
     )
     sizes = table(folder / "site" / alone["Case"].href, "nights-0")
     assert [row["size"].value for row in sizes] == [4.5, 11.5, 11.5, 10.5], "of no direction"
+
+
+def test_the_command_that_a_cases_page_names_tells_what_the_page_shows(folder: Path):
+    commands = set()
+    for listed in table(folder / "site/index.html", "cases"):
+        case = key(listed["Case"])
+        text = (folder / f"site/cases/{case}.html").read_text(encoding="utf-8")
+        (narrower,) = re.findall(rf"railgauge history {case}(.*?) says the same", text)
+        for number, place in enumerate(text.split("<h2>")[1:]):
+            rows = table(folder / f"site/cases/{case}.html", f"nights-{number}")
+            columns = (rows or [{}])[0]
+            metrics = [name for name in columns if f"{name}: 95 % interval" in columns]
+            test, _, plan = place.partition("</h2>")[0].partition(", plan ")
+            words = ("--plan", plan, "--test", test) if "--test" in narrower else ()
+            if metrics and "--metric" not in narrower:
+                said = ask(folder, "history", case, *words)["metric"]
+                assert metrics == [said.replace("_", " ")], case
+        commands.add(narrower)
+    assert {"", " --metric …"} <= commands
 
 
 def _night_by_night(

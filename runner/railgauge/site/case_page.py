@@ -99,7 +99,7 @@ class CasePages:
         places = [self._place(case, name, plan, test, job) for plan, test in job.places]
         return CasePage(
             title=name,
-            lead=tuple(_lead(case, several=len(places) > 1)),
+            lead=tuple(_lead(case, places)),
             parameters=tuple(
                 (visible(key), visible(text))
                 for key, text in parameter_texts(case, self._catalogue)
@@ -187,14 +187,18 @@ def _columns(metrics: Iterable[Metric]) -> Iterator[str]:
         yield "95 % interval"
 
 
-def _lead(case: Case, *, several: bool) -> Iterator[str]:
+def _lead(case: Case, places: Sequence[Place]) -> Iterator[str]:
     where = f"on {case.client}"
     if case.server is not None:
         where = f"from {case.client} to {case.server}"
     elif case.members:
         where = f"on the {len(case.members)} hosts of group {case.link}"
     yield f"Engine {visible(case.engine)} {visible(where)}."
-    which = " --plan … --test …" if several else ""
+    which = " --plan … --test …" if len(places) > 1 else ""
+    metrics = {metric.name for place in places for metric in place.metrics}
+    if len(metrics) > 1 or not metrics <= {*HEADLINES}:
+        # Unasked, it tells of one metric: the first headline, or the first of all.
+        which += " --metric …"
     yield f"railgauge history {visible(case.key)}{which} says the same in a terminal."
 
 
