@@ -120,6 +120,29 @@ def test_an_axis_called_like_a_column_stands_there_once() -> None:
     assert _rows(text)[0]["run"] == "7"
 
 
+def test_a_parameter_called_like_a_column_keeps_its_values_beside_it() -> None:
+    names = {"n": 1000, "mean": 2, "case_key": "k", "failed": 3, "label": "l", "value": 4}
+    more = {"unit": "u", "shown": "s", "note": "x", "metric": "m", "parameter_n": 5}
+    points = [series([1e6, 2e6], {**names, **more, "n": n}) for n in (1000, 2000)]
+    for compared in ({}, {"against": {"n": 1000}, "as": "ratio"}):
+        cells = [{"metric": "throughput", **compared}]
+        text = _csv(points, rows=["n", *[*names][1:], *more], columns=[], cells=cells)
+        header = text.split("\r\n")[0].split(",")
+        assert len(header) == len(set(header))
+        row = _rows(text)[1]
+        assert (row["parameter_n"], row["n"], row["parameter_parameter_n"]) == ("2000", "2", "5")
+        assert (row["parameter_case_key"], row["case_key"]) == ("k", points[1].case.key)
+        assert (row["parameter_failed"], row["failed"]) == ("3", "0")
+        assert row["parameter_value"] == "4"
+        assert ("value" in row) == bool(compared)
+
+
+@pytest.mark.parametrize("axes", [["run", "test"], ["link", "engine"]])
+def test_each_columns_name_stands_once_whatever_the_axes_are(axes: list[str]) -> None:
+    (header,) = csv.reader([_csv([series([1e6])], rows=axes, columns=[]).split("\r\n")[0]])
+    assert len(header) == len(set(header))
+
+
 def test_lines_end_as_rfc_4180_says_and_quotes_are_doubled() -> None:
     text = _csv([series([1e6], {"datagram": 1, "sockbuf": 1}, link='a,"b"\nc')])
     assert text.endswith("\r\n")

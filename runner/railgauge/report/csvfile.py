@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from railgauge.report.statistic import FIELDS, record
 from railgauge.report.table import Cell, Column, Table
 
 _NOTHING = (None,) * len(FIELDS)
+_NAMES = ("metric", "statistic", "shown", "shown_unit")
+_UNIT = "unit"
 _CELL = ("run", "test", "case_key", "asked", "failed", "suspect")
 _BESIDE = ("peak", "peak_source", "note")
 _LABEL = "label"
@@ -25,6 +27,8 @@ _HELD = (
     "compared_low",
     "compared_high",
 )
+# Two of ours are axes as well: where a table has them, they stand there once.
+_SAME = ("run", "test")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _DASHES = re.compile(r"-*")
 
@@ -32,7 +36,8 @@ _DASHES = re.compile(r"-*")
 def render_csv(table: Table) -> str:
     """Return `table` as tidy CSV with a header line, lines ended by CR LF.
 
-    The columns: the row and column axes (stored values), `metric`, `statistic`, `shown` (the text
+    The columns: the row and column axes (stored values; one that is called as any of the others,
+    whether they are there or not, is `parameter_NAME`), `metric`, `statistic`, `shown` (the text
     of the table) and `shown_unit`; then n, mean, … (statistic.FIELDS) in `unit`, the metric's base
     unit, at full precision: `mean` is the one of `mean_kind`; then the cell's run, test and case
     key and how many replications were asked for, failed and are suspect; then the theoretical value
@@ -46,20 +51,12 @@ def render_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     axes = [*table.row_axes, *table.column_axes]
-    # An axis may be called as one of ours is: run and test are both.
-    cell = [name for name in _CELL if name not in axes]
-    beside = [name for name in _BESIDE if name not in axes]
-    label = [_LABEL] if _LABEL not in axes else []
+    ours = {*_NAMES, *FIELDS, _UNIT, *_CELL, *_BESIDE, _LABEL, *_HELD} - {*_SAME}
+    cell = [name for name in _CELL if name not in _SAME or name not in axes]
     held = [*_HELD] if any(column.compared for column in table.columns) else []
     no_case = [""] * len(cell)
-    writer.writerow(
-        [
-            *(*axes, "metric", "statistic", "shown", "shown_unit"),
-            *(*FIELDS, "unit", *cell, *beside),
-            *label,
-            *held,
-        ]
-    )
+    header = axis_columns([("parameter", name) for name in axes], ours)
+    writer.writerow([*header, *_NAMES, *FIELDS, _UNIT, *cell, *_BESIDE, _LABEL, *held])
     columns = [
         (
             [*map(_text, column.key)],
@@ -78,11 +75,25 @@ def render_csv(table: Table) -> str:
                 # The csv module writes floats at full precision and None as nothing.
                 + [*_numbers(column, one), own]
                 + ([_text(getattr(one, name)) for name in cell] if one.case_key else no_case)
-                + [_text(getattr(one, name)) for name in beside]
-                + [_text(column.label) for _ in label]
+                + [*(_text(getattr(one, name)) for name in _BESIDE), _text(column.label)]
                 + (_held(column, one) if held else [])
             )
     return out.getvalue()
+
+
+def axis_columns(axes: Iterable[tuple[str, str]], own: Collection[str]) -> list[str]:
+    """Return what the columns of `axes`, each a prefix and a name, are called in a CSV file.
+
+    By the axis's name or, where that is one of the file's `own` columns, PREFIX_NAME: no two
+    columns of a file are called alike.
+    """
+    taken, called = {*own}, []
+    for prefix, name in axes:
+        while name in taken:
+            name = f"{prefix}_{name}"
+        taken.add(name)
+        called.append(name)
+    return called
 
 
 def _numbers(column: Column, cell: Cell) -> Sequence[int | float | str | None]:

@@ -68,7 +68,7 @@ def _draw(
         y=Scale(figure.y.title or y_axis.title),
         plotted=(),
         summary=tuple(_summary(placed, placed.values / per_unit, scale, (x_axis, y_axis))),
-        header=(*valued.COLUMNS[:-1], figure.x.axis, figure.y.axis, *FIELDS),
+        header=valued.header(("x", x_axis.name), ("y", y_axis.name), series=False),
         records=tuple(_records(placed, x_axis, y_axis)),
         notes=tuple(_notes(shown, statistic, colouring, len(missing))),
         grid=Grid(

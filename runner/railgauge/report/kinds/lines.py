@@ -17,7 +17,7 @@ from railgauge.report.kinds import errorbars, valued
 from railgauge.report.kinds.base import Kind, Line, Shows, scale_of
 from railgauge.report.kinds.limits import beyond, crosses, refuse_unseen
 from railgauge.report.number import best_unit
-from railgauge.report.statistic import FIELDS, record
+from railgauge.report.statistic import record
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -67,7 +67,7 @@ def _draw(
         y=y,
         plotted=tuple(plotted),
         summary=tuple(summary),
-        header=(*valued.COLUMNS, figure.x.axis, *FIELDS),
+        header=valued.header(("x", figure.x.axis)),
         records=tuple(records),
         notes=(
             *errorbars.told(shown, found, "Points", "bars"),

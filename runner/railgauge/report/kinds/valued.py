@@ -10,13 +10,14 @@ from railgauge.cases import varying
 from railgauge.errors import InputError
 from railgauge.report.axes import Placed
 from railgauge.report.characters import visible
+from railgauge.report.csvfile import axis_columns
 from railgauge.report.figure import Scale
 from railgauge.report.figure_model import FigureSpec
 from railgauge.report.kinds.base import Lacking
 from railgauge.report.marks import in_groups
 from railgauge.report.narrowness import alarms
 from railgauge.report.notes import words
-from railgauge.report.statistic import own_unit, resolved, words_of
+from railgauge.report.statistic import FIELDS, own_unit, resolved, words_of
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -30,6 +31,16 @@ COLUMNS = ("run", "test", "link", "case_key", "series")
 def columns(label: str, one: Series) -> tuple[int | str, ...]:
     """Return the values of COLUMNS."""
     return one.run, one.test, one.case.link, one.case.key, label
+
+
+def header(*axes: tuple[str, str], series: bool = True) -> tuple[str, ...]:
+    """Return the columns of a CSV of cases: COLUMNS, those of the `axes`, and statistic.FIELDS.
+
+    `axes` are such as ("x", "datagram"). One called as another column is `x_NAME`. Without `series`
+    the last one of COLUMNS isn't there.
+    """
+    first = COLUMNS if series else COLUMNS[:-1]
+    return (*first, *axis_columns(axes, (*COLUMNS, *FIELDS)), *FIELDS)
 
 
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
