@@ -179,6 +179,12 @@ def test_what_is_odd_about_a_reference_that_is_not_shown_is_told_with_what_it_is
     assert [one.text for one in shown.footnotes] == ["1 of 3 replications; 2 failed"]
 
 
+def test_a_reference_whose_own_column_falls_out_is_not_shown_either() -> None:
+    points = [_point(10240, 100, asked=3, failed=2), _point(102400, 150)]
+    table = _build(_spec(_held()), points)
+    assert [one.text for one in table.footnotes] == ["Sockbuf 10KiB: 1 of 3 replications; 2 failed"]
+
+
 def test_of_how_many_values_an_unseen_reference_is_is_told_where_it_has_another_number() -> None:
     points = [_point(10240, 100), _point(102400, 150, 150), _point(102400, 9, datagram=64)]
     table = _build(
@@ -230,9 +236,44 @@ def test_pointed_at_a_cell_tells_the_other_value_and_how_sure_the_ratio_is() -> 
     there, here = [100.0, 101.0, 99.0, 102.0, 98.0], [150.0, 153.0, 156.0, 149.0, 151.0]
     table = _build(_spec(_held()), [_point(10240, *there), _point(102400, *here)])
     text = tooltip(table.rows[0].cells[0], table.columns[0])
-    assert "; Sockbuf 10KiB: 99.98 Mbit/s (run 1); 95 % interval of the ratio 1.4" in text
+    assert "; Sockbuf 10KiB: 99.98 Mbit/s (run 1); 95 % interval of the median ratio of all" in text
     few = _build(_spec(_held()), _POINTS)
     assert tooltip(few.rows[0].cells[0], few.columns[0]).endswith("Mbit/s (run 1)")
+
+
+def test_pointed_at_a_difference_of_shares_tells_both_as_its_column_does() -> None:
+    points = [
+        series([share] * 8, {"datagram": 1, "sockbuf": size}, metric="loss_rate", unit="1")
+        for size, share in ((10240, 0.02), (102400, 0.05))
+    ]
+    cell = {"metric": "loss_rate", "statistic": "median", "against": {"sockbuf": 10240}}
+    table = _build(_spec({**cell, "as": "difference", "unit": "%", "digits": 1}), points)
+    assert tooltip(table.rows[0].cells[0], table.columns[0]).endswith(
+        "Sockbuf 10KiB: 2.00 % (run 1); 95 % interval of the median difference of all pairs 3.00 to"
+        " 3.00 percentage points"
+    )
+
+
+def test_what_does_not_tell_where_values_lie_has_no_interval_of_its_ratio() -> None:
+    points = [_point(10240, *range(100, 108)), _point(102400, *range(200, 240, 5))]
+    for statistic in ("stdev", "minimum", "upper_quartile"):
+        table = _build(_spec(_held(statistic=statistic)), points)
+        held = table.rows[0].cells[0].held
+        assert held is not None
+        assert (held.low, held.high) == (None, None)
+        assert (
+            "interval" not in tooltip(table.rows[0].cells[0], table.columns[0]).split("Sockbuf")[1]
+        )
+
+
+def test_what_the_other_has_no_such_statistic_of_is_not_told_as_its_median() -> None:
+    points = [_point(10240, 100), _point(102400, 150, 160)]
+    table = _build(_spec(_held(statistic="stdev")), points)
+    assert _texts(table) == [["n/a"]]
+    assert "a single value: no standard deviation" in [one.text for one in table.footnotes]
+    (row,) = csv.DictReader(io.StringIO(render_csv(table)))
+    assert row["against_value"] == ""
+    assert "Sockbuf 10KiB: n/a" in tooltip(table.rows[0].cells[0], table.columns[0])
 
 
 def test_text_and_latex_show_them_too() -> None:

@@ -73,7 +73,10 @@ def test_beside_a_ratio_stands_its_own_interval() -> None:
     assert found is not None
     assert table.rows[0].cells[0].text == "1.000"
     assert table.rows[1].cells[0].text.endswith(f" [{found.low:.3f}, {found.high:.3f}]")
-    assert "Beside Ratio of throughput the 95 % interval of the ratio." in table.notes
+    assert (
+        "Beside Ratio of throughput the 95 % interval of the median ratio of all pairs."
+        in table.notes
+    )
 
 
 def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts() -> None:
@@ -112,6 +115,10 @@ def test_both_are_set_by_latex(tmp_path: Path, require: Callable[[object, str], 
         ("statistic: n, beside: n", "8:56: the n is what the cell shows: name another"),
         ("beside: avg", "8:42: 'beside' is the text 'avg', but 'mean'"),
         ("beside: stdev, against: {link: a}", "8:42: beside a ratio only its 'interval' can"),
+        (
+            "statistic: stdev, beside: interval, against: {link: a}",
+            "8:60: a ratio of the stdev has no interval",
+        ),
         ("statistic: cv, beside: median", "8:57: the median has another unit than the cv: swap"),
     ],
 )

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from report_data import series
 
+from railgauge.analysis import summarise
 from railgauge.report.contents import Part
 from railgauge.report.csvfile import render_csv
 from railgauge.report.default import default_spec
@@ -25,6 +26,7 @@ from railgauge.report.pivot import build
 from railgauge.report.render import render_html, render_latex, render_text
 from railgauge.report.selection import make_axes
 from railgauge.report.slow_nodes import build_listings
+from railgauge.report.statistic import value_of
 from railgauge.report.summaries import statistics_of
 from railgauge.report.table import Table
 from railgauge.report.tooltip import tooltip
@@ -269,3 +271,10 @@ def test_csv_tooltip_and_json_carry_everything() -> None:
         "n = 10: median 14.50, 95 % interval 11.00 to 18.00, arithmetic mean 14.50, sd 3.03, mean"
         " absolute deviation 2.50, CV 20.88 %, min 10.00, max 19.00 (s)"
     )
+
+
+def test_a_single_value_is_its_own_mean_of_any_kind() -> None:
+    for value in (0.0, 5.0):
+        for mean in ("mean", "harmonic_mean", "arithmetic_mean"):
+            assert value_of(summarise([value]), mean) == value
+    assert value_of(summarise([0.0, 1.0]), "harmonic_mean") is None

@@ -11,7 +11,7 @@ from railgauge.report.axes import Axis, AxisValue, axis_value
 from railgauge.report.marks import Remark
 from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.selection import engines_shown, make_axes, matching, telling
-from railgauge.report.statistic import value_of, why_none
+from railgauge.report.statistic import LOCATIONS, value_of, why_none, words_of
 from railgauge.report.table import Column, Held
 from railgauge.store.records import Series
 
@@ -113,17 +113,17 @@ def hold(
     No numbers where they can't be compared; `told` then says why.
     """
     (here, found), (there, reference) = one, other
-    ends = _interval(column.compared, here, there)
+    located = column.statistic in LOCATIONS
+    ends = _interval(column.compared, here, there) if located else (None, None)
     statistic = "median" if column.statistic in _INTERVALS else column.statistic
     value, base = value_of(found, statistic), value_of(reference, statistic)
-    held = Held(
-        reference.median if base is None else base, there.run, there.test, there.case.key, *ends
-    )
+    held = Held(base, there.run, there.test, there.case.key, *ends)
     if column.statistic in _INTERVALS:
         found_ends = () if here is there else ends_of(held, column, told)
         return tuple(found_ends[i] for i in _INTERVALS[column.statistic] if found_ends), held
     if value is None or base is None:
-        told.append(Remark(why_none(column.statistic)))
+        single = f"a single value: no {words_of(column.statistic)}"
+        told.append(Remark(why_none(column.statistic) or single))
         return (), held
     if column.compared == "difference":
         return (value - base,), held

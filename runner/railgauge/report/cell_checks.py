@@ -14,7 +14,7 @@ from railgauge.report.checking import Checker, Place, wanted_engines
 from railgauge.report.logged import SIDES, axes_of, is_logged, without_axes
 from railgauge.report.model import CellSpec
 from railgauge.report.model_parts import Selection
-from railgauge.report.statistic import own_unit
+from railgauge.report.statistic import LOCATIONS, own_unit
 from railgauge.report.theoretical import BRACED
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
@@ -92,6 +92,12 @@ class CellChecker(Checker):
             yield self._problem(("beside",), message)
         elif cell.against and cell.beside != "interval":
             message = f"beside a {cell.compared} only its 'interval' can stand: write that"
+            yield self._problem(("beside",), message)
+        elif cell.against and cell.statistic not in LOCATIONS:
+            message = (
+                f"a {cell.compared} of the {cell.statistic} has no interval: drop 'beside', or show"
+                " the median"
+            )
             yield self._problem(("beside",), message)
         elif own_unit(cell.statistic) is not None and own_unit(cell.beside) is None:
             message = f"the {cell.beside} has another unit than the {cell.statistic}: swap the two"

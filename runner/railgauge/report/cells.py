@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -61,13 +61,13 @@ class CellMaker:
         self,
         spec: TableSpec,
         columns: Sequence[Column],
-        chosen: Sequence[Series],
-        others: Sequence[Series],
+        every: Sequence[Series],
+        shown: Collection[int],
         marks: Marks,
         theoretical: Theoretical,
         beside: Beside,
     ) -> None:
-        """`chosen` are shown by any cell, `others` only held against."""
+        """`every` are shown or held against; those in `shown` (by identity) stand in a column."""
         self._missing = visible(spec.missing)
         self._name = spec.name
         self._marked_once = of_one_metric(spec, columns)
@@ -76,10 +76,9 @@ class CellMaker:
         self._beside = beside
         self._scales: dict[tuple[str, str], Decimal | None] = {}
         # All at once, as one by one they take longer than all the rest.
-        every = [*chosen, *others]
         odd = oddities([one.values for one in every])
         self._odd = dict(zip(map(id, every), odd, strict=True))
-        self._shown = frozenset(map(id, chosen))
+        self._shown = shown
         there = [one for one in every if len(one.values)]
         summed = summaries([one.values for one in there])
         self._summaries = dict(zip(map(id, there), summed, strict=True))

@@ -211,7 +211,8 @@ def _beside(columns: Sequence[Column]) -> str:
     beside: dict[str, dict[str, None]] = {}
     for one in columns:
         if one.beside:
-            words = f"95 % interval of the {one.compared}" if one.compared else words_of(one.beside)
+            of_pairs = f"95 % interval of the median {one.compared} of all pairs"
+            words = of_pairs if one.compared else words_of(one.beside)
             beside.setdefault(words, {})[one.label] = None
     told = (f"beside {listed(labels)} the {words}" for words, labels in beside.items())
     sentence = "; ".join(told)

@@ -86,9 +86,10 @@ def build(
     marks = Marks()
     said = AuthorsNotes(spec, axes, marks)
     lines = header(spec, axes, columns, said)
-    shown = frozenset(map(id, chosen))
-    others = [one for one in references.every if id(one) not in shown]
-    maker = CellMaker(spec, columns, chosen, others, marks, theoretical, beside)
+    known = frozenset(map(id, chosen))
+    others = [one for one in references.every if id(one) not in known]
+    every = [*chosen, *others]
+    maker = CellMaker(spec, columns, every, _in(columns, grid), marks, theoretical, beside)
 
     def standing(row: Key, column: Column) -> Standing:
         there, place = grid.get((row, column.key), {}), column.place
@@ -122,7 +123,7 @@ def build(
             spec,
             columns,
             table_rows,
-            [*chosen, *others],
+            every,
             beside.imported,
             (
                 *differing(spec, grid.values(), _held(grid, references), catalogue),
@@ -131,6 +132,17 @@ def build(
         ),
         alarms=alarms(chosen),
         grouped=grouped(spec),
+    )
+
+
+def _in(columns: Sequence[Column], grid: Grid) -> frozenset[int]:
+    """Return the identities of the series that these columns show."""
+    kept = {(one.key, one.place) for one in columns}
+    return frozenset(
+        id(one)
+        for (_, key), cells in grid.items()
+        for place, one in cells.items()
+        if (key, place) in kept
     )
 
 

@@ -60,6 +60,16 @@ _COUNT = re.compile(
     r"|segments|sends|trips)"
 )
 _COUNTED = ("n", "outliers")
+# Of where the values lie, so that the interval of a shift from others is theirs, too.
+LOCATIONS = (
+    "mean",
+    "arithmetic_mean",
+    "harmonic_mean",
+    "median",
+    "interval",
+    "interval_low",
+    "interval_high",
+)
 # CSV files and JSON have these, the metric's base unit being that of all but four of them.
 FIELDS = (
     "n",
@@ -100,10 +110,12 @@ def resolved(statistic: str, metric: str, unit: str) -> str:
 def value_of(found: Summary, statistic: str) -> float | None:
     """Return a `resolved` statistic, None where there is none.
 
-    A ratio has no mean, but that a single value is its own.
+    A single value is its own mean of any kind: of a ratio, and of 0.
     """
+    if statistic in ("mean", "harmonic_mean") and found.n == 1:
+        return found.mean
     if statistic == "mean":
-        return found.mean if found.n == 1 else None
+        return None
     return _getter(statistic)(found)
 
 

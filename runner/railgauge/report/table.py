@@ -42,11 +42,12 @@ class RowLabel(NamedTuple):
 class Held(NamedTuple):
     """What a cell's value is held against: a statistic (base unit) of a case of a run.
 
-    `low` and `high` bound the ratio, change or difference with 95 % confidence, in the base unit of
-    what the cell shows; None where there are too few values, or there is no ratio.
+    `value` is None where that case has no such statistic. `low` and `high` bound the ratio, change
+    or difference with 95 % confidence, in the base unit of what the cell shows; None where there
+    are too few values or no ratio, or where the statistic isn't one of where values lie.
     """
 
-    value: float
+    value: float | None
     run: int
     test: str
     case_key: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from railgauge.analysis import Summary
-from railgauge.report.number import best_unit, in_best_unit, scale, shown
+from railgauge.report.number import NOT_DEFINED, best_unit, in_best_unit, scale, shown
 from railgauge.report.statistic import resolved, value_of, words_of
 from railgauge.report.table import Cell, Column, Held
 
@@ -31,13 +31,25 @@ def tooltip(cell: Cell, column: Column) -> str:
 
 
 def _held(held: Held, column: Column) -> str:
-    text = f"{column.against}: {in_best_unit(held.value, column.metric_unit)} (run {held.run})"
+    text = f"{column.against}: {_other(held, column)} (run {held.run})"
     per_unit = scale(column.unit, column.base_unit)
     if held.low is None or held.high is None or per_unit is None:
         return text
     low, high = (shown(end, per_unit, column.digits + 1) for end in (held.low, held.high))
     unit = column.unit if column.unit not in ("", "1") else ""
-    return f"{text}; 95 % interval of the {column.compared} {low} to {high} {unit}".rstrip()
+    if column.compared == "difference" and unit == "%":
+        unit = "percentage points"
+    of_pairs = f"95 % interval of the median {column.compared} of all pairs"
+    return f"{text}; {of_pairs} {low} to {high} {unit}".rstrip()
+
+
+def _other(held: Held, column: Column) -> str:
+    if held.value is None:
+        return NOT_DEFINED
+    if column.compared == "difference" and (per_unit := scale(column.unit, column.metric_unit)):
+        unit = column.unit if column.unit not in ("", "1") else ""
+        return f"{shown(held.value, per_unit, column.digits + 1)} {unit}".rstrip()
+    return in_best_unit(held.value, column.metric_unit)
 
 
 def _measured(summary: Summary, column: Column) -> str:
