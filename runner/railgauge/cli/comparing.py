@@ -24,12 +24,7 @@ from railgauge.store import Store
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option("--plan", default="", metavar="NAME", help="Only runs of this plan count.")
-@click.option(
-    "--all",
-    "every",
-    is_flag=True,
-    help="List what is the same, too.",
-)
+@click.option("--all", "every", is_flag=True, help="List what is the same, too.")
 @click.option(
     "--markdown",
     type=click.Path(path_type=Path, dir_okay=False),
