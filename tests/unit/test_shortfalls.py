@@ -210,3 +210,8 @@ def test_values_without_ratios_are_refused() -> None:
         values[0, 1] = bad
         with pytest.raises(ValueError, match="above 0"):
             found(values, higher=higher)
+
+
+def test_links_of_nothing_among_few_have_a_spread_beyond_measure_which_is_a_number() -> None:
+    values = np.array([[np.nan, 0.0, 0.0], [1e9, np.nan, np.nan], [1e9, np.nan, np.nan]])
+    assert 1e300 < found(values).spread < np.inf

@@ -17,6 +17,8 @@ HOST_DEVIATIONS, HOST_LEAST = 3.0, 0.05
 LINK_DEVIATIONS, LINK_LEAST = 6.0, 0.10
 # One in so many of its links may be up to speed all the same.
 EXCUSED = 10
+# The greatest logarithm whose exponential is a number.
+_MOST = 700.0
 
 Verdict = Literal["slow", "apart", "silent"]
 
@@ -97,7 +99,7 @@ def find_shortfalls(
     return Shortfalls(
         tuple(sorted(found, key=lambda one: (one.host, not one.sends))),
         tuple(_short_links(better, most, senders.slow, receivers.slow, least)),
-        math.expm1(spread),
+        math.expm1(min(spread, _MOST)),
         int(np.count_nonzero(~np.isnan(senders.others) | ~np.isnan(receivers.others))),
     )
 
