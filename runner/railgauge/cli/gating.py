@@ -233,7 +233,9 @@ def _judge(
     if wish.confirm and not finished.out_of_time and (again := suspects(compared)):
         second = _measured_again(wish, again, problems)
         if second is not None:
-            reading |= read(store, [second])
+            # What is judged of a case is said by all the runs together.
+            reading = read(store, [*baseline.runs, finished.run, second])
+            compared = compare(reading, baseline, compared.selected[1])
             both = Selection(f"runs {finished.run} and {second}", (finished.run, second))
             compared, unconfirmed = confirmed(
                 compared,
