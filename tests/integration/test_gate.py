@@ -168,6 +168,18 @@ def test_the_first_run_decides_where_the_plan_cannot_be_read_any_more(lanes: Lan
     assert "not YAML" in problem
 
 
+def test_what_failed_when_measured_once_more_is_counted(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.9e9)
+    # There is no figure to read in a folder.
+    (lanes.folder / "then-2").mkdir()
+    found = json.loads(lanes.gate("--json", code=1))
+    assert found["problems"] == ["10 confirming replications failed: railgauge show 3"]
+    slower = found["results"][0]
+    assert (slower["verdict"], slower["parameters"]["lane"]) == ("slower", 2)
+    assert [side["failed"] for side in slower["sides"]] == [0, 10]
+
+
 def test_the_first_gate_has_every_form_of_a_verdict(lanes: Lanes) -> None:
     junit = lanes.folder / "verdict.xml"
     found = json.loads(lanes.gate("--set-missing", "--json", "--junit", str(junit)))

@@ -92,6 +92,21 @@ def test_a_test_without_headlines_is_not_taken_for_unmeasured_beside_one_with_th
     ]
 
 
+def test_a_case_without_headlines_is_not_taken_for_unmeasured_beside_one_with_them(
+    tmp_path: Path,
+) -> None:
+    metrics = {"udp": {**METRICS["udp"], "warmth": MetricInfo("K", "lower")}}
+    with Store.open(str(tmp_path / "a.db")) as store:
+        plain, odd, broken = case(), case(9), case(10)
+        run = store.begin_run(RUN, planned(plain, odd, broken, replications=1), metrics)
+        store.add(run, "stream", plain.key, measured(1), LAUNCH)
+        store.add(run, "stream", odd.key, Outcome(1, MOMENT, {"warmth": 3.0}), LAUNCH)
+        series = default_series(store, [run])
+        (table,) = (build(one, series) for one in default_spec(series).tables)
+    assert "3.00" in render_text(table)
+    assert [one.text for one in table.footnotes] == ["0 of 1 replications; 1 not measured"]
+
+
 def test_connections_are_headlines() -> None:
     points = [
         series([float(n)], {"x": 1}, metric=name, unit=unit)

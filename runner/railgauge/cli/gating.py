@@ -233,7 +233,9 @@ def _judge(
     if wish.confirm and not finished.out_of_time and (again := suspects(compared)):
         second = _measured_again(wish, again, problems)
         if second is not None:
-            reading |= read(store, [second])
+            # What is judged of a case is said by all the runs together.
+            reading = read(store, [*baseline.runs, finished.run, second])
+            compared = compare(reading, baseline, compared.selected[1])
             both = Selection(f"runs {finished.run} and {second}", (finished.run, second))
             compared, unconfirmed = confirmed(
                 compared,
@@ -294,8 +296,8 @@ def _write(verdict: Verdict, outputs: _Outputs, catalogue: Catalogue) -> None:
     if outputs.junit:
         write(outputs.junit, junit(verdict, catalogue))
     if outputs.markdown:
-        write(outputs.markdown, markdown(verdict, catalogue))
+        write(outputs.markdown, markdown(verdict, catalogue, every=outputs.every))
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if outputs.github and summary:
         # What stands there already may be of a command before.
-        write(Path(summary), markdown(verdict, catalogue), append=True)
+        write(Path(summary), markdown(verdict, catalogue, every=outputs.every), append=True)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from railgauge.analysis import Change, Compared, Side, compare_all
 from railgauge.cases import Case
-from railgauge.comparison.matching import Pair, Two, match, union
-from railgauge.comparison.reading import Reading
+from railgauge.comparison.matching import Pair, Two, Union, match, union
+from railgauge.comparison.reading import Reading, has_direction
 from railgauge.comparison.select import Selection
 from railgauge.store.records import PlannedCase, Series
 
@@ -23,6 +23,7 @@ from railgauge.store.records import PlannedCase, Series
 SMALLEST = 0.02
 # Worst first: the order in which results are told.
 ORDER: Sequence[Change] = ("slower", "faster", "not enough data", "same")
+_NO_DIRECTION = "of the metric, as it is now, neither more nor less is better"
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,14 @@ class Comparison:
     """What two sides come to, what changed first; `cases_only` are those that one side lacks.
 
     `renamed` are the tests, before and after, whose cases were found under another test's name.
+    `undirected` cases both sides have, but no metric of which more or less is better.
     """
 
     selected: tuple[Selection, Selection]
     results: tuple[Result, ...]
     cases_only: Two
     renamed: tuple[tuple[str, str], ...] = ()
+    undirected: int = 0
 
     def of(self, change: Change) -> list[Result]:
         """Return the results that are judged so."""
@@ -116,25 +119,33 @@ class Comparison:
 
 def compare(reading: Reading, first: Selection, second: Selection) -> Comparison:
     """Hold the second side's cases against the first's; `reading` has the runs of both."""
-    cases = [union(reading.cases[run] for run in side.runs) for side in (first, second)]
-    pairs, only = match(*cases)
-    results = judged(reading, pairs, first.runs, second.runs)
-    tests = dict.fromkeys((one.test, other.test) for one, other in pairs)
-    renamed = tuple((one, other) for one, other in tests if one != other)
-    return Comparison((first, second), results, only, renamed)
+    sides = [
+        _Side(reading, side.runs, union([reading.cases[run] for run in side.runs]))
+        for side in (first, second)
+    ]
+    pairs, only = match(*(side.union.cases for side in sides))
+    results = judge(_unjudged(reading, pairs, *sides))
+    told = {each.name[:2] for each in results}
+    undirected = sum((after.test, after.case.key) not in told for _, after in pairs)
+    return Comparison((first, second), results, only, _renamed(pairs, sides), undirected)
 
 
-def judged(
-    reading: Reading, pairs: Sequence[Pair], first: Sequence[int], second: Sequence[int]
-) -> tuple[Result, ...]:
-    """Return the results of these cases, what changed first, each kind the largest change first."""
-    return judge(_unjudged(reading, pairs, first, second))
+def _renamed(pairs: Iterable[Pair], sides: Iterable[_Side]) -> tuple[tuple[str, str], ...]:
+    """Return the tests, before and after, that got another name within a side or between both."""
+    within = (
+        (old, test)
+        for side in sides
+        for names in side.union.before
+        for (test, _), old in names.items()
+    )
+    between = ((one.test, other.test) for one, other in pairs if one.test != other.test)
+    return tuple(dict.fromkeys([*within, *between]))
 
 
 def judge(results: Iterable[Result]) -> tuple[Result, ...]:
     """Judge the results together, as if nothing were known of them but their values."""
     every = list(results)
-    ready = [each for each in every if all(side.n for side in each.sides)]
+    ready = [each for each in every if _can_be_judged(each)]
     found = compare_all(
         [(_side(each.sides[0]), _side(each.sides[1])) for each in ready],
         [each.better for each in ready],
@@ -145,6 +156,10 @@ def judge(results: Iterable[Result]) -> tuple[Result, ...]:
     return tuple(sorted(told, key=worst_first))
 
 
+def _can_be_judged(result: Result) -> bool:
+    return all(side.n for side in result.sides) and result.better in ("higher", "lower")
+
+
 def worst_first(result: Result) -> tuple[int, float]:
     """Return the key by which results are told: what changed first, the largest change first."""
     ratio = result.judged.ratio
@@ -152,15 +167,36 @@ def worst_first(result: Result) -> tuple[int, float]:
     return ORDER.index(result.judged.change), -change
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A side's runs and what they are of."""
+
+    reading: Reading
+    runs: Sequence[int]
+    union: Union
+
+    def of(self, planned: PlannedCase) -> dict[str, list[Series]]:
+        """Return the series of a case by metric, each run's under the name it had there."""
+        found: dict[str, list[Series]] = {}
+        name = planned.test, planned.case.key
+        for run, before in zip(self.runs, self.union.before, strict=True):
+            there = (before[name], name[1]) if name in before else name
+            for metric, series in self.reading.series[run].get(there, {}).items():
+                found.setdefault(metric, []).append(series)
+        return found
+
+
 def _unjudged(
-    reading: Reading, pairs: Sequence[Pair], first: Sequence[int], second: Sequence[int]
+    reading: Reading, pairs: Sequence[Pair], first: _Side, second: _Side
 ) -> Iterable[Result]:
     smallest = {
-        name: share for run in second for name, share in reading.smallest.get(run, {}).items()
+        name: share for run in second.runs for name, share in reading.smallest.get(run, {}).items()
     }
     for before, after in pairs:
-        sides = _of_case(reading, before, first), _of_case(reading, after, second)
-        metrics = dict.fromkeys([*sides[0], *sides[1]])
+        sides = first.of(before), second.of(after)
+        metrics = dict.fromkeys(
+            name for side in sides for name, found in side.items() if any(map(has_direction, found))
+        )
         # One that neither side ever had tells nothing, unless there is no other.
         for metric in [name for name in metrics if _is_there(sides, name)] or metrics:
             found = [side.get(metric, []) for side in sides]
@@ -181,17 +217,6 @@ def _is_there(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) -> b
     return any(len(one.values) for side in sides for one in side.get(metric, ()))
 
 
-def _of_case(
-    reading: Reading, planned: PlannedCase, runs: Sequence[int]
-) -> dict[str, list[Series]]:
-    found: dict[str, list[Series]] = {}
-    name = planned.test, planned.case.key
-    for run in runs:
-        for metric, series in reading.series[run].get(name, {}).items():
-            found.setdefault(metric, []).append(series)
-    return found
-
-
 def _sample(planned: PlannedCase, found: Sequence[Series], known: Series) -> Sample:
     """Return one side's values of what `known` is; another unit or direction is another metric."""
     alike = [one for one in found if one.unit == known.unit and one.better == known.better]
@@ -208,7 +233,8 @@ def _sample(planned: PlannedCase, found: Sequence[Series], known: Series) -> Sam
 
 def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
     if other is not None:
-        return f"it was another metric, in {other.unit}, of which {other.better} is better"
+        better = other.better if has_direction(other) else "neither more nor less"
+        return f"it was another metric, in {other.unit}, of which {better} is better"
     if planned.skipped:
         return f"it was skipped: {planned.skipped}"
     if failed:
@@ -227,5 +253,5 @@ def _nothing(sides: tuple[Sample, Sample] | None = None) -> Compared:
     nan = math.nan
     n = (sides[0].n, sides[1].n) if sides else (0, 0)
     return Compared(
-        "not enough data", nan, nan, nan, nan, nan, nan, n, "; ".join(whys) or "not judged"
+        "not enough data", nan, nan, nan, nan, nan, nan, n, "; ".join(whys) or _NO_DIRECTION
     )

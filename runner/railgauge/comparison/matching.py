@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from railgauge.store.records import PlannedCase
@@ -12,12 +13,30 @@ Two = tuple[tuple[PlannedCase, ...], tuple[PlannedCase, ...]]
 _Key = TypeVar("_Key")
 
 
-def union(runs: Iterable[Sequence[PlannedCase]]) -> tuple[PlannedCase, ...]:
-    """Return the cases of all runs, each of a test once, as the last that has it plans it."""
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The cases of several runs, each once, as the last run that has it plans it.
+
+    `before` has for each run, as they were given, the tests of those cases, by test and key, that
+    were another test's there.
+    """
+
+    cases: tuple[PlannedCase, ...]
+    before: tuple[Mapping[tuple[str, str], str], ...]
+
+
+def union(runs: Sequence[Sequence[PlannedCase]]) -> Union:
+    """Return the cases of all runs, oldest first; a test's other name is seen through."""
     found: dict[tuple[str, str], PlannedCase] = {}
-    for cases in runs:
-        found |= {(one.test, one.case.key): one for one in cases}
-    return tuple(found.values())
+    before: list[dict[tuple[str, str], str]] = []
+    for cases in reversed(runs):
+        own = {(one.test, one.case.key): one for one in cases}
+        strange = [one for name, one in own.items() if name not in found]
+        free = [one for name, one in found.items() if name not in own] if strange else []
+        pairs, (others, _) = match(strange, free)
+        before.append({(one.test, one.case.key): old.test for old, one in pairs})
+        found |= {(one.test, one.case.key): one for one in others}
+    return Union(tuple(found.values()), tuple(reversed(before)))
 
 
 def match(before: Sequence[PlannedCase], after: Sequence[PlannedCase]) -> tuple[list[Pair], Two]:

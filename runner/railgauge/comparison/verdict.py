@@ -96,6 +96,11 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     """Yield sentences about what makes the sides less alike than their cases."""
     for before, after in comparison.renamed:
         yield f"test {after} was {before} before: their cases are the same"
+    if number := comparison.undirected:
+        has = (
+            "case was not compared: it has" if number == 1 else "cases were not compared: they have"
+        )
+        yield f"{number:,} {has} no metric of which more or less is better"
     sides = [side.runs for side in comparison.selected]
     if not comparison.of("slower") or not all(sides):
         return

@@ -38,15 +38,15 @@ _STATISTICS: tuple[Statistic, ...] = (
 def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     """Return what the default tables of these runs show, without reading every metric."""
     series = store.series(run_ids, TABLE_HEADLINES.keys())
-    # A case without any of these metrics looks like one that was never measured.
-    shown = {(one.run, one.test) for one in series if len(one.values)}
-    planned = {(number, one.test) for number in run_ids for one in store.run(number).cases}
-    if planned <= shown:
-        return series
-    every = store.series(run_ids)
+    # A case that gave none of these metrics has no series there.
+    shown = {(one.run, one.test, one.case.key) for one in series}
+    planned = {(run, one.test, one.case.key) for run in run_ids for one in store.run(run).cases}
+    every = series if planned <= shown else store.series(run_ids)
+    measured = {(one.run, one.test) for one in every if len(one.values)}
     # A test skipped as a whole has no metric of its own: it shows what its engine would have told.
-    there = {(one.run, one.test) for one in every}
-    return every + [one for one in series if one.skipped and (one.run, one.test) not in there]
+    return [one for one in every if (one.run, one.test) in measured] + [
+        one for one in series if one.skipped and (one.run, one.test) not in measured
+    ]
 
 
 def default_spec(series: Sequence[Series], *, statistics: float = 0) -> Spec:
@@ -132,8 +132,11 @@ def _where(series: Sequence[Series]) -> str:
 
 
 def _metrics(series: Sequence[Series]) -> list[str]:
-    there = dict.fromkeys(one.metric for one in series)
-    return [name for name in TABLE_HEADLINES if name in there] or list(there)[:_OTHERS]
+    """Return the headline metrics there are, and the first metrics of cases that have none."""
+    there = {one.metric for one in series}
+    headed = {(one.run, one.case.key) for one in series if one.metric in TABLE_HEADLINES}
+    others = dict.fromkeys(one.metric for one in series if (one.run, one.case.key) not in headed)
+    return [name for name in TABLE_HEADLINES if name in there] + list(others)[:_OTHERS]
 
 
 def _cell(metric: str, series: Sequence[Series]) -> CellSpec:

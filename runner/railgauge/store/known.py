@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from railgauge.cases import Case
 from railgauge.store.log_models import LOG, PORT_LOG
-from railgauge.store.models import BenchCase, LaunchRow, Metric, RunCase
+from railgauge.store.models import BenchCase, LaunchRow, Metric, RunCase, RunMetric
 from railgauge.store.read import CASE_COLUMNS, fetch, make_cases
 from railgauge.store.store import Store
 
@@ -29,6 +29,24 @@ def known_metrics(store: Store) -> dict[str, list[str]]:
         ):
             found.setdefault(engine, {})[name] = None
     return {engine: list(names) for engine, names in found.items()}
+
+
+def planned_names(store: Store, run: int) -> set[tuple[str, str]]:
+    """Return the test and the case key of each case of the run."""
+    query = select(RunCase.test, BenchCase.key).join(BenchCase, BenchCase.id == RunCase.case_id)
+    with store.reading() as connection:
+        return {(test, key) for test, key in fetch(connection, query.where(RunCase.run_id == run))}
+
+
+def directed_metrics(store: Store, runs: Iterable[int]) -> set[str]:
+    """Return the names of metrics of which more or less is better in any of the runs."""
+    query = select(Metric.name).join(RunMetric).where(Metric.better.in_(["higher", "lower"]))
+    with store.reading() as connection:
+        return {
+            name
+            for run in runs
+            for (name,) in connection.execute(query.where(RunMetric.run_id == run))
+        }
 
 
 def counting_runs(store: Store, runs: Iterable[int]) -> list[int]:

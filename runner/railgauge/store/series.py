@@ -78,6 +78,12 @@ def _of_metric(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     )
 
 
+_MEASURED = select(RunCase.id).where(
+    RunCase.run_id == bindparam("run_id"),
+    select(Measurement.run_case_id)
+    .where(Measurement.run_case_id == RunCase.id, Measurement.number > 0)
+    .exists(),
+)
 _VALUES, _NUMBERS = (
     _of_metric(select(column)).order_by(RunCase.id, Measurement.number)
     for column in (Measurement.value, Measurement.number)
@@ -126,8 +132,11 @@ def _run_series(
     suspects = _exceptions(connection, run_id, cases)
     found = _values(connection, run_id, infos, suspects)
     expected = _expected(cases, infos, found, named=metrics is not None)
+    others = _others(connection, run_id, cases, found) if metrics is not None else set()
     series = []
     for row in cases.values():
+        if row.id in others:
+            continue
         values_of = found.get(row.id) or dict.fromkeys(expected[row.test], _NOTHING)
         for metric_id, (values, suspect) in values_of.items():
             info = infos[metric_id]
@@ -169,6 +178,15 @@ def _expected(
         or [number for number, info in infos.items() if named and info.engine == engines[test]]
         for test, metrics in seen.items()
     }
+
+
+def _others(
+    connection: Connection, run_id: int, cases: Mapping[int, _RunCase], found: _Found
+) -> set[int]:
+    """Return the cases that were measured, but gave other metrics than those `found`."""
+    if cases.keys() <= found.keys():
+        return set()
+    return {row[0] for row in fetch(connection, _MEASURED, run_id=run_id)} - found.keys()
 
 
 def _cases(connection: Connection, run_id: int, known: dict[int, Case]) -> dict[int, _RunCase]:

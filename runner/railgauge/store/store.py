@@ -295,7 +295,7 @@ class Store:
 
         A case without any value has empty series: of the metrics its test's other cases have
         or, where none has any, of those named. So a table can tell what is missing from what was
-        never asked.
+        never asked. A case that gave values, but none of those named, has no series.
         """
         with self.reading() as connection:
             return series.all_series(connection, dict.fromkeys(runs), metrics)

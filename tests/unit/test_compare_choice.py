@@ -1,0 +1,157 @@
+"""What of each case is compared: which metrics, of which of the runs' tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from store_samples import LAUNCH, MOMENT, RUN, failed
+from verdict_samples import add_run, lane, noisy, verdict
+
+from railgauge.catalogue import load_catalogue
+from railgauge.cli.comparing import compare
+from railgauge.comparison.reading import read
+from railgauge.report.verdicts.text import verdict_lines
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase
+
+METRICS = {
+    "throughput": MetricInfo("bit/s", "higher"),
+    "solve_time": MetricInfo("s", "lower"),
+    "warmth": MetricInfo("K", "neither"),
+}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "railgauge.db"
+
+
+def add(
+    database: Path,
+    cases: Mapping[int, Mapping[str, Sequence[float]]],
+    *,
+    test: str = "mixed",
+    metrics: Mapping[str, MetricInfo] = METRICS,
+) -> int:
+    """Store a run with these metrics' values of these lanes; of one without, three fail."""
+    with Store.open(str(database)) as store:
+        planned = [PlannedCase(test, lane(number), 10) for number in cases]
+        run = store.begin_run(RUN, planned, {"udp": metrics})
+        for number, found in cases.items():
+            key = lane(number).key
+            for place, values in enumerate(zip(*found.values(), strict=True), 1):
+                outcome = Outcome(place, MOMENT + place, dict(zip(found, values, strict=True)))
+                store.add(run, test, key, outcome, LAUNCH)
+            for place in range(1, 0 if found else 4):
+                store.add(run, test, key, failed(place), LAUNCH)
+        store.finish_run(run, "complete")
+    return run
+
+
+def test_a_case_without_a_headline_metric_is_judged_by_its_own_beside_one_with_it(database: Path):
+    add(database, {1: {"throughput": noisy()}, 2: {"solve_time": noisy(1)}})
+    add(database, {1: {"throughput": noisy(seed=2)}, 2: {"solve_time": noisy(10)}})
+    found = verdict(database)
+    told = {(each.case.key, each.metric): each.judged.change for each in found.comparison.results}
+    assert told == {(lane(1).key, "throughput"): "same", (lane(2).key, "solve_time"): "slower"}
+
+
+def test_a_case_that_failed_lacks_what_it_gave_before_and_not_what_its_neighbours_give(
+    database: Path,
+):
+    add(database, {1: {"throughput": noisy()}, 2: {"solve_time": noisy(1)}})
+    add(database, {1: {"throughput": noisy(seed=2)}, 2: {}}, test="new")
+    (lost,) = verdict(database).lost
+    assert (lost.metric, lost.sides[0].n, lost.sides[1].failed) == ("solve_time", 10, 3)
+    assert lost.judged.why == "after, 3 replications failed and none was measured"
+
+
+@pytest.mark.parametrize("metric", ["throughput", "solve_time"])
+def test_failed_replications_count_in_a_run_of_which_all_failed(database: Path, metric: str):
+    for seed in (1, 2):
+        add(database, {1: {metric: noisy(seed=seed)}})
+    add(database, {1: {}})
+    (result,) = verdict(database, (1,), (2, 3)).comparison.results
+    assert [(side.n, side.failed) for side in result.sides] == [(10, 0), (10, 3)]
+
+
+def test_a_test_that_got_another_name_within_a_side_keeps_its_cases(database: Path):
+    for seed, test in enumerate(("first", "old", "new"), 1):
+        add_run(database, {1: noisy(seed=seed), 2: noisy(seed=seed + 5)}, test=test)
+    add_run(database, {1: noisy(seed=4), 2: noisy(seed=9)}, test="new")
+    compared = verdict(database, (1, 2, 3), (4,)).comparison
+    assert [[side.n for side in each.sides] for each in compared.results] == [[30, 10]] * 2
+    assert compared.cases_only == ((), ())
+    assert set(compared.renamed) == {("first", "new"), ("old", "new")}
+    turned = verdict(database, (4,), (1, 2, 3)).comparison
+    assert [[side.n for side in each.sides] for each in turned.results] == [[10, 30]] * 2
+
+
+def test_cases_that_two_tests_of_a_run_have_are_each_their_own(database: Path):
+    add_run(database, {1: noisy(seed=1)}, test="old")
+    with Store.open(str(database)) as store:
+        planned = [PlannedCase(test, lane(1), 10) for test in ("old", "new")]
+        info = {"udp": {"throughput": METRICS["throughput"]}}
+        run = store.begin_run(RUN, planned, info)
+        for test in ("old", "new"):
+            for place, value in enumerate(noisy(seed=2), 1):
+                outcome = Outcome(place, MOMENT + place, {"throughput": value})
+                store.add(run, test, lane(1).key, outcome, LAUNCH)
+        store.finish_run(run, "complete")
+    add_run(database, {1: noisy(seed=3)}, test="new")
+    compared = verdict(database, (1, 2), (3,)).comparison
+    assert [[side.n for side in each.sides] for each in compared.results] == [[10, 10]]
+    assert [planned.test for planned in compared.cases_only[0]] == ["old"]
+
+
+def test_a_case_of_which_nothing_has_a_direction_is_told(database: Path):
+    for seed in (1, 2):
+        add(database, {1: {"throughput": noisy(seed=seed)}, 2: {"warmth": noisy(seed=seed)}})
+    compared = verdict(database).comparison
+    assert (len(compared.results), compared.undirected) == (1, 1)
+    said = CliRunner().invoke(compare, ["1", "2", "--db", str(database)]).output
+    note = "1 case was not compared: it has no metric of which more or less is better"
+    assert note in said.splitlines()
+
+
+@pytest.mark.parametrize("metric", ["throughput", "solve_time"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_metric_that_lost_its_direction_is_another_one_and_not_lost(
+    database: Path, metric: str, turned: bool
+):
+    neither = {**METRICS, metric: MetricInfo("s", "neither")}
+    directed = {**METRICS, metric: MetricInfo("s", "lower")}
+    for info in (neither, directed) if turned else (directed, neither):
+        add(database, {1: {metric: noisy()}}, metrics=info)
+    found = verdict(database)
+    (result,) = found.comparison.results
+    assert [side.n for side in result.sides] == [0, 10]
+    which = "neither more nor less" if turned else "lower"
+    assert result.judged.why == (f"before, it was another metric, in s, of which {which} is better")
+    assert found.lost == []
+    assert "nothing was measured" not in "\n".join(verdict_lines(found, load_catalogue()))
+
+
+def test_a_side_whose_runs_disagree_about_a_direction_is_not_judged_without_one(database: Path):
+    neither = {**METRICS, "throughput": MetricInfo("bit/s", "neither")}
+    for seed, info in enumerate((METRICS, neither, neither)):
+        add(database, {1: {"throughput": noisy(seed=seed)}}, metrics=info)
+    (result,) = verdict(database, (1, 2), (3,)).comparison.results
+    assert result.judged.change == "not enough data"
+    assert result.judged.why == "of the metric, as it is now, neither more nor less is better"
+    assert verdict(database, (2,), (3,)).comparison.undirected == 1
+
+
+def test_what_failed_is_not_looked_for_among_all_metrics(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    add(database, {1: {"throughput": noisy()}, 2: {}})
+    asked = []
+    with Store.open(str(database)) as store:
+        series = Store.series
+        monkeypatch.setattr(Store, "series", lambda *args: asked.append(args) or series(*args))
+        read(store, [1])
+    assert len(asked) == 1
