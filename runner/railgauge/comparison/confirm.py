@@ -46,11 +46,12 @@ def confirmed(
     results, unconfirmed = [], []
     # What only the new run has, a metric that isn't always there, was not asked about.
     for old in first.results:
-        each = both[old.name]
         if old.name not in looked:
             # Measured beside another metric of its case, it was not asked about again.
             results.append(old)
-        elif old.name not in anew:
+            continue
+        each = both[old.name]
+        if old.name not in anew:
             why = f"{old.judged.why}; it could not be measured again".removeprefix("; ")
             results.append(replace(each, judged=old.judged._replace(why=why)))
         elif each.judged.change == "slower" and _looks_slower(anew[each.name]):
