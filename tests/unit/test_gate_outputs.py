@@ -196,28 +196,43 @@ def test_a_change_of_almost_nothing_is_not_told_as_none(database: Path):
 
 
 def test_why_there_is_not_enough_data_is_told_where_all_is_asked_for(mixed: Verdict):
-    why = "not enough data; 10 and 1 replications can't show any change: take 4 of each"
+    why = ": 10 and 1 replications can't show any change: take 4 of each"
     for form in (
         list(verdict_lines(mixed, CATALOGUE, every=True)),
         markdown(mixed, CATALOGUE, every=True).splitlines(),
     ):
         (told,) = [line for line in form if why in line]
-        assert "stream: gw→hh lane=3: throughput " in told
+        assert "stream: gw→hh lane=3: throughput: " in told
         # What couldn't be measured is told once.
         assert len([line for line in form if "2 replications failed and none" in line]) < 2
     assert not any(why in line for line in verdict_lines(mixed, CATALOGUE))
     assert why not in markdown(mixed, CATALOGUE)
 
 
-def test_of_many_reasons_twenty_are_told(database: Path):
+def test_a_reason_is_told_once_with_how_many_results_have_it(database: Path):
     add_run(database, {number: noisy() for number in range(1, 25)})
     add_run(database, {number: noisy(n=1) for number in range(1, 25)})
     found = verdict(database)
+    (line,) = (one for one in verdict_lines(found, CATALOGUE, every=True) if "take 4" in one)
+    assert line.startswith("not enough data: stream: gw→hh lane=")
+    assert ": throughput and 23 more results: 10 and 1 replications can't show" in line
+    assert markdown(found, CATALOGUE, every=True).count("take 4 of each") == 1
+
+
+def test_of_many_reasons_twenty_are_told(database: Path):
+    add_run(database, {number: noisy() for number in range(1, 25)})
+    add_run(database, {number: [] for number in range(1, 25)}, fails=1)
+    found = verdict(database, (2,), (1,))
+    whys = [
+        replace(each, judged=each.judged._replace(why=f"because of {number}"))
+        for number, each in enumerate(found.comparison.results)
+    ]
+    found = replace(found, comparison=replace(found.comparison, results=tuple(whys)))
     lines = list(verdict_lines(found, CATALOGUE, every=True))
-    assert len([line for line in lines if "take 4 of each" in line]) == 20
-    assert "not enough data: 4 more" in lines
+    assert len([line for line in lines if "because of" in line]) == 20
+    assert "not enough data: 4 more reasons" in lines
     text = markdown(found, CATALOGUE, every=True)
-    assert text.count("take 4 of each") == 20
+    assert text.count("because of") == 20
     assert "… and 4 more" in text.splitlines()
 
 

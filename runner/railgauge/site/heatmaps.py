@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.cases import varying
 from railgauge.catalogue.headlines import HEADLINES
-from railgauge.comparison.reading import Reading
+from railgauge.comparison.reading import Reading, has_direction
 from railgauge.errors import EnvironmentFailedError
 from railgauge.report.characters import visible
 from railgauge.report.figure import Figure
@@ -72,6 +72,6 @@ def _metric(reading: Reading, run: int, test: str) -> str:
         metric
         for (of, _), metrics in reading.series[run].items()
         for metric, series in metrics.items()
-        if of == test and len(series.values)
+        if of == test and len(series.values) and has_direction(series)
     }
     return next((name for name in HEADLINES if name in there), min(there, default=""))

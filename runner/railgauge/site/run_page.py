@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from railgauge.analysis import median_interval
 from railgauge.analysis.digits import ratio_text
 from railgauge.comparison.compare import ORDER, Result
-from railgauge.comparison.reading import Reading
+from railgauge.comparison.reading import Reading, has_direction
 from railgauge.comparison.select import Selection
 from railgauge.comparison.verdict import Reasons, Verdict, held_against
 from railgauge.report.characters import visible
@@ -184,10 +184,12 @@ class _Rows:
             one = series.get(each.name[:2], {}).get(each.metric)
             yield self._row(planned[each.name[:2]], each.metric, one, each)
         for name, one_case in planned.items():
-            for metric, one in series.get(name, {}).items():
+            found = series.get(name, {}).items()
+            directed = {metric: one for metric, one in found if has_direction(one)}
+            for metric, one in directed.items():
                 if (*name, metric) not in told:
                     yield self._row(one_case, metric, one, None)
-            if not series.get(name) and name not in cases:
+            if not directed and name not in cases:
                 yield self._row(one_case, "", None, None)
 
     def _row(

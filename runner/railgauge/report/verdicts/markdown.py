@@ -17,7 +17,6 @@ from railgauge.report.verdicts.words import (
     headline,
     interval,
     quantities,
-    sentence,
     shared_facts,
     tally,
     unknown,
@@ -65,8 +64,7 @@ def _lines(verdict: Verdict, names: Namer, *, every: bool) -> Iterator[str]:
         yield ""
         yield from _items(facts)
     if every:
-        why = [f"{names.result(each)}: {sentence(each)}" for each in unknown(verdict)]
-        yield from _list("Not enough data:", why, _MOST_REASONS)
+        yield from _list("Not enough data:", unknown(verdict, names), _MOST_REASONS)
     gone = [names.planned(planned) for planned in compared.cases_only[0]]
     yield from _list("Not in the second side any more:", gone, _MOST_ROWS)
     yield escaped(tally(compared))

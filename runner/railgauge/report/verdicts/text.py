@@ -49,7 +49,7 @@ def verdict_lines(verdict: Verdict, catalogue: Catalogue, *, every: bool = False
     yield from map(visible, verdict.notes)
     yield from _told("not confirmed", verdict.unconfirmed, names, verdict)
     if every:
-        yield from _told("not enough data", unknown(verdict), names, verdict)
+        yield from _reasons(unknown(verdict, names))
     wanted = [each for each in compared.results if every or each.judged.change in _CHANGED]
     if wanted:
         yield ""
@@ -69,6 +69,12 @@ def _told(word: str, results: Sequence[Result], names: Namer, verdict: Verdict) 
             yield from (f"  {counter_line(counter)}" for counter in reasons.counters)
     if (more := len(results) - _MOST_TOLD) > 0:
         yield f"{word}: {more:,} more"
+
+
+def _reasons(reasons: Sequence[str]) -> Iterator[str]:
+    yield from (f"not enough data: {each}" for each in reasons[:_MOST_TOLD])
+    if (more := len(reasons) - _MOST_TOLD) > 0:
+        yield f"not enough data: {more:,} more reasons"
 
 
 def result_lines(results: Sequence[Result], names: Namer) -> Iterator[str]:

@@ -75,11 +75,23 @@ def tally(comparison: Comparison) -> str:
     return f"{total:,} {_results(total)}: {', '.join(parts) or 'nothing to compare'}"
 
 
-def unknown(verdict: Verdict) -> list[Result]:
-    """Return what there is not enough data for and nothing else is told of."""
+def unknown(verdict: Verdict, names: Namer) -> list[str]:
+    """Return why there is not enough data, each reason once, for what nothing else is told of."""
     told = {each.name for each in (*verdict.lost, *verdict.unconfirmed)}
-    every = verdict.comparison.of("not enough data")
-    return [each for each in every if each.name not in told]
+    alike: dict[str, list[Result]] = {}
+    for each in verdict.comparison.of("not enough data"):
+        if each.name not in told:
+            alike.setdefault(each.judged.why, []).append(each)
+    return [
+        f"{names.result(results[0])}: {visible(results[0].metric)}{_and_more(results)}:"
+        f" {visible(why)}"
+        for why, results in alike.items()
+    ]
+
+
+def _and_more(results: Sequence[Result]) -> str:
+    more = len(results) - 1
+    return f" and {more:,} more {'result' if more == 1 else 'results'}" if more else ""
 
 
 def sentence(result: Result) -> str:
