@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.analysis import Change, Compared, Side, compare_all
+from railgauge.analysis.compare import BETTER
 from railgauge.cases import Case
 from railgauge.comparison.matching import Pair, Two, Union, match, union
 from railgauge.comparison.reading import Reading, has_direction
@@ -157,7 +158,7 @@ def judge(results: Iterable[Result]) -> tuple[Result, ...]:
 
 
 def _can_be_judged(result: Result) -> bool:
-    return all(side.n for side in result.sides) and result.better in ("higher", "lower")
+    return all(side.n for side in result.sides) and result.better in BETTER
 
 
 def worst_first(result: Result) -> tuple[int, float]:

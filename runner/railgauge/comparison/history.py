@@ -25,10 +25,12 @@ from railgauge.analysis import (
     median_interval,
 )
 from railgauge.analysis.change_points import LEAST_VALUES
+from railgauge.analysis.compare import BETTER
 from railgauge.cases import Case
 from railgauge.catalogue.headlines import HEADLINES
 from railgauge.comparison.compare import SMALLEST
 from railgauge.comparison.facts import Change, HostChanges, host_changes, setting_changes
+from railgauge.comparison.reading import has_direction
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 from railgauge.store.records import Series, StoredRun
@@ -211,11 +213,7 @@ def all_histories(
                 last[name] = one
                 nights.setdefault(name, []).append((_kind(one), _night(one, head, None)))
     smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
-    told = {
-        name: one
-        for name, one in last.items()
-        if metric is not None or one.better in ("higher", "lower")
-    }
+    told = {name: one for name, one in last.items() if metric is not None or has_direction(one)}
     changed = surest(
         _history(one, nights[name], of_plan[one.plan], smallest[one.plan].get(_engines(one)))
         for name, one in told.items()
@@ -303,7 +301,7 @@ def _night(series: Series, run: RunHead, interval: Interval | None) -> Night:
 
 def _direction(better: str, point: ChangePoint) -> Direction:
     more = point.after > point.before
-    if better not in ("higher", "lower"):
+    if better not in BETTER:
         return "higher" if more else "lower"
     return "faster" if more == (better == "higher") else "slower"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from railgauge.analysis.compare import BETTER
 from railgauge.catalogue.headlines import HEADLINES
 from railgauge.store import Store
 from railgauge.store.known import directed_metrics, planned_names
@@ -68,7 +69,7 @@ def read(store: Store, runs: Iterable[int]) -> Reading:
 
 def has_direction(series: Series) -> bool:
     """Tell whether more or less of it is better."""
-    return series.better in ("higher", "lower")
+    return series.better in BETTER
 
 
 def _chosen_series(store: Store, names: Mapping[int, Collection[CaseName]]) -> list[Series]:

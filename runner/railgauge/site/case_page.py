@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from railgauge.analysis.compare import BETTER
 from railgauge.cases import Case, case_name
 from railgauge.catalogue.headlines import HEADLINES
 from railgauge.comparison.history import Besides, Changed, History, Night, case_history
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 # Of a case without any headline metric, so many of its others: as `compare` does.
 _OTHERS = 4
-_DIRECTED = ("higher", "lower")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class CasePages:
         self, case: Case, plan: str, test: str, names: Sequence[str]
     ) -> Iterator[list[Series]]:
         there = self._there(case, plan, test, names)
-        return (those for those in there if those[-1].better in _DIRECTED)
+        return (those for those in there if those[-1].better in BETTER)
 
     def _there(
         self, case: Case, plan: str, test: str, names: Sequence[str]
