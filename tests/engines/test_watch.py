@@ -139,7 +139,8 @@ def test_cpu_time_and_interrupts_of_this_host_move(program: Path) -> None:
         before = watcher.snapshot("before")
         _spin(0.3)
         moved = differences(before, watcher.snapshot("after"))
-    assert moved["cpu/all/user"] >= 10
+    # Ticks are samples, and reading the clock is the kernel's time.
+    assert moved["cpu/all/user"] + moved["cpu/all/system"] >= 10
     assert moved["stat/context_switches"] > 0
     assert any(name.startswith("interrupt/") for name in moved)
     assert before["memory/MemTotal"] == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
