@@ -13,7 +13,7 @@ import click
 import yaml
 
 from railgauge.cases import expand
-from railgauge.cli.options import allow_large, database, hosts, margin
+from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
 from railgauge.cli.running import tell
 from railgauge.errors import InputError, RailgaugeError
 from railgauge.job import Request
@@ -37,6 +37,8 @@ class _Wish:
     where: str
     margin: float
     allow_large: bool
+    wait: float
+    keep_going: bool
     out: Path
     nodes: int | None
     nodelist: str | None
@@ -66,6 +68,8 @@ class _Wish:
 @database
 @margin
 @allow_large
+@wait
+@keep_going
 def submit(where: str, out: Path | None, dry_run: bool, inside: bool, **asked: Any) -> int:
     """Run PLAN in a Slurm job; where its time is too short, go on in the next one, on its nodes.
 
@@ -100,6 +104,8 @@ def _work(wish: _Wish) -> int:
             run=wish.run,
             allow_large=wish.allow_large,
             margin=wish.margin,
+            wait=wish.wait,
+            keep_going=wish.keep_going,
         )
         finished = execute(request)
         code = tell(request, finished)
@@ -199,6 +205,7 @@ def _command(wish: _Wish) -> list[str]:
         "--resume": wish.run,
         "--out": wish.out,
         "--margin": f"{wish.margin:g}s",
+        "--wait": f"{wish.wait:g}s",
         "--nodes": wish.nodes,
         "--nodelist": wish.nodelist,
         "--time": wish.time,
@@ -207,4 +214,5 @@ def _command(wish: _Wish) -> list[str]:
     }
     command += [f"{option}={value}" for option, value in given.items() if value is not None]
     command += [f"--sbatch-option={option}" for option in wish.options]
-    return command + ["--allow-large"] * wish.allow_large
+    command += ["--allow-large"] * wish.allow_large
+    return command + ["--keep-going"] * wish.keep_going

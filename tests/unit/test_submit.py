@@ -1,0 +1,48 @@
+"""`railgauge submit`: what the job is told."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+from click.testing import CliRunner
+
+from railgauge.cli.submitting import submit
+
+PLAN = """\
+railgauge: 1
+name: fabric
+hosts: {slurm: all}
+links: {fabric: all-pairs}
+tests:
+  - {name: stream, engine: udp, set: {mode: stream, duration: 1s}}
+"""
+
+
+def test_the_job_is_told_all_that_was_asked(tmp_path: Path) -> None:
+    plan, hosts = tmp_path / "plan.yaml", tmp_path / "hosts.yaml"
+    plan.write_text(PLAN)
+    hosts.write_text("hosts: {slurm: all}\n")
+    asked = [
+        *(str(plan), f"--hosts={hosts}", f"--db={tmp_path}/a.db", f"--out={tmp_path}/out"),
+        *("--nodes=4", "--time=02:00:00", "--partition=main", "--account=physics"),
+        *("--sbatch-option=--qos=high", "--sbatch-option=--comment=two words"),
+        *("--margin=90s", "--wait=30min", "--keep-going", "--allow-large"),
+    ]
+    done = CliRunner().invoke(submit, [*asked, "--dry-run"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    words = shlex.split(done.output.splitlines()[-1])
+    assert words[:6] == ["exec", sys.executable, "-m", "railgauge", "submit", "--inside"]
+    wanted, told = _parsed(asked), _parsed(words[5:])
+    assert told == {**wanted, "inside": True}
+    # Those that would exclude some of these, or say what the command is for.
+    usual = _parsed([])
+    silent = {name for name, value in wanted.items() if value == usual[name]}
+    assert silent == {"inside", "dry_run", "nodelist", "run"}
+
+
+def _parsed(arguments: list[str]) -> dict[str, object]:
+    context: click.Context = submit.make_context("submit", arguments)
+    return context.params
