@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from types import TracebackType
-from typing import Self
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine
 
-from railgauge.errors import RailgaugeError
 from railgauge.store import (
     baselines,
     extras,
@@ -28,10 +25,7 @@ from railgauge.store import (
     traces,
     write,
 )
-from railgauge.store.claim import claim_advisory, claim_file
-from railgauge.store.connect import connect
-from railgauge.store.explain import BUSY_SECONDS, explained
-from railgauge.store.migrate import migrate
+from railgauge.store.database import Database
 from railgauge.store.moments import Moment
 from railgauge.store.records import (
     Baseline,
@@ -59,70 +53,19 @@ from railgauge.store.replications import StoredReplication
 from railgauge.trace import Trace
 
 
-class Store:
-    """An open database, SQLite or PostgreSQL. To be used by one thread, and closed.
+class Store(Database):
+    """A database to write measurements to and to read them from.
 
     Every method raises StoreError when the database fails, InputError for a run it doesn't have.
     What a method has stored when it returns survives the end of this process.
     """
 
     def __init__(self, engine: Engine, name: str, busy_seconds: float) -> None:
-        self.name = name
-        self._busy_seconds = busy_seconds
-        self._engine = engine
+        super().__init__(engine, name, busy_seconds)
         self._runs: dict[int, write.OpenRun] = {}
         self._launches: WeakKeyDictionary[Launch, int] = WeakKeyDictionary()
         self._counters: dict[str, int] = {}
         self._together: Connection | None = None
-
-    @classmethod
-    def open(cls, where: str, *, create: bool = True, busy_seconds: float = BUSY_SECONDS) -> Store:
-        """Open the database at a path or URL, make it if it's missing, migrate it if it's old.
-
-        Without `create` a missing one is an InputError, and one that may not be written to
-        (an archived file) is opened for reading. `busy_seconds` is how long to wait for another
-        program that is writing to the same SQLite file.
-        """
-        engine, name = connect(where, create=create, busy_seconds=busy_seconds)
-        store = cls(engine, name, busy_seconds)
-        try:
-            with explained(name, busy_seconds):
-                migrate(engine, name, create=create)
-        except RailgaugeError:
-            store.close()
-            raise
-        return store
-
-    def close(self) -> None:
-        """Close the database; SQLite's log is written back into the file."""
-        with self._explained():
-            self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    @contextmanager
-    def claim(self, run_id: int) -> Iterator[None]:
-        """Have the run for this process alone while inside; InputError when another one has it.
-
-        Only claims exclude each other: whoever measures a run or goes on with one takes it. A claim
-        ends with its process, however that ends.
-        """
-        with self.reading() as connection:
-            read.find_run(connection, run_id)
-        with ExitStack() as claimed:
-            # Errors of what is done inside are not the claim's to explain.
-            with self._explained():
-                claimed.enter_context(self._claim(run_id))
-            yield
 
     def begin_run(
         self,
@@ -425,29 +368,11 @@ class Store:
         with self.reading() as connection:
             return replications.logged_cases(connection, run_id, most)
 
-    def _claim(self, run_id: int) -> AbstractContextManager[None]:
-        if self._engine.dialect.name == "sqlite":
-            return claim_file(self.name, run_id)
-        return claim_advisory(self._engine, run_id)
-
-    def _explained(self) -> AbstractContextManager[None]:
-        return explained(self.name, self._busy_seconds)
-
     def _open_run(self, run_id: int) -> write.OpenRun:
         if run_id not in self._runs:
             with self.reading() as connection:
                 self._runs[run_id] = read.open_run(connection, run_id)
         return self._runs[run_id]
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """Give one consistent view of the database, whatever is written meanwhile."""
-        with self._explained(), self._engine.connect() as connection:
-            if connection.dialect.name == "postgresql":
-                # SQLite's transactions are that of themselves.
-                connection.execution_options(isolation_level="REPEATABLE READ")
-            with connection.begin():
-                yield connection
 
     def _adding(self) -> AbstractContextManager[Connection]:
         return self.writing() if self._together is None else nullcontext(self._together)
@@ -456,11 +381,7 @@ class Store:
     def writing(self) -> Iterator[Connection]:
         """Give a transaction: all that is done inside is stored, or nothing."""
         try:
-            with (
-                self._explained(),
-                self._engine.connect().execution_options(writes=True) as connection,
-                connection.begin(),
-            ):
+            with super().writing() as connection:
                 yield connection
         except BaseException:
             # Some of them may have been given in this transaction.

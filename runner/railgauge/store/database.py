@@ -1,0 +1,106 @@
+"""An open database: transactions on it, and which of its runs are ours to measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import Connection, Engine
+
+from railgauge.errors import RailgaugeError
+from railgauge.store import read
+from railgauge.store.claim import claim_advisory, claim_file
+from railgauge.store.connect import connect
+from railgauge.store.explain import BUSY_SECONDS, explained
+from railgauge.store.migrate import migrate
+
+
+class Database:
+    """An open database, SQLite or PostgreSQL. To be used by one thread, and closed.
+
+    Every method raises StoreError when the database fails.
+    """
+
+    def __init__(self, engine: Engine, name: str, busy_seconds: float) -> None:
+        self.name = name
+        self._busy_seconds = busy_seconds
+        self._engine = engine
+
+    @classmethod
+    def open(cls, where: str, *, create: bool = True, busy_seconds: float = BUSY_SECONDS) -> Self:
+        """Open the database at a path or URL, make it if it's missing, migrate it if it's old.
+
+        Without `create` a missing one is an InputError, and one that may not be written to
+        (an archived file) is opened for reading. `busy_seconds` is how long to wait for another
+        program that is writing to the same SQLite file.
+        """
+        engine, name = connect(where, create=create, busy_seconds=busy_seconds)
+        opened = cls(engine, name, busy_seconds)
+        try:
+            with explained(name, busy_seconds):
+                migrate(engine, name, create=create)
+        except RailgaugeError:
+            opened.close()
+            raise
+        return opened
+
+    def close(self) -> None:
+        """Close the database; SQLite's log is written back into the file."""
+        with self._explained():
+            self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give one consistent view of the database, whatever is written meanwhile."""
+        with self._explained(), self._engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                # SQLite's transactions are that of themselves.
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a transaction: all that is done inside is stored, or nothing."""
+        with (
+            self._explained(),
+            self._engine.connect().execution_options(writes=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextmanager
+    def claim(self, run_id: int) -> Iterator[None]:
+        """Have the run for this process alone while inside; InputError when another one has it.
+
+        Only claims exclude each other: whoever measures a run or goes on with one takes it. A claim
+        ends with its process, however that ends.
+        """
+        with self.reading() as connection:
+            read.find_run(connection, run_id)
+        with ExitStack() as claimed:
+            # Errors of what is done inside are not the claim's to explain.
+            with self._explained():
+                claimed.enter_context(self._claim(run_id))
+            yield
+
+    def _claim(self, run_id: int) -> AbstractContextManager[None]:
+        if self._engine.dialect.name == "sqlite":
+            return claim_file(self.name, run_id)
+        return claim_advisory(self._engine, run_id)
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.name, self._busy_seconds)
