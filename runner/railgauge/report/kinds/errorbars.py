@@ -9,8 +9,11 @@ import numpy as np
 
 from railgauge.analysis import Summary, summarise
 from railgauge.errors import InputError
+from railgauge.report.figure import Scale
 from railgauge.report.figure_model import Errors, FigureSpec
-from railgauge.report.kinds.valued import counted, shown_statistic
+from railgauge.report.kinds.base import scale_of
+from railgauge.report.kinds.valued import base_unit, counted, shown_statistic, what
+from railgauge.report.number import best_unit
 from railgauge.report.statistic import LEAST_FOR_INTERVAL, value_of, words_of
 
 if TYPE_CHECKING:
@@ -70,6 +73,15 @@ def choose(figure: FigureSpec, shown: Sequence[Series]) -> Shown:
             " say y: {statistic: arithmetic_mean}"
         )
     return Shown(statistic, errors)
+
+
+def upright(figure: FigureSpec, every: Sequence[Series]) -> tuple[Shown, Scale, float]:
+    """Return what to show of `every` case, the y axis, and how many base units are one of its."""
+    shown = choose(figure, every)
+    base = base_unit(figure, shown.statistic, every)
+    title = what(figure.metric, shown.statistic, figure.y.statistic == "mean")
+    best = best_unit(base, np.concatenate([one.values for one in every]).tolist())
+    return shown, *scale_of(figure, figure.y, title, base, best, log=False)
 
 
 def point(one: Series, shown: Shown) -> Point | None:

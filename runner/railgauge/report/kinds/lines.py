@@ -16,7 +16,6 @@ from railgauge.report.figure_model import FigureSpec
 from railgauge.report.kinds import errorbars, valued
 from railgauge.report.kinds.base import Kind, Line, Shows, scale_of
 from railgauge.report.kinds.limits import beyond, crosses, refuse_unseen
-from railgauge.report.number import best_unit
 from railgauge.report.statistic import record
 
 if TYPE_CHECKING:
@@ -34,11 +33,7 @@ def _draw(
     axis = axis_of(figure.x.axis)
     x, per_x = scale_of(figure, figure.x, axis.title, axis.unit, log=False)
     every = [one for line in lines for one in line.members]
-    shown = errorbars.choose(figure, every)
-    base = valued.base_unit(figure, shown.statistic, every)
-    title = valued.what(figure.metric, shown.statistic, figure.y.statistic == "mean")
-    best = best_unit(base, np.concatenate([one.values for one in every]).tolist())
-    y, per_y = scale_of(figure, figure.y, title, base, best, log=False)
+    shown, y, per_y = errorbars.upright(figure, every)
     plotted, summary, records = [], [], []
     found: list[errorbars.Point] = []
     missing: list[float] = []
