@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import gc
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +10,7 @@ from typing import NamedTuple
 
 from railgauge.cases import Case, ExpandedTest, case_name
 from railgauge.catalogue import Catalogue
+from railgauge.collector import collector_off
 from railgauge.packing import Packer
 from railgauge.plan.model import Test
 
@@ -100,7 +99,7 @@ class Schedule:
         self._concurrency = concurrency
         self._seed = seed
         self._done = {key: frozenset(numbers) for key, numbers in (done or {}).items()}
-        with _collector_off():
+        with collector_off():
             self._parts = [_part(each, self._done) for each in tests]
 
     @property
@@ -143,7 +142,7 @@ class Schedule:
                 if self._concurrency == 1:
                     yield from ((dispatch,) for dispatch in block)
                 elif block:
-                    with _collector_off():
+                    with collector_off():
                         packed = [tuple([block[at] for at in each]) for each in packer.pack(block)]
                     yield from packed
 
@@ -159,7 +158,7 @@ class Schedule:
         for number in range(1, test.most + 1):
             if is_open is not None and not any(w.replications and is_open(w) for w in wholes):
                 return
-            with _collector_off():
+            with collector_off():
                 if test.order == "random":
                     # Each block from its own seed: it is the same whatever came before it.
                     order = list(range(len(wholes)))
@@ -216,23 +215,8 @@ def schedule(
 ) -> list[Round]:
     """Return all the rounds that a Schedule has where every case takes its most replications."""
     lazy = Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, done=done)
-    with _collector_off():
+    with collector_off():
         return list(lazy.rounds())
-
-
-@contextlib.contextmanager
-def _collector_off() -> Iterator[None]:
-    """Keep Python from looking for cycles among millions of new tuples that have none.
-
-    It looks again and again as they grow in number, and takes three times as long as making them.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from railgauge.analysis import Change, Compared, Side, compare_all
 from railgauge.analysis.compare import BETTER
 from railgauge.cases import Case
+from railgauge.collector import collector_off
 from railgauge.comparison.matching import Pair, Two, Union, match, union
 from railgauge.comparison.reading import Reading, has_direction
 from railgauge.comparison.select import Selection
@@ -118,6 +119,7 @@ class Comparison:
         return {change: counted[change] for change in ORDER if counted[change]}
 
 
+@collector_off()
 def compare(reading: Reading, first: Selection, second: Selection) -> Comparison:
     """Hold the second side's cases against the first's; `reading` has the runs of both."""
     sides = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from railgauge.analysis.compare import BETTER
 from railgauge.catalogue.headlines import HEADLINES
+from railgauge.collector import collector_off
 from railgauge.store import Store
 from railgauge.store.known import directed_metrics, planned_names
 from railgauge.store.records import PlannedCase, Series
@@ -38,6 +39,7 @@ class Reading:
         )
 
 
+@collector_off()
 def read(store: Store, runs: Iterable[int]) -> Reading:
     """Read what is judged of these runs: each case's headline metrics or, without any, its first.
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, func, select
 
 from railgauge.cases import Case
+from railgauge.collector import collector_off
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
 from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import Series
@@ -111,7 +110,7 @@ def all_series(
     """Return the series of all the runs: by run, then by the order of its cases and metrics."""
     # Runs of one plan share their cases, which take longer to build than their values to read.
     known: dict[int, Case] = {}
-    with _no_garbage_collection():
+    with collector_off():
         return [found for run in runs for found in _run_series(connection, run, metrics, known)]
 
 
@@ -286,18 +285,3 @@ def _rows(
     connection: Connection, query: Select[*tuple[Any, ...]], run_id: int, metric_id: int
 ) -> Iterable[tuple[Any, ...]]:
     return fetch(connection, query, run_id=run_id, metric_id=metric_id)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Keep the collector from walking through all of what is being built, again and again.
-
-    It finds nothing there, as records hold no cycles, and takes a third of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
