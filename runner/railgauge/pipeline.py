@@ -32,8 +32,9 @@ from railgauge.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.execution import Execution, Namer, Setting, Totals
+from railgauge.execution import Execution, Namer, Setting
 from railgauge.holding import announce, hold
+from railgauge.interrupts import asking
 from railgauge.job import Finished, Job, Request
 from railgauge.observing import Observing, Scene
 from railgauge.observing.opening import closing, set_scene
@@ -244,16 +245,21 @@ def perform(job: Job) -> Finished:
     judge.leave_out(job.skipped)
     setting = _setting(job)
     execution = Execution(store, job.run, job.request.observer, setting, judge)
-    totals = Totals()
+    totals = execution.totals
+
+    def stop() -> None:
+        totals.stopped = True
+
     if job.schedule:
         most = extent(job.schedule.dispatches)
-        with _saying_how_to_go_on(job):
-            totals = execution.run(job.schedule.rounds(judge.is_open), most)
+        # Who stops it while nothing is measured any more waits for the end, which is near.
+        with asking(stop), _saying_how_to_go_on(job):
+            execution.run(job.schedule.rounds(judge.is_open), most)
             totals.asked += job.left_out
             totals.missing += job.left_out
             if job.scene is not None and not (totals.stopped or totals.out_of_time):
                 _log_idle(job, job.scene, "after")
-        store.finish_run(job.run, "interrupted" if totals.missing else "complete")
+            store.finish_run(job.run, "interrupted" if totals.missing else "complete")
     elif store.run(job.run).state != "complete":
         # All that is left was skipped, or it was killed after its last replication.
         store.finish_run(job.run, "complete")

@@ -1,10 +1,13 @@
-"""What a controller that is stopped leaves of other people's programs on this machine: nothing."""
+"""What a controller that is stopped leaves: none of others' programs here, and a run that ended."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,3 +56,32 @@ def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
     assert sleeps.ended()
     assert "Traceback" not in output
     assert controller.returncode == (-number if number == signal.SIGKILL else 130)
+
+
+def test_a_run_that_is_stopped_after_its_last_replication_is_complete(tmp_path: Path) -> None:
+    """What may follow, half a second of the idle machine's log, is waited for."""
+    (tmp_path / "plan.yaml").write_text(PLAN.format(command="true") + "    replications: 1\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as controller:
+        while not _stored(tmp_path, "replication"):
+            assert controller.poll() is None
+            time.sleep(0.01)
+        controller.send_signal(signal.SIGTERM)
+        output, _ = controller.communicate(timeout=30)
+    assert controller.returncode == 0, output
+    assert "1 measured" in output
+    assert _stored(tmp_path, "run WHERE state = 'complete'") == 1
+
+
+def _stored(folder: Path, rows: str) -> int:
+    with contextlib.closing(sqlite3.connect(folder / "railgauge.db")) as database:
+        try:
+            (count,) = database.execute(f"SELECT count(*) FROM {rows}").fetchone()
+        except sqlite3.OperationalError:
+            return 0
+    return int(count)
