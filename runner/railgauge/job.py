@@ -100,7 +100,7 @@ class Finished:
     `missing` left out with the `lost` hosts, or because it was `out_of_time` (`over_budget` where
     that was the plan's own time); `failed` counts all failed replications of the run. Each case
     that was `skipped` has a reason there. `unsettled` are those that ended before they got within
-    the share that their rule asks for.
+    the share that their rule asks for. It was `stopped` by the user when all was measured.
     """
 
     run: int
@@ -115,3 +115,4 @@ class Finished:
     skipped: tuple[str, ...] = ()
     unsettled: tuple[Unsettled, ...] = ()
     over_budget: bool = False
+    stopped: bool = False

@@ -281,6 +281,7 @@ def perform(job: Job) -> Finished:
         tuple(job.skipped.values()),
         _unsettled(job, judge),
         totals.out_of_time and setting.final,
+        totals.stopped and not totals.out_of_time,
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -317,6 +320,27 @@ def test_a_gate_that_was_stopped_notifies_too(lanes: Lanes) -> None:
     said += process.communicate(timeout=120)[1]
     assert process.returncode == 130, said
     assert re.fullmatch(r".*: no verdict: stopped.*\n130\n", note.read_text(), re.DOTALL)
+
+
+def test_a_gate_that_is_stopped_when_all_is_measured_measures_nothing_again(lanes: Lanes) -> None:
+    plan, database = lanes.folder / "plan.yaml", lanes.folder / "railgauge.db"
+    plan.write_text(plan.read_text().replace(", system_log: off", ""))
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.9e9)
+    with (
+        subprocess.Popen(
+            [*COMMAND, "gate", str(plan), "--db", str(database)], stderr=subprocess.PIPE, text=True
+        ) as process,
+        contextlib.closing(sqlite3.connect(database)) as stored,
+    ):
+        while stored.execute("SELECT count(*) FROM replication").fetchone() != (60,):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "stopped" in said
+    assert [(run["state"], run["asked"]) for run in lanes.runs()] == [("complete", 30)] * 2
 
 
 @pytest.fixture

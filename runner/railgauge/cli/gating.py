@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -231,6 +232,11 @@ def _judge(
     problems = _problems(finished, "")
     unconfirmed: tuple[Result, ...] = ()
     if wish.confirm and not finished.out_of_time and (again := suspects(compared)):
+        if finished.stopped:
+            raise InterruptedRunError(
+                "stopped before what looks slower was measured once more; as it is, it is told by: "
+                f"railgauge compare {shlex.quote(wish.baseline or plan)} {finished.run}"
+            )
         second = _measured_again(wish, again, problems)
         if second is not None:
             # What is judged of a case is said by all the runs together.
