@@ -22,6 +22,7 @@ from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.junit import junit
 from railgauge.report.verdicts.markdown import escaped, markdown
 from railgauge.report.verdicts.text import verdict_lines
+from railgauge.report.verdicts.words import quantities
 
 CATALOGUE = load_catalogue()
 HOSTILE = "a\nb\r<c>&d|e%f::g,h`*_[]\"'\u202e\u0007\x85\ud800\ufffe\u2028]]>"
@@ -193,6 +194,16 @@ def test_a_change_of_almost_nothing_is_not_told_as_none(database: Path):
     (told, *_) = [line for line in verdict_lines(verdict(database), CATALOGUE) if "×" in line]
     assert "×0.9997 (0.9997 to 0.9997)" in told
     assert "slower; -0.03 %, probably between -0.03 and -0.03 %" in told
+
+
+@pytest.mark.parametrize("unit", ["", "1"])
+def test_a_number_without_a_unit_has_nothing_behind_it(database: Path, unit: str):
+    add_run(database, {1: noisy()})
+    add_run(database, {1: noisy()})
+    (one,) = verdict(database).comparison.results
+    before, after = quantities(replace(one, unit=unit))
+    assert before.isdigit()
+    assert after.isdigit()
 
 
 def test_why_there_is_not_enough_data_is_told_where_all_is_asked_for(mixed: Verdict):

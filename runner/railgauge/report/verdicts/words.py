@@ -125,7 +125,7 @@ def quantities(result: Result) -> tuple[str, str]:
         size = abs(value) / float(per_unit)
         digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
         number = shown(value, per_unit, digits)
-        written.append(number if unit == "1" else f"{number} {visible(unit)}")
+        written.append(number if unit in ("", "1") else f"{number} {visible(unit)}")
     return written[0], written[1]
 
 
