@@ -74,6 +74,7 @@ layers: setup-dev
 schema: setup
 	$(MAKE) -C engines describe OUT=../schema/engines.json
 	$(BIN)/python -m railgauge.plan.schema_files schema
+	$(BIN)/python -m railgauge.store.schema_file schema
 	$(BIN)/python -m railgauge.testbed.schema_file schema
 	$(BIN)/python -m railgauge.report.schema_file schema
 

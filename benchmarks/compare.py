@@ -13,7 +13,7 @@ import sys
 import time
 
 import numpy as np
-from comparison_samples import KINDS, false_alarms, found_slower, normal
+from tests.support.comparison_samples import KINDS, false_alarms, found_slower, normal
 
 from railgauge.analysis import Side, compare_all
 

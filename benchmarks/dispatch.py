@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import sshlab
+from tests.support import sshlab
 
 from railgauge.cases import Case, expand
 from railgauge.catalogue import Catalogue

@@ -5,40 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
-
-from disturbance import Disturbance
+from tests.support.own_machine import separate
 
 T = TypeVar("T")
-RERUNS = 2
-UNITS = Path(__file__).parent / "unit"
-# Machines are held for a run, and several test sessions may share one.
-os.environ["RAILGAUGE_LOCK"] = f"railgauge-test-{os.getpid()}"
 
-_disturbance = Disturbance()
-
-
-def _again(item: pytest.Item) -> bool:
-    """Whether a test that failed may run again: others had the CPUs, or it looks at a live machine.
-
-    A live machine is a sample: the latter is good for one more try, not two.
-    """
-    live = UNITS not in item.path.parents
-    return _disturbance.seen() or (live and item.execution_count == 1)  # type: ignore[attr-defined]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        item.add_marker(pytest.mark.flaky(reruns=RERUNS, condition=partial(_again, item)))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup() -> None:
-    _disturbance.begin()
+separate()
 
 
 def _require(condition: object, what: str) -> None:

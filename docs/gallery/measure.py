@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 from make import load
-from zc_samples import store_zc
+from tests.support.zc_samples import store_zc
 
 from railgauge.catalogue import load_catalogue
 from railgauge.report.spec import load_spec

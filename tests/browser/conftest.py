@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from browsing import CHROMIUM, HOSTILE, PLAN, RATES, SPEC, Tab, railgauge
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from tests.support.browsing import CHROMIUM, HOSTILE, PLAN, RATES, SPEC, Tab, railgauge
 
 
 @pytest.fixture(scope="session")

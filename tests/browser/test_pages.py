@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from browsing import HOSTILE, Tab
 from playwright.sync_api import Locator, Page, expect
+from tests.support.browsing import HOSTILE, Tab
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
 DATAGRAM, LINK, SMALL, LARGE = range(4)

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from wire import PATIENCE, Wire
+from tests.support.wire import PATIENCE, Wire
 
 PLAIN = ("--congestion=system", "--mode=connect")
 TIME_WAIT = "06"

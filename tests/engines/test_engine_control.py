@@ -9,7 +9,7 @@ import socket
 import struct
 
 import pytest
-from wire import Wire
+from tests.support.wire import Wire
 
 ENGINES = ["udp", "tcp"]
 SHORT = {

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-from conftest import Engines, Running
+from tests.support.engine_lab import Engines, Running
 
 MIB = 1 << 20
 # Refuses io_uring_setup (425 on every architecture) with EPERM, as containers do, and becomes the

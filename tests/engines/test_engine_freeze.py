@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from between import Between
-from wire import PATIENCE, Wire
+from tests.support.between import Between
+from tests.support.wire import PATIENCE, Wire
 
 OPTIONS = {
     ("udp", "stream"): (),

@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 
 import pytest
-from between import Between, Change, Fields, fields_of, frame
-from wire import Wire
+from tests.support.between import Between, Change, Fields, fields_of, frame
+from tests.support.wire import Wire
 
 ENGINES = ["udp", "tcp"]
 TO_CLIENT = ["WELCOME", "SETTINGS", "TIME_IS", "READY", "RESULT"]

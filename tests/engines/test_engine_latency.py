@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from echo_peer import EchoPeer
+from tests.support.echo_peer import EchoPeer
 
 ENGINES = ["udp", "tcp"]
 POLLS = ["block", "busy"]

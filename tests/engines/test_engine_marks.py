@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
-import ranks
-
-from conftest import Engines, Outcome, Running
+from tests.support import ranks
+from tests.support.engine_lab import Engines, Outcome, Running
 
 SLOW = 1.0  # seconds
 MODES = [

@@ -9,11 +9,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import long_way
 import pytest
-import ranks
-
-from conftest import ROOT, Engines, Event, Outcome, Running
+from tests.support import long_way, ranks
+from tests.support.engine_lab import ROOT, Engines, Event, Outcome, Running
 
 PREFIXES = [p for p in (sys.prefix, "/usr") if (Path(p) / "bin/mpicc").exists()]
 if os.environ.get("RAILGAUGE_SANITIZE"):

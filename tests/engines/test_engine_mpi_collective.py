@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import ranks
-
-from conftest import Engines, Outcome
+from tests.support import ranks
+from tests.support.engine_lab import Engines, Outcome
 
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall")
 LINK_SHARE = {"allreduce": 2 * 2 / 3, "allgather": 2 / 3, "alltoall": 2 / 3}

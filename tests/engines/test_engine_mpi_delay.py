@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import ranks
-import wire_lab
-
-from conftest import Engines
+from tests.support import ranks, wire_lab
+from tests.support.engine_lab import Engines
 
 DELAY = 0.005  # seconds, one way
 AGENT = """\

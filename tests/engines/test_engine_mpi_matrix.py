@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import ranks
-
-from conftest import Engines, Outcome
+from tests.support import ranks
+from tests.support.engine_lab import Engines, Outcome
 
 BRIEF = ("--size=4KiB", "--pair-time=5ms")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-import ranks
-
-from conftest import Engines, Outcome
+from tests.support import ranks
+from tests.support.engine_lab import Engines, Outcome
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import long_way
 import pytest
+from tests.support import long_way
 
 # Present wherever TCP is.
 PLAIN = "--congestion=reno"

@@ -6,7 +6,7 @@ import random
 import socket
 
 import pytest
-from tcp_sink import Sink
+from tests.support.tcp_sink import Sink
 
 PLAIN = "--congestion=system"
 TOKEN = bytes.fromhex("00112233445566ff")

@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
-from tcp_sink import Sink
+from tests.support.tcp_sink import Sink
 
 SENDS = ["send", "write", "sendfile", "zerocopy", "splice"]
 PLAIN = "--congestion=system"

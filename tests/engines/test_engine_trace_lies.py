@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 
 import pytest
-from between import Between, Change, fields_of, frame
-from wire import Wire
+from tests.support.between import Between, Change, fields_of, frame
+from tests.support.wire import Wire
 
 TRACED = ("--trace=20", "--count=20", "--sockbuf=256KiB", "--replications=1")
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from stream_peer import TOKEN, StreamClient, StreamServer, datagram, encode, number_of
+from tests.support.stream_peer import TOKEN, StreamClient, StreamServer, datagram, encode, number_of
 
 from railgauge import trace as traces
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wire import PATIENCE
+from tests.support.wire import PATIENCE
 
 Event = dict[str, Any]
 NUMBERS = itertools.count(1)

@@ -14,8 +14,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from soak_lab import ANYHOW, CPUS, LOCK, Marker, Soak, are_gone, children, table, try_again
-from wire import PATIENCE
+from tests.support.soak_lab import (
+    ANYHOW,
+    CPUS,
+    LOCK,
+    Marker,
+    Soak,
+    are_gone,
+    children,
+    table,
+    try_again,
+)
+from tests.support.wire import PATIENCE
 
 BURN = "while True: pass"
 Start = Callable[..., Soak]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from watcher import FIXTURES, PATIENCE, Marker, Watcher, differences
+from tests.support.watcher import FIXTURES, PATIENCE, Marker, Watcher, differences
 
 SEND = """
 import socket, sys

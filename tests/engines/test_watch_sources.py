@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from watcher import FIXTURES, Watcher, differences
+from tests.support.watcher import FIXTURES, Watcher, differences
 
 
 @pytest.fixture

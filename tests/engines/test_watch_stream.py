@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import long_way
 import pytest
-from watcher import Event, Watcher, differences
+from tests.support import long_way
+from tests.support.watcher import Event, Watcher, differences
 
 LEFT, RIGHT = "10.97.0.1", "10.97.0.2"
 NAME = "rail-watch-stream"  # in each namespace one of its own

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import wire_lab
-from wire_lab import DEVICE, RIGHT, Lab, Relay
+from tests.support import wire_lab
+from tests.support.wire_lab import DEVICE, RIGHT, Lab, Relay
 
 ETHERNET = 24  # bytes on the wire beside a frame
 HEADERS = 14 + 20 + 8  # of a UDP datagram's frame

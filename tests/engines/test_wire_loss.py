@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import wire_lab
-from wire_lab import RIGHT, Lab
+from tests.support import wire_lab
+from tests.support.wire_lab import RIGHT, Lab
 
 from railgauge import trace
 

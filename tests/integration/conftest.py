@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
-import slurmlab
-import sshlab
+from tests.support import slurmlab, sshlab
 
 
 @pytest.fixture(scope="session")

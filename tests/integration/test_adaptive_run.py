@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boxes import Box, new_name
+from tests.support.boxes import Box, new_name
 
 from railgauge.analysis import StopRule, narrow_enough
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sshlab import Lab
+from tests.support.sshlab import Lab
 
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.errors import BuildError

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sshlab import Lab, LabHost, ip
+from tests.support.sshlab import Lab, LabHost, ip
 
 from railgauge.doctor.diagnosis import Diagnosis
 from railgauge.doctor.examine import examine

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-import snmplab
+from tests.support import snmplab
 
 from railgauge.equipment.path_counters import PathCounters
 from railgauge.errors import InputError

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from boxes import COMMAND
+from tests.support.boxes import COMMAND
 
 PLAN = """\
 railgauge: 1

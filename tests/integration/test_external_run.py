@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boxes import COMMAND, Box, new_name
+from tests.support.boxes import COMMAND, Box, new_name
 
 TESTBED = """\
 hosts: [n1, n2]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sshlab import Lab
+from tests.support.sshlab import Lab
 
 # Whatever a shell, a terminal or an encoding could take for its own.
 AWKWARD = "a 'b' \"c\" $HOME `id` \\n \\\\ %s {{x}} !1 ; é → 😀\ttab\n\n#end"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sshlab import Lab, LabHost
+from tests.support.sshlab import Lab, LabHost
 
 from railgauge import facts
 from railgauge.transport.ssh import SshTransport

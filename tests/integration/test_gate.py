@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import boxes
 import pytest
-import sshlab
-from boxes import COMMAND, Box
+from tests.support import boxes, sshlab
+from tests.support.boxes import COMMAND, Box
 
 _ENGINE = """\
 railgauge_engine: 1

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sshlab
-from sshlab import Lab
+from tests.support import sshlab
+from tests.support.sshlab import Lab
 
 PATIENCE = 180
 TEST = "{name: t, engine: udp, set: {mode: latency, duration: %s}, replications: %d}"

@@ -16,11 +16,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import clusterlab
 import pytest
-import sshlab
-from clusterlab import NAMES, Cluster, come_to_an_end, programs, signal_programs, traffic
-from sshlab import LabHost
+from tests.support import clusterlab, sshlab
+from tests.support.clusterlab import (
+    NAMES,
+    Cluster,
+    come_to_an_end,
+    programs,
+    signal_programs,
+    traffic,
+)
+from tests.support.sshlab import LabHost
 
 TIMES = int(os.environ.get("RAILGAUGE_LOST_HOSTS_TIMES", "1"))
 REPLICATIONS = 3

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boxes import COMMAND, Box, new_name
+from tests.support.boxes import COMMAND, Box, new_name
 
 HOSTS = ("n1", "n2", "n3")
 # The last host's port carries a twentieth of what the others' do.

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import clusterlab
 import pytest
-import sshlab
 import yaml
-from clusterlab import Cluster
-from slurmlab import SlurmLab
+from tests.support import clusterlab, sshlab
+from tests.support.clusterlab import Cluster
+from tests.support.slurmlab import SlurmLab
 
 ROOT = Path(__file__).resolve().parents[2]
 NIGHTLY = ROOT / "docs" / "nightly"

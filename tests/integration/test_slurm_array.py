@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from slurmlab import SlurmLab
+from tests.support.slurmlab import SlurmLab
 
 PLAN = """\
 railgauge: 1

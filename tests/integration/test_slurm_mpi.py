@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from slurmlab import SlurmLab
+from tests.support.slurmlab import SlurmLab
 
 PLAN = """\
 railgauge: 1

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from slurmlab import SlurmLab
+from tests.support.slurmlab import SlurmLab
 
 PLAN = """\
 railgauge: 1

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sshlab import Lab, keygen
+from tests.support.sshlab import Lab, keygen
 
 from railgauge.errors import HostUnreachableError
 from railgauge.transport.base import run

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from foreign import TwoSleeps
-from sshlab import PORT, Lab, LabHost, ip
+from tests.support.foreign import TwoSleeps
+from tests.support.sshlab import PORT, Lab, LabHost, ip
 
 from railgauge.store import Store
 

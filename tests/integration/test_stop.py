@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from foreign import TwoSleeps
+from tests.support.foreign import TwoSleeps
 
 PLAN = """\
 railgauge: 1

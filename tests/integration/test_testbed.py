@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import boxes
 import pytest
-import sshlab
-from boxes import Box
+from tests.support import boxes, sshlab
+from tests.support.boxes import Box
 
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.errors import EnvironmentFailedError, HostUnreachableError

@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import boxes
 import pytest
-import sshlab
-from boxes import Box
+from tests.support import boxes, sshlab
+from tests.support.boxes import Box
 
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.transport.local import LocalTransport

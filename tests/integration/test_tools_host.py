@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from boxes import COMMAND, Box
+from tests.support.boxes import COMMAND, Box
 
 PLAN = """\
 railgauge: 1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from boxes import Box, new_name, traces
+from tests.support.boxes import Box, new_name, traces
 
 PLAN = """\
 railgauge: 1

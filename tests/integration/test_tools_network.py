@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from boxes import Box, new_name, traces
+from tests.support.boxes import Box, new_name, traces
 
 RATE = 200e6
 ROUND_TRIP = 2e-3

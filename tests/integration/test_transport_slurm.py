@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from slurmlab import SlurmLab
+from tests.support.slurmlab import SlurmLab
 
 from railgauge.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.plan.model import Host

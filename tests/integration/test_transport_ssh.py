@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from paramiko.hostkeys import HostKeys
-from sshlab import PORT, Lab, keygen
+from tests.support.sshlab import PORT, Lab, keygen
 
 from railgauge.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
 from railgauge.plan.model import Host

@@ -11,10 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import boxes
 import pytest
-import sshlab
-from boxes import Box
+from tests.support import boxes, sshlab
+from tests.support.boxes import Box
 
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.transport.base import Process

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from postgres_lab import make_database, postgres_folder, postgres_server
+from tests.support.postgres_lab import make_database, postgres_folder, postgres_server
 
 _numbers = itertools.count()
 

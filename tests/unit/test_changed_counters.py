@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from store_samples import logged, system_log
-from verdict_samples import add_run, lane
+from tests.support.store_samples import logged, system_log
+from tests.support.verdict_samples import add_run, lane
 
 from railgauge.comparison.counters import CounterChange, changed_counters
 from railgauge.comparison.rates import FREQUENCY, rates

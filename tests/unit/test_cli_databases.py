@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from copy_samples import fill
-from store_samples import METRICS, MOMENT, RUN, case, measured, planned
+from tests.support.copy_samples import fill
+from tests.support.store_samples import METRICS, MOMENT, RUN, case, measured, planned
 
 from railgauge.cli import cli
 from railgauge.errors import InputError

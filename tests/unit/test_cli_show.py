@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from store_samples import LAUNCH, METRICS, MOMENT, RUN, case
+from tests.support.store_samples import LAUNCH, METRICS, MOMENT, RUN, case
 
 from railgauge.cli import cli
 from railgauge.store import Store

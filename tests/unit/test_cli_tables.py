@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from matrix_data import rates, store_matrix
 from numpy.typing import NDArray
-from postgres_lab import make_database
+from tests.support.matrix_data import rates, store_matrix
+from tests.support.postgres_lab import make_database
 
 from railgauge.catalogue import load_catalogue
 from railgauge.cli import cli

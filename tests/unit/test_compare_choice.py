@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from store_samples import LAUNCH, MOMENT, RUN, failed
-from verdict_samples import add_run, lane, noisy, verdict
+from tests.support.store_samples import LAUNCH, MOMENT, RUN, failed
+from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.comparing import compare

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from store_samples import RUN, SUSPICIONS, measured
-from verdict_samples import add_run, lane, noisy, verdict
+from tests.support.store_samples import RUN, SUSPICIONS, measured
+from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.cli.comparing import compare
 from railgauge.comparison.select import select

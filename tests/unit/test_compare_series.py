@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from comparison_samples import autocorrelated, compared, drifting_much, normal
+from tests.support.comparison_samples import autocorrelated, compared, drifting_much, normal
 
 from railgauge.analysis import Side, compare_all
 

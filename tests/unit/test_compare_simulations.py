@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from comparison_samples import (
+from tests.support.comparison_samples import (
     autocorrelated,
     bimodal,
     coarse_clock,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from verdict_samples import lane, noisy
+from tests.support.verdict_samples import lane, noisy
 
 from railgauge.comparison.compare import Comparison, Result, compare
 from railgauge.comparison.confirm import cases_of, confirmed, suspects

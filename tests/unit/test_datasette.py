@@ -20,8 +20,8 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 import yaml
-from export_samples import HOSTILE, fill_export
-from store_samples import (
+from tests.support.export_samples import HOSTILE, fill_export
+from tests.support.store_samples import (
     METRICS,
     MOMENT,
     RUN,

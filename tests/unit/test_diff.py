@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
 
 from railgauge.cases import Case
 from railgauge.cli.diffing import diff

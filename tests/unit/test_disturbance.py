@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from disturbance import LATE, Disturbance
+from tests.support.disturbance import LATE, Disturbance
 
 
 def test_a_thread_that_is_kept_from_waking_is_seen() -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
-from export_samples import fill_export
-from store_samples import LAUNCH, METRICS, RUN, case, measured, planned
+from tests.support.export_samples import fill_export
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
 from railgauge.cli import cli
 from railgauge.errors import EnvironmentFailedError, InputError

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from export_samples import fill_export
-from store_samples import LAUNCH, METRICS, RUN, case, measured, pair, planned, suspect
+from tests.support.export_samples import fill_export
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, pair, planned, suspect
 
 from railgauge.catalogue import load_catalogue
 from railgauge.cli import cli

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from railgauge.facts import SOURCES
-from railgauge.facts.asking import split
-
-_ANSWERS = Path(__file__).parents[1] / "fixtures" / "facts"
-
-
-def facts_of(name: str) -> dict[str, str]:
-    files = split((_ANSWERS / f"{name}.txt").read_text().splitlines())
-    found: dict[str, str] = {}
-    for source in SOURCES:
-        found |= source.parse(files)
-    return found
+from tests.support.facts_samples import facts_of
 
 
 def some(found: dict[str, str], before: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from verdict_samples import add_run, lane, noisy, verdict
+from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.catalogue import load_catalogue
 from railgauge.comparison.verdict import Verdict

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from history_samples import FACTS, NIGHTLY, Database
-from store_samples import LAUNCH, METRICS, case, measured, planned
+from tests.support.history_samples import FACTS, NIGHTLY, Database
+from tests.support.store_samples import LAUNCH, METRICS, case, measured, planned
 
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.history import history

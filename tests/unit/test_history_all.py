@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from history_samples import NIGHTLY, Database
-from store_samples import LAUNCH, case, measured, planned
+from tests.support.history_samples import NIGHTLY, Database
+from tests.support.store_samples import LAUNCH, case, measured, planned
 
 from railgauge.cases import Case
 from railgauge.store import Store

@@ -16,7 +16,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from published_samples import fill, plain, publish
+from tests.support.published_samples import fill, plain, publish
 
 from railgauge.report.characters import acts, visible
 from railgauge.report.gnuplot import find_gnuplot

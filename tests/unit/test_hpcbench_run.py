@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hpcbench_samples import OUTPUTS, SAMPLES, SCREENS
+from tests.support.hpcbench_samples import OUTPUTS, SAMPLES, SCREENS
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.catalogue import Catalogue, load_catalogue

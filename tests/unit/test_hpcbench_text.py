@@ -9,8 +9,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hpcbench_samples import LOGS, OUTPUTS, SAMPLES, SCREENS, latencies, log_files, tables
 from hypothesis import HealthCheck, given, settings
+from tests.support.hpcbench_samples import (
+    LOGS,
+    OUTPUTS,
+    SAMPLES,
+    SCREENS,
+    latencies,
+    log_files,
+    tables,
+)
 
 from railgauge.errors import FileProblems, InputError, RailgaugeError
 from railgauge.hpcbench.log_read import read_log

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.report.appendix.collect import Appendix
 from railgauge.report.contents import Part, Passage

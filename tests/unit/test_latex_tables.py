@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from latex_lab import alone, pages_of, run
-from report_data import series
+from tests.support.latex_lab import alone, pages_of, run
+from tests.support.report_data import series
 
 from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.pivot import build

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from watch_samples import log
+from tests.support.watch_samples import log
 
 from railgauge.cases import Case
 from railgauge.catalogue import load_catalogue

@@ -15,7 +15,17 @@ from types import ModuleType
 import duckdb
 import numpy as np
 import pytest
-from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, failed, measured, planned, suspect
+from tests.support.store_samples import (
+    LAUNCH,
+    METRICS,
+    MOMENT,
+    RUN,
+    case,
+    failed,
+    measured,
+    planned,
+    suspect,
+)
 
 from railgauge.exporting.export import export
 from railgauge.store import Store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_facts_hosts import facts_of
+from tests.support.facts_samples import facts_of
 
 from railgauge.peaks import Peak, host_peaks, link_peak, why_none
 from railgauge.plan.peaks import RESOURCES, ByteRate, Peaks, Time

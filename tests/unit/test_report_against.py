@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.analysis import difference_interval, ratio_interval
 from railgauge.catalogue import load_catalogue

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from latex_lab import alone, pages_of
+from tests.support.latex_lab import alone, pages_of
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.catalogue import load_catalogue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import InputError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.analysis import ratio_interval, summarise
 from railgauge.catalogue import load_catalogue

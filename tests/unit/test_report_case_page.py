@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from log_samples import system_log
+from tests.support.log_samples import system_log
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.catalogue import load_catalogue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from log_samples import system_log
+from tests.support.log_samples import system_log
 
 from railgauge.report.casepage.counters import Counters
 from railgauge.report.casepage.cpus import cpu_sheet

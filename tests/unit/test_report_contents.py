@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from report_data import store_traces, trace
+from tests.support.report_data import store_traces, trace
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import FileProblems

@@ -6,7 +6,7 @@ import csv
 import io
 
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.report.csvfile import render_csv
 from railgauge.report.model import CellSpec, TableSpec

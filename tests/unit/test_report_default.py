@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from report_data import series
-from store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case, measured, planned
+from tests.support.report_data import series
+from tests.support.store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case, measured, planned
 
 from railgauge.errors import InputError
 from railgauge.report.beside import read_beside

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from figure_data import MIDNIGHT
-from report_data import store_traces, trace
+from tests.support.figure_data import MIDNIGHT
+from tests.support.report_data import store_traces, trace
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.catalogue import load_catalogue

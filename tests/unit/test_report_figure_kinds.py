@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from figure_data import FAILED, MIDNIGHT, store_values
 from numpy.typing import NDArray
+from tests.support.figure_data import FAILED, MIDNIGHT, store_values
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import EnvironmentFailedError, InputError

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from figure_data import MIDNIGHT, store_values
+from tests.support.figure_data import MIDNIGHT, store_values
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import EnvironmentFailedError, InputError

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from report_data import series, store_traces, trace
+from tests.support.report_data import series, store_traces, trace
 
 from railgauge.cases import Case, case_key
 from railgauge.catalogue import load_catalogue

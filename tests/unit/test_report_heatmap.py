@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from matrix_data import rates, store_matrix
 from numpy.typing import NDArray
+from tests.support.matrix_data import rates, store_matrix
 
 from railgauge.assets import folder
 from railgauge.catalogue import load_catalogue

@@ -9,7 +9,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from report_data import reference_table, series
+from tests.support.report_data import reference_table, series
 
 from railgauge.assets import folder
 from railgauge.report.contents import Part

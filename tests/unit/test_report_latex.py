@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_data import reference_table, series
+from tests.support.report_data import reference_table, series
 
 from railgauge.report.contents import Part
 from railgauge.report.machines import FactCell, FactGroup, FactRow, Machines

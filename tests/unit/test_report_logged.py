@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from log_samples import system_log
+from tests.support.log_samples import system_log
 
 from railgauge.cases import Case, case_key
 from railgauge.catalogue import load_catalogue

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from store_samples import MOMENT, RUN
+from tests.support.store_samples import MOMENT, RUN
 
 from railgauge.cases import Case, case_key
 from railgauge.errors import EnvironmentFailedError

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hpcbench_samples import SAMPLES
-from report_data import store_traces, trace
-from zc_samples import ZC, store_zc
+from tests.support.hpcbench_samples import SAMPLES
+from tests.support.report_data import store_traces, trace
+from tests.support.zc_samples import ZC, store_zc
 
 from railgauge.assets import folder
 from railgauge.catalogue import Catalogue, load_catalogue

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from latex_lab import alone, pages_of, printed_pages_of
-from report_data import store_traces, trace
+from tests.support.latex_lab import alone, pages_of, printed_pages_of
+from tests.support.report_data import store_traces, trace
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import EnvironmentFailedError

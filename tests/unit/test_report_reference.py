@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import InputError

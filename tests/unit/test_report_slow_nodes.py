@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matrix_data import rates, store_matrix
-from report_data import store_traces, trace
+from tests.support.matrix_data import rates, store_matrix
+from tests.support.report_data import store_traces, trace
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import FileProblems, InputError

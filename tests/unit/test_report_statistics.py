@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.analysis import summarise
 from railgauge.report.contents import Part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.catalogue import load_catalogue
 from railgauge.errors import InputError

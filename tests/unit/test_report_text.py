@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.report.characters import width
 from railgauge.report.model import CellSpec, TableSpec

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from published_samples import fill, publish, railgauge
+from tests.support.published_samples import fill, publish, railgauge
 
 from railgauge.report.gnuplot import find_gnuplot
 

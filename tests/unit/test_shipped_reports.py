@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report_data import series
+from tests.support.report_data import series
 
 from railgauge.assets import folder
 from railgauge.cases import Case, expand

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from matrix_data import rates, store_matrix
-from site_samples import CASES, PLAN, Links, build, files, nights
-from store_samples import RUN, logged, system_log
-from verdict_samples import add_run, lane, noisy, verdict
+from tests.support.matrix_data import rates, store_matrix
+from tests.support.site_samples import CASES, PLAN, Links, build, files, nights
+from tests.support.store_samples import RUN, logged, system_log
+from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.catalogue import load_catalogue
 from railgauge.cli.site import site as command

@@ -11,9 +11,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from site_samples import CASES, PLAN, build, change, files, made, nights
-from store_samples import LAUNCH, PEAK, RUN, failed, logged, measured, suspect, system_log
-from verdict_samples import add_run, lane, noisy
+from tests.support.site_samples import CASES, PLAN, build, change, files, made, nights
+from tests.support.store_samples import (
+    LAUNCH,
+    PEAK,
+    RUN,
+    failed,
+    logged,
+    measured,
+    suspect,
+    system_log,
+)
+from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.cli import cli
 from railgauge.errors import InputError

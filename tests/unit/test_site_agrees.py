@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from site_samples import build
-from site_variety import AGAINST, Shown, store_variety, table
+from tests.support.site_samples import build
+from tests.support.site_variety import AGAINST, Shown, store_variety, table
 
 from railgauge.cli import cli
 from railgauge.report.characters import visible

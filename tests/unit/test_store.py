@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import create_engine, text
-from store_samples import (
+from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     MOMENT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from store_samples import METRICS, RUN, case, planned
+from tests.support.store_samples import METRICS, RUN, case, planned
 
 from railgauge.errors import InputError
 from railgauge.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
-from store_samples import METRICS, RUN, case, planned, script
+from tests.support.store_samples import METRICS, RUN, case, planned, script
 
 from railgauge.errors import InputError, StoreError
 from railgauge.store import Store
@@ -200,7 +200,7 @@ def test_a_database_that_cannot_be_written_cannot_be_claimed(tmp_path: Path) -> 
 
 
 def test_a_server_that_ends_the_claim_does_not_end_the_run(postgres: Path) -> None:
-    from postgres_lab import make_database
+    from tests.support.postgres_lab import make_database
 
     where = make_database(postgres, "test_claim_ended")
     (run,) = begin(where)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from copy_samples import METRICS, contents, stored_links, told
-from store_samples import case, script
+from tests.support.copy_samples import METRICS, contents, stored_links, told
+from tests.support.store_samples import case, script
 
 from railgauge.store import Store
 from railgauge.store.copy import copy
@@ -13,7 +13,7 @@ REPLICATIONS = 30
 
 _MEASURE = """
 import sys
-from store_samples import *
+from tests.support.store_samples import *
 from railgauge.store import Store
 where, own, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 print("ready", flush=True)

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from copy_samples import METRICS, contents, fill, stored_links, told
 from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, create_engine, text
-from store_samples import LAUNCH, MOMENT, RUN, case, lossy, measured, planned, script
+from tests.support.copy_samples import METRICS, contents, fill, stored_links, told
+from tests.support.store_samples import LAUNCH, MOMENT, RUN, case, lossy, measured, planned, script
 
 from railgauge.errors import InputError, StoreError
 from railgauge.store import Store

@@ -15,7 +15,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
-from store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
 
 from railgauge.errors import InputError, StoreError
 from railgauge.store import Store
@@ -24,7 +24,7 @@ from railgauge.store.models import Base
 
 WRITER = """
 import sys
-from store_samples import *
+from tests.support.store_samples import *
 from railgauge.store import Store
 store = Store.open(sys.argv[1])
 run, last = int(sys.argv[2]), int(sys.argv[3])
@@ -111,7 +111,7 @@ def test_reading_a_missing_database_does_not_make_one(path: Path) -> None:
 
 
 def test_reading_an_empty_database_does_not_fill_it(postgres: Path, path: Path) -> None:
-    from postgres_lab import make_database
+    from tests.support.postgres_lab import make_database
 
     path.touch()
     for where in (str(path), make_database(postgres, "test_empty")):
@@ -254,7 +254,7 @@ def test_two_processes_read_while_one_writes(where: str) -> None:
 
 def test_processes_that_make_the_same_database_at_once_all_get_it(where: str) -> None:
     body = (
-        "import sys; from store_samples import *; from railgauge.store import Store\n"
+        "import sys; from tests.support.store_samples import *; from railgauge.store import Store\n"
         "with Store.open(sys.argv[1]) as store:\n"
         "    store.begin_run(RUN, planned(*(case(size) for size in range(200))), METRICS)"
     )

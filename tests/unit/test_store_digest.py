@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from store_samples import LAUNCH, METRICS, RUN, case, failed, logged, measured, planned, system_log
+from tests.support.store_samples import (
+    LAUNCH,
+    METRICS,
+    RUN,
+    case,
+    failed,
+    logged,
+    measured,
+    planned,
+    system_log,
+)
 
 from railgauge.catalogue.headlines import HEADLINES
 from railgauge.store import Store

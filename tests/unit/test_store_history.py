@@ -11,8 +11,18 @@ from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, event, text
-from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, failed, measured, planned, suspect
-from store_samples import warmup as warm_up
+from tests.support.store_samples import (
+    LAUNCH,
+    METRICS,
+    MOMENT,
+    RUN,
+    case,
+    failed,
+    measured,
+    planned,
+    suspect,
+)
+from tests.support.store_samples import warmup as warm_up
 
 from railgauge.errors import StoreError
 from railgauge.store import Store

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_samples import COUNTS, GAUGES, METRICS, RUN, assert_same_log
+from tests.support.store_samples import COUNTS, GAUGES, METRICS, RUN, assert_same_log
 
 from railgauge.store import Store
 from railgauge.systemlog import SoakLoad, SystemLog, TimeSeries

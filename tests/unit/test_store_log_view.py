@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, text
-from store_samples import (
+from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     MOMENT,

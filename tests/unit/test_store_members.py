@@ -9,7 +9,18 @@ from itertools import permutations
 
 import pytest
 from sqlalchemy import create_engine, text
-from store_samples import LAUNCH, METRICS, MOMENT, RUN, case, failed, lossy, measured, pair, planned
+from tests.support.store_samples import (
+    LAUNCH,
+    METRICS,
+    MOMENT,
+    RUN,
+    case,
+    failed,
+    lossy,
+    measured,
+    pair,
+    planned,
+)
 
 from railgauge.errors import StoreError
 from railgauge.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, inspect, text
-from store_samples import (
+from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     PEAK,
@@ -27,10 +27,12 @@ from store_samples import (
     warmup,
 )
 
+from railgauge.assets import folder
 from railgauge.errors import StoreError
 from railgauge.store import Store
 from railgauge.store.log_models import LOG_TABLES
-from railgauge.store.migrate import VERSION_TABLE
+from railgauge.store.migrate import NEWEST, VERSION_TABLE
+from railgauge.store.schema_file import schema_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Of each older schema, how many tables it had.
@@ -165,3 +167,8 @@ def test_an_old_database_that_may_not_be_written_to_is_told(
             Store.open(str(folder / "railgauge.db"), create=False)
     finally:
         subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_new_database_has_the_schema_that_the_migrations_make() -> None:
+    shipped = (folder("schema") / NEWEST).read_text(encoding="utf-8")
+    assert shipped == schema_file(), f"schema/{NEWEST} is stale: make schema"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from store_samples import (
+from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     PEAK,

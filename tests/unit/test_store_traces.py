@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
-from store_samples import LAUNCH, METRICS, RUN, case, failed, lossy, measured, planned, trace
+from tests.support.store_samples import (
+    LAUNCH,
+    METRICS,
+    RUN,
+    case,
+    failed,
+    lossy,
+    measured,
+    planned,
+    trace,
+)
 
 from railgauge.errors import InputError, StoreError
 from railgauge.store import Store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from watch_samples import log
+from tests.support.watch_samples import log
 
 from railgauge.derived import cpu_load, derive, derived_metrics
 from railgauge.plan.system_log import Suspect

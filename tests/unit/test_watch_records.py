@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from watch_samples import NAMES, counters, mark, own_mark, ready, sample
+from tests.support.watch_samples import NAMES, counters, mark, own_mark, ready, sample
 
 from railgauge.errors import EngineError, EnvironmentFailedError
 from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program

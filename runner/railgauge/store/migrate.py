@@ -1,7 +1,13 @@
-"""Brings a database to the newest schema. Alembic is imported only where there is work for it."""
+"""Brings a database to the newest schema. Alembic is imported only where there is work for it.
+
+A new SQLite file gets the newest schema as it stands in schema/database.sql, which is what the
+migrations make of an empty file (`make schema`; a test compares them).
+"""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect
@@ -11,6 +17,7 @@ from railgauge.assets import folder
 from railgauge.errors import InputError, StoreError
 
 VERSION_TABLE = "railgauge_schema"
+NEWEST = "database.sql"
 # Any constant: PostgreSQL's writers that migrate at the same time take turns on it.
 _ADVISORY_LOCK = 7_245_428_911
 
@@ -68,16 +75,34 @@ def _revision(connection: Connection, database: str, known: list[str]) -> str | 
 
 
 def _upgrade(engine: Engine, database: str, known: list[str]) -> None:
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
+        # Looked at again, as another process may have migrated while this one waited.
+        revision = _revision(connection, database, known)
+        if revision is None and connection.dialect.name == "sqlite":
+            for statement in _newest():
+                connection.exec_driver_sql(statement)
+        elif revision != known[-1]:
+            run_migrations(connection)
+
+
+def _newest() -> Iterator[str]:
+    statement = ""
+    for line in (folder("schema") / NEWEST).read_text(encoding="utf-8").splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def run_migrations(connection: Connection) -> None:
+    """Run all migrations that the database of this transaction hasn't had yet."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     # The option goes through ConfigParser's interpolation.
     config.set_main_option("script_location", str(_scripts()).replace("%", "%%"))
-    with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
-        # Looked at again, as another process may have migrated while this one waited.
-        if _revision(connection, database, known) != known[-1]:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from click.testing import CliRunner
-from store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
 
 from railgauge.cases import Case
 from railgauge.cli.history import history

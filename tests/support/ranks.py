@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from conftest import Engines, Outcome
+from tests.support.engine_lab import Engines, Outcome
 
 # Open MPI never frees some of its memory: only what the engine itself took may count as lost.
 _LEAKS = Path(__file__).with_name("mpi_leaks.txt")

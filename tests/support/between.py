@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from wire import PATIENCE, Wire
+from tests.support.wire import PATIENCE, Wire
 
 Fields = dict[str, str]
 # Takes a whole frame; returns the bytes that go on in its place, None to hang up on both.

@@ -17,7 +17,7 @@ from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, P
 from railgauge.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 from railgauge.trace import Trace, encode
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).resolve().parents[2]
 MOMENT = 1_763_690_400.25  # 2025-11-21T02:00:00.25Z
 RUN = NewRun(
     plan="sharcnet-udp",
@@ -177,7 +177,7 @@ def lossy(number: int) -> Outcome:
 
 def script(body: str, *arguments: object) -> subprocess.Popen[str]:
     """Start Python on `body`, which finds the samples and its arguments in sys.argv."""
-    path = os.pathsep.join([str(HERE), str(HERE.parents[1] / "runner")])
+    path = os.pathsep.join([str(ROOT), str(ROOT / "runner")])
     return subprocess.Popen(
         [sys.executable, "-c", body, *map(str, arguments)],
         stdin=subprocess.PIPE,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from store_samples import LAUNCH, RUN, failed, measured
+from tests.support.store_samples import LAUNCH, RUN, failed, measured
 
 from railgauge.cases import Case, case_key
 from railgauge.comparison.compare import compare

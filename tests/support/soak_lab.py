@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from wire import PATIENCE
+from tests.support.wire import PATIENCE
 
 LOCK = Path("/dev/shm/rail-soak.lock")
 #: On a machine that other tests keep busy there is no idle moment; what is no claim about accuracy

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import long_way
+from tests.support import long_way
 
 LEFT, RIGHT = "10.99.0.1", "10.99.0.2"
 LEFT6, RIGHT6 = "fd99::1", "fd99::2"

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from wire import PATIENCE, Wire
+from tests.support.wire import PATIENCE, Wire
 
 TOKEN = 0xFEDCBA9876543210
 

@@ -9,7 +9,7 @@ import threading
 import time
 from types import TracebackType
 
-from wire import PATIENCE, Wire
+from tests.support.wire import PATIENCE, Wire
 
 DATA_SEGMENTS_IN = 152  # offset of tcpi_data_segs_in in struct tcp_info
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from matrix_data import rates, store_matrix
-from store_samples import LAUNCH, RUN, SUSPICIONS, failed, measured
-from verdict_samples import add_run, lane, noisy
+from tests.support.matrix_data import rates, store_matrix
+from tests.support.store_samples import LAUNCH, RUN, SUSPICIONS, failed, measured
+from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.plan.texts import only_texts

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from wire import PATIENCE, Wire
+from tests.support.wire import PATIENCE, Wire
 
 GREETING = 16  # what a TCP data connection begins with
 # Takes the number of a message on its stream, from 0, and the message; returns what goes back, in

@@ -15,8 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import sshlab
-from sshlab import PORT, Lab, LabHost, ip, keygen
+from tests.support import sshlab
+from tests.support.sshlab import PORT, Lab, LabHost, ip, keygen
 
 NAMES = ("c", "d", "e", "f")
 _SWITCH = "s"

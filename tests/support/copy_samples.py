@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Table, literal, select
-from store_samples import (
+from tests.support.store_samples import (
     LAUNCH,
     MOMENT,
     PEAK,

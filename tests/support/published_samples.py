@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import log_samples
 import numpy as np
 import yaml
-from report_data import trace
-from store_samples import MOMENT, RUN
+from tests.support import log_samples
+from tests.support.report_data import trace
+from tests.support.store_samples import MOMENT, RUN
 
 from railgauge.cases import Case, Value, case_key
 from railgauge.store import Store

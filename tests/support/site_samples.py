@@ -6,7 +6,7 @@ import sqlite3
 from html.parser import HTMLParser
 from pathlib import Path
 
-from verdict_samples import add_run, lane, noisy
+from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.site.build import Built, build_site
 from railgauge.site.jobs import case_file

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import sshlab
-from sshlab import ip
+from tests.support import sshlab
+from tests.support.sshlab import ip
 
 SERVER = "10.78.0.2"
 COMMUNITY, USER = "public", "rail"

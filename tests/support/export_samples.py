@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from store_samples import (
+from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     MOMENT,

@@ -1,0 +1,43 @@
+"""A machine of its own for each parallel worker: its network, its names, its lock.
+
+As root a worker has a network namespace of its own, so that ports, abstract sockets, counters and
+the names of namespaces are nobody else's, and what it sees in /sys is this network. Without root
+all workers share the network; then only the lock's name is a worker's own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+_CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000  # unshare(2)
+_NAMES = Path("/run/netns")
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+def separate() -> None:
+    """Give this process, and all that it starts, a network of its own if it may have that."""
+    # Machines are held for a run, and several sessions may share one.
+    os.environ["RAILGAUGE_LOCK"] = f"railgauge-test-{os.getpid()}"
+    if os.geteuid() != 0 or "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWNS | _CLONE_NEWNET):
+        return  # a container's root
+    _mount("--make-rslave", "/")
+    with tempfile.TemporaryDirectory() as place:
+        # A sysfs shows the network of whoever mounts it, and none of the control groups.
+        _mount("-t", "sysfs", "sysfs", place)
+        if _CGROUPS.is_dir():
+            _mount("--rbind", str(_CGROUPS), f"{place}/fs/cgroup")
+        _mount("--move", place, "/sys")
+    _NAMES.mkdir(exist_ok=True)
+    _mount("-t", "tmpfs", "tmpfs", str(_NAMES))
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+def _mount(*arguments: str) -> None:
+    subprocess.run(["mount", *arguments], check=True)
