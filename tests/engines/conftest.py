@@ -10,21 +10,14 @@ from pathlib import Path
 
 import pytest
 from tests.support.engine_lab import ROOT, Engines
+from tests.support.shared_build import build_engines
 from tests.support.wire import PATIENCE, Wire
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where this session's engines are built, with sanitizers if RAILGAUGE_SANITIZE names some."""
-    build = tmp_path_factory.mktemp("engines")
-    sanitize = os.environ.get("RAILGAUGE_SANITIZE", "")
-    done = subprocess.run(
-        ["make", "-s", "-j4", "-C", ROOT / "engines", f"BUILD={build}", f"SANITIZE={sanitize}"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return build
+    return build_engines(tmp_path_factory, "engines")
 
 
 @pytest.fixture

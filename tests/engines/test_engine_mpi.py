@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from tests.support import long_way, ranks
-from tests.support.engine_lab import ROOT, Engines, Event, Outcome, Running
+from tests.support.engine_lab import Engines, Event, Outcome, Running
+from tests.support.shared_build import build_engines
 
 PREFIXES = [p for p in (sys.prefix, "/usr") if (Path(p) / "bin/mpicc").exists()]
 if os.environ.get("RAILGAUGE_SANITIZE"):
@@ -58,15 +59,8 @@ def build(
     require: Callable[[object, str], None],
 ) -> tuple[str, Path]:
     require(PREFIXES, "Open MPI (mpicc in PATH)")
-    folder = tmp_path_factory.mktemp("mpi")
-    sanitize = os.environ.get("RAILGAUGE_SANITIZE", "")
-    given = [f"BUILD={folder}", f"SANITIZE={sanitize}", f"MPI={request.param}"]
-    done = subprocess.run(
-        ["make", "-s", "-j4", "-C", str(ROOT / "engines"), *given, "mpi"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    name = f"mpi-{PREFIXES.index(request.param)}"
+    folder = build_engines(tmp_path_factory, name, "mpi", mpi=request.param)
     return request.param, folder / "rail-mpi"
 
 

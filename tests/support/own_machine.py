@@ -36,7 +36,16 @@ def separate() -> None:
         _mount("--move", place, "/sys")
     _NAMES.mkdir(exist_ok=True)
     _mount("-t", "tmpfs", "tmpfs", str(_NAMES))
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    _ip("link", "set", "lo", "up")
+    # Open MPI wants an interface beside the loopback.
+    _ip("link", "add", "net0", "type", "veth", "peer", "name", "net1")
+    for name in ("net0", "net1"):
+        _ip("link", "set", name, "up")
+    _ip("addr", "add", "10.193.0.1/24", "dev", "net0")
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True)
 
 
 def _mount(*arguments: str) -> None:
