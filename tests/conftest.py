@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from hypothesis import settings
 from tests.support.own_machine import separate
 
 T = TypeVar("T")
 
 separate()
+# The same examples wherever the suite runs; other ones, and many, for nights (make test-long).
+settings.register_profile("test", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("long", deadline=None, print_blob=True, max_examples=2000)
+settings.load_profile(os.environ.get("RAILGAUGE_EXAMPLES", "test"))
 
 
 def _require(condition: object, what: str) -> None:

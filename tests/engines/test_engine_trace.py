@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from railgauge import trace
@@ -118,10 +118,6 @@ def _by_the_runner(data: bytes) -> dict[str, Any] | None:
 @given(
     data=st.lists(st.one_of(_well_formed(), _any_numbers(), _damaged()), min_size=1, max_size=30)
 )
-@settings(
-    max_examples=150,
-    deadline=None,
-)
 def test_both_decoders_take_the_same_traces_and_read_them_alike(
     probe: Probe, data: list[bytes]
 ) -> None:
@@ -129,7 +125,6 @@ def test_both_decoders_take_the_same_traces_and_read_them_alike(
 
 
 @given(data=_well_formed())
-@settings(max_examples=100, deadline=None)
 def test_what_an_engine_may_write_is_taken_unless_its_times_are_absurd(data: bytes) -> None:
     """The comparison above is one of accepted traces too, and not only of refusals."""
     try:

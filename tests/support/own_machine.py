@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -20,6 +21,11 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 def separate() -> None:
     """Give this process, and all that it starts, a network of its own if it may have that."""
+    # What a script starts in its background ignores Ctrl-C, and so would all that tests start.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            handler = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, handler)
     # Machines are held for a run, and several sessions may share one.
     os.environ["RAILGAUGE_LOCK"] = f"railgauge-test-{os.getpid()}"
     if os.geteuid() != 0 or "PYTEST_XDIST_WORKER" not in os.environ:

@@ -6,7 +6,7 @@ import math
 import statistics
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from railgauge.analysis import summarise
@@ -71,7 +71,6 @@ def test_the_spread_of_subnormal_values_is_not_lost() -> None:
     assert summary.cv == pytest.approx(0.5, rel=1e-3)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(min_value=-(10**9), max_value=10**9), min_size=1, max_size=50),
     st.integers(min_value=-900, max_value=900),
@@ -86,7 +85,6 @@ def test_a_summary_scales_with_the_unit(values: list[int], power: int) -> None:
     assert scaled.outliers == summary.outliers
 
 
-@settings(deadline=None)
 @given(_VALUES)
 @example([999999999938520.0, 999999999935794.9])
 def test_summary_agrees_with_the_standard_library_in_any_order(values: list[float]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -72,7 +72,6 @@ def test_a_strong_dependence_is_found(rho: float, n: int, least: float) -> None:
     assert np.median(there) == pytest.approx(rho, abs=0.15)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(min_value=-50, max_value=50), min_size=10, max_size=60))
 def test_only_the_ranks_matter_and_not_the_direction_of_time(values: list[int]) -> None:
     found = autocorrelation(values)

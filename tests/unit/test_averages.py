@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -47,7 +47,6 @@ def test_without_a_value_above_zero_each_there_is_no_harmonic_mean(values: list[
     assert summarise(values).harmonic_mean is None
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(min_value=1e-6, max_value=1e12), min_size=1, max_size=50))
 def test_the_harmonic_mean_is_scipys_and_never_above_the_arithmetic(values: list[float]) -> None:
     summary = summarise(values)

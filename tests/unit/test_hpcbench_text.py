@@ -27,9 +27,7 @@ from railgauge.hpcbench.output_read import read_output
 from railgauge.hpcbench.output_write import output_text
 from railgauge.hpcbench.records import LogFile, Output
 
-property_test = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+property_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def named(paths: tuple[Path, ...]) -> Callable[..., object]:

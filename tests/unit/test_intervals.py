@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -66,7 +66,6 @@ def test_the_medians_interval_covers_what_it_says_however_values_spread(n: int) 
         assert abs(covered / 3000 - level) < 3.5 * math.sqrt(level * (1 - level) / 3000)
 
 
-@settings(deadline=None)
 @given(_SERIES)
 def test_the_medians_interval_is_around_the_median_in_any_order(values: list[float]) -> None:
     found = median_interval(values)
@@ -78,7 +77,6 @@ def test_the_medians_interval_is_around_the_median_in_any_order(values: list[flo
     assert found.low <= summary.median <= found.high
 
 
-@settings(deadline=None)
 @given(_SERIES)
 def test_the_medians_interval_of_values_with_the_other_sign_is_its_mirror(
     values: list[float],
@@ -93,7 +91,6 @@ def test_equal_values_have_an_interval_of_no_width() -> None:
     assert mean_interval([0.1] * 8) == Interval(0.1, 0.1, 0.95)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=2, max_size=50),
     st.sampled_from([0.5, 0.9, 0.95, 0.99]),
@@ -108,7 +105,6 @@ def test_the_means_interval_is_students(values: list[float], level: float) -> No
     assert found.level == level
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=-900, max_value=900))
 def test_intervals_scale_with_the_unit_even_a_huge_or_a_tiny_one(power: int) -> None:
     values = np.array([10.25, 11.5, 9.75, 10.0, 10.5, 12.0, 9.5])

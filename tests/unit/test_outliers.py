@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from railgauge.analysis import outliers, summarise
@@ -34,13 +34,11 @@ def test_where_half_of_the_values_are_equal_all_others_are_outliers() -> None:
     assert not outliers([3.0] * 10).any()
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(min_value=-1000, max_value=1000), max_size=4))
 def test_four_values_have_no_outlier(values: list[int]) -> None:
     assert not outliers(values).any()
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(min_value=-1e9, max_value=1e9), min_size=1, max_size=60))
 def test_quartiles_are_those_of_numpy_and_the_summary_counts_as_the_rule_tells(
     values: list[float],
@@ -54,7 +52,6 @@ def test_quartiles_are_those_of_numpy_and_the_summary_counts_as_the_rule_tells(
     assert summary.median <= summary.upper_quartile <= summary.maximum
 
 
-@settings(deadline=None)
 @given(st.lists(_ANY, min_size=1, max_size=40))
 def test_which_values_are_outliers_depends_on_no_order(values: list[float]) -> None:
     order = np.random.default_rng(len(values)).permutation(len(values))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -99,7 +99,6 @@ def test_equal_values_are_narrow_even_if_they_are_zero() -> None:
     assert narrow_enough([0.0] * 40, StopRule(10, 50, "mean", 0.01))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(min_value=50, max_value=60), min_size=6, max_size=60),
     st.integers(min_value=-500, max_value=500),

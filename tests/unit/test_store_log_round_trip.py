@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.store_samples import COUNTS, GAUGES, METRICS, RUN, assert_same_log
 
@@ -65,7 +65,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield store
 
 
-@settings(max_examples=150, deadline=None)
 @given(log=_LOGS)
 def test_any_log_comes_back_as_it_was(filled: Store, log: SystemLog) -> None:
     run = filled.begin_run(RUN, [], METRICS)

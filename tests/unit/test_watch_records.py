@@ -148,7 +148,7 @@ def test_without_a_sample_in_between_there_is_no_series() -> None:
 
 
 @given(length=st.integers(3990, 9000), seed=st.integers(0, 99))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_long_series_gets_coarser_and_loses_nothing(length: int, seed: int) -> None:
     steps = np.random.default_rng(seed).integers(0, 1000, length).tolist()
     found = record(*BASE, mark(1.0, "begin"))
