@@ -9,7 +9,7 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/python -m pytest
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
-.PHONY: setup setup-dev demo test test-unit test-parts test-sanitized fuzz lint types layers check schema lock clean \
+.PHONY: setup setup-dev demo test test-times test-long fuzz lint types layers check schema lock clean \
 	gallery gallery-database \
 	bench-overhead bench-export bench-report bench-check bench-compare bench-network bench-dispatch bench-scale \
 	bench-gate bench-aa bench-mpi bench-soak bench-watch bench-cpu bench-mem bench-disk bench-coverage bench-history bench-site bench-page
@@ -45,17 +45,24 @@ demo: setup
 	$(BIN)/railgauge run --wait 10min --db $(DB) plans/quickstart.yaml
 	$(BIN)/railgauge report --db $(DB) --spec reports/quickstart.yaml --out demo/report
 
-test: test-unit test-parts
-# On several CPUs at once.
-test-unit: setup-dev
-	$(PYTEST) -n auto --maxprocesses 8 --dist loadfile tests/unit
-# One after the other, as many of them measure.
-test-parts: setup-dev
-	$(PYTEST) tests --ignore=tests/unit
+# All tests side by side, most of which wait for others, then those that need the machine alone; the
+# second part runs whatever the first one says. SANITIZE=address,undefined: engines under sanitizers.
+TEST_WORKERS ?= $(shell echo $$((3 * $$(nproc) < 16 ? 3 * $$(nproc) : 16)))
+SANITIZE ?=
+SUITE = RAILGAUGE_SANITIZE=$(SANITIZE) $(PYTEST) tests
+SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder
+test: setup-dev
+	@$(SUITE) $(SIDE_BY_SIDE) -m "not long and not alone"; beside=$$?; \
+	$(SUITE) -m "alone and not long"; alone=$$?; test $$beside$$alone = 00
 
-# The engines under AddressSanitizer and UndefinedBehaviorSanitizer.
-test-sanitized: setup-dev
-	RAILGAUGE_SANITIZE=address,undefined $(PYTEST) tests/engines
+# Where its time goes: the slowest tests, the sum of each folder; CPU, queueing, sleep, other waits.
+test-times: setup-dev
+	$(SUITE) $(SIDE_BY_SIDE) -p tests.support.times -q -m "not long"
+
+# What takes long by its nature, for nights and releases: paces on a quiet machine, real limits,
+# thousands of random cases.
+test-long: setup-dev
+	RAILGAUGE_LONG=1 $(SUITE)
 
 # What reads other machines' bytes, fed with anything, FUZZ_SECONDS for each target. Needs clang.
 fuzz:
@@ -83,7 +90,7 @@ gallery: setup-dev
 	$(BIN)/python docs/gallery/make.py
 # Measures that database anew: needs root, for network namespaces, and some ten minutes.
 gallery-database: setup-dev
-	PYTHONPATH=tests/unit $(BIN)/python docs/gallery/measure.py
+	$(BIN)/python -m docs.gallery.measure
 
 bench-overhead: setup
 	$(BIN)/python benchmarks/overhead.py
@@ -107,7 +114,7 @@ bench-network: setup
 bench-check: setup
 	$(BIN)/python benchmarks/check_large.py
 bench-compare: setup
-	PYTHONPATH=tests/unit $(BIN)/python benchmarks/compare.py
+	$(BIN)/python -m benchmarks.compare
 # Wants an idle machine, and waits for it.
 bench-soak: setup
 	$(BIN)/python benchmarks/soak.py $(SOAK_BENCH)
@@ -128,7 +135,7 @@ bench-cpu: setup
 	$(BIN)/python benchmarks/cpu.py $(CPU_BENCH)
 # Needs root, for network namespaces, and sshd.
 bench-dispatch: setup
-	PYTHONPATH=tests/integration $(BIN)/python benchmarks/dispatch.py
+	$(BIN)/python -m benchmarks.dispatch
 bench-scale: setup
 	$(BIN)/python benchmarks/all_pairs.py
 bench-gate: setup

@@ -5,7 +5,7 @@ one case as a run measures it (started over ssh on both hosts, followed, stored)
 programs with the same arguments started straight in the namespaces. The difference of the two wall
 times is dispatch. Needs root and sshd.
 
-    PYTHONPATH=tests/integration python benchmarks/dispatch.py [--cases 100] [--duration 50ms]
+    python -m benchmarks.dispatch [--cases 100] [--duration 50ms]
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Runs the shipped plans, shortened, on network namespaces of this machine (root, 
 names the machine is left out of what is kept, and so is what no report shows. With PLANs only
 these are measured, and added to what is there: pages show the last run of a plan.
 
-    PYTHONPATH=tests/unit python docs/gallery/measure.py [PLAN...]
+    python -m docs.gallery.measure [PLAN...]
 """
 
 from __future__ import annotations

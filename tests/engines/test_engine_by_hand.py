@@ -27,11 +27,11 @@ def _rows(text: str) -> dict[str, list[float | None]]:
     ],
 )
 def test_the_table_has_a_heading_a_row_each_and_its_statistics(
-    engines, undisturbed, options: tuple[str, ...], columns: str
+    engines, paced, options: tuple[str, ...], columns: str
 ) -> None:
     engine, *rest = options
     server = engines.server(engine)
-    given = (f"--port={server.port}", "--replications=3", "--duration=50ms", "--warmup=20ms")
+    given = (f"--port={server.port}", "--replications=3", "--count=200", "--warmup=20ms")
 
     def measure():
         done = engines.run(engine, "client", "127.0.0.1", *given, *rest)
@@ -40,7 +40,7 @@ def test_the_table_has_a_heading_a_row_each_and_its_statistics(
         return done
 
     # What a short replication may lack gets its column, and a new heading, when it first comes.
-    done = undisturbed(measure, lambda done: len(re.findall("(?m)^#  ", done.output)) == 1)
+    done = paced(measure, lambda done: len(re.findall("(?m)^#  ", done.output)) == 1)
     heading = done.output
     assert "# client, as granted: sndbuf" in heading
     assert "# server, as granted: sndbuf" in heading

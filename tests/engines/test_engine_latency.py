@@ -32,9 +32,7 @@ def _metrics(outcome) -> dict[str, float]:
 
 @pytest.mark.parametrize("poll", POLLS)
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_round_trip_takes_what_the_server_makes_it_take(
-    engines, undisturbed, engine, poll
-) -> None:
+def test_a_round_trip_takes_what_the_server_makes_it_take(engines, paced, engine, poll) -> None:
     """Answers after 20 ms and after 60 ms in turn, as Python's own sleep has it."""
 
     def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
@@ -48,7 +46,7 @@ def test_a_round_trip_takes_what_the_server_makes_it_take(
         assert m["rtt_mean"] >= 0.04
         return m
 
-    m = undisturbed(
+    m = paced(
         measure,
         lambda m: (
             m["rtt_p50"] < 0.06 <= m["rtt_p90"]
@@ -113,7 +111,7 @@ def test_without_a_pace_a_stall_is_one_round_trip(engines, engine) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_pace_keeps_to_its_schedule(engines, engine, undisturbed) -> None:
+def test_a_pace_keeps_to_its_schedule(engines, engine, paced) -> None:
     """Forty a replication, 5 ms apart, never before they are due."""
 
     def span() -> float:
@@ -129,7 +127,7 @@ def test_a_pace_keeps_to_its_schedule(engines, engine, undisturbed) -> None:
         assert m["client_elapsed"] >= 39 * 0.005
         return moments[-1] - moments[0]
 
-    undisturbed(span, lambda seconds: seconds == pytest.approx(39 * 0.005, abs=0.1))
+    paced(span, lambda seconds: seconds == pytest.approx(39 * 0.005, abs=0.1))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

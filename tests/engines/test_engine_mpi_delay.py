@@ -74,11 +74,11 @@ def test_an_operation_takes_as_long_as_its_messages_are_under_way(
 
 
 def test_a_broadcasts_root_may_run_ahead_only_without_a_pause(
-    engines: Engines, lab: wire_lab.Lab, tmp_path: Path, undisturbed: Callable[..., object]
+    engines: Engines, lab: wire_lab.Lab, tmp_path: Path, paced: Callable[..., object]
 ) -> None:
     def back_to_back() -> float:
         metrics = _measure(engines, lab, tmp_path, "bcast", "--size=8", "--count=100")
         assert metrics["time_p50"] > DELAY / 2
         return metrics["back_to_back"]
 
-    undisturbed(back_to_back, lambda seconds: seconds < DELAY / 2)
+    paced(back_to_back, lambda seconds: seconds < DELAY / 2)

@@ -51,9 +51,7 @@ def test_ports_of_threads_follow_one_another(engines, free_port) -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("option", ["--count=100", "--duration=300ms"])
-def test_a_rate_is_that_of_all_threads_together(
-    engines, undisturbed, threads: int, option: str
-) -> None:
+def test_a_rate_is_that_of_all_threads_together(engines, paced, threads: int, option: str) -> None:
     options = ("--rate=5Mbit/s", f"--threads={threads}", "--scaling=strong", option, BUFFER)
     gap = threads * 1460 * 8 / 5e6
 
@@ -63,7 +61,7 @@ def test_a_rate_is_that_of_all_threads_together(
         assert m["send_gap_p99"] >= m["send_gap_p50"]
         return m
 
-    undisturbed(
+    paced(
         measure,
         lambda m: (
             m["local_throughput"] == pytest.approx(5e6, rel=0.02)
@@ -73,8 +71,9 @@ def test_a_rate_is_that_of_all_threads_together(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["--count=16", "--duration=187ms", "--count=5"])
-def test_few_datagrams_of_many_threads_keep_their_rate(engines, undisturbed, option: str) -> None:
+def test_few_datagrams_of_many_threads_keep_their_rate(engines, paced, option: str) -> None:
     options = ("--rate=1Mbit/s", "--threads=8", "--scaling=strong", option)
 
     def slots(m: dict[str, float]) -> float:
@@ -84,7 +83,7 @@ def test_few_datagrams_of_many_threads_keep_their_rate(engines, undisturbed, opt
         (m,) = engines.client(engines.server("udp"), *options, count=1).metrics
         return m
 
-    undisturbed(
+    paced(
         measure,
         lambda m: (
             # A first datagram that is late makes the time shorter: the others keep theirs.
@@ -101,7 +100,7 @@ def test_a_slow_rate_leaves_the_cpu_to_others(engines) -> None:
     assert m["client_user_time"] + m["client_system_time"] < m["client_elapsed"] / 4
 
 
-def test_a_wait_is_kept_between_packets(engines, undisturbed) -> None:
+def test_a_wait_is_kept_between_packets(engines, paced) -> None:
     options = ("--wait=2ms", "--count=50")
 
     def measure() -> dict[str, float]:
@@ -110,7 +109,7 @@ def test_a_wait_is_kept_between_packets(engines, undisturbed) -> None:
         assert m["send_gap_p50"] >= 1.98e-3
         return m
 
-    undisturbed(measure, lambda m: m["send_gap_p50"] <= 6e-3)
+    paced(measure, lambda m: m["send_gap_p50"] <= 6e-3)
 
 
 def test_unpaced_streams_have_no_gaps_to_tell(engines) -> None:
@@ -261,7 +260,7 @@ def test_a_generator_sends_what_it_says(engines, sink, gso: int) -> None:
 
 
 @pytest.mark.parametrize("gso", [0, 4])
-def test_a_generator_keeps_the_rate_it_was_told(engines, sink, undisturbed, gso: int) -> None:
+def test_a_generator_keeps_the_rate_it_was_told(engines, sink, paced, gso: int) -> None:
     options = (*PACED, f"--data-port={sink.port}", OURS, "--datagram=500", f"--gso={gso}")
 
     def rates() -> tuple[float, float]:
@@ -273,7 +272,7 @@ def test_a_generator_keeps_the_rate_it_was_told(engines, sink, undisturbed, gso:
         sent = m["sent_packets"] * 500 * 8
         return m["local_throughput"], sent / (sink.times[-1] - sink.times[0])
 
-    undisturbed(
+    paced(
         rates,
         lambda seen: (
             seen[0] == pytest.approx(2e6, rel=0.02) and seen[1] == pytest.approx(2e6, rel=0.2)
@@ -281,12 +280,12 @@ def test_a_generator_keeps_the_rate_it_was_told(engines, sink, undisturbed, gso:
     )
 
 
-def test_a_generator_is_not_stopped_by_a_host_that_refuses(engines, free_port, undisturbed) -> None:
+def test_a_generator_is_not_stopped_by_a_host_that_refuses(engines, free_port, paced) -> None:
     def measure() -> float:
         (m,) = _generate(engines, *PACED, f"--data-port={free_port()}", OURS).metrics
         return m["local_throughput"]
 
-    undisturbed(measure, lambda rate: rate == pytest.approx(2e6, rel=0.02))
+    paced(measure, lambda rate: rate == pytest.approx(2e6, rel=0.02))
 
 
 @pytest.mark.parametrize("allowed", [(OURS,), ("--plan-hosts=192.0.2.1,127.0.0.1",)])

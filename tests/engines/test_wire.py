@@ -40,20 +40,20 @@ def _measure(engines, lab: Lab, engine: str, *options: object) -> dict[str, floa
 # Delay, rate, queue.
 
 
-def test_no_round_trip_is_shorter_than_the_delay_both_ways(engines, lab: Lab, undisturbed) -> None:
+def test_no_round_trip_is_shorter_than_the_delay_both_ways(engines, lab: Lab, paced) -> None:
     def measure() -> dict[str, float]:
         m = _measure(engines, lab, "udp", "--mode=latency", "--datagram=64", "--count=100")
         assert m["rtt_min"] >= 0.010
         return m
 
     with lab.joined("--delay=5ms") as relay:
-        undisturbed(measure, lambda m: m["rtt_p50"] <= 0.015)
+        paced(measure, lambda m: m["rtt_p50"] <= 0.015)
         counts = relay.finish()
     for direction in ("left_to_right", "right_to_left"):
         assert 0 <= counts[direction]["lateness_p50"] <= counts[direction]["lateness_max"]
 
 
-def test_frames_arrive_no_faster_than_the_rate_and_in_order(lab: Lab, undisturbed) -> None:
+def test_frames_arrive_no_faster_than_the_rate_and_in_order(lab: Lab, paced) -> None:
     """A hundred at once; each takes the wire for 8 ms."""
 
     def burst() -> float:
@@ -67,11 +67,11 @@ def test_frames_arrive_no_faster_than_the_rate_and_in_order(lab: Lab, undisturbe
 
     joined = lab.joined("--rate=1Mbit/s")
     with joined, lab.udp(lab.left) as a, lab.udp(lab.right) as b:
-        undisturbed(burst, lambda taken: taken <= 100 * 0.008 * 1.5)
+        paced(burst, lambda taken: taken <= 100 * 0.008 * 1.5)
 
 
 @pytest.mark.parametrize("mtu", [1500, 9000])
-def test_a_tcp_stream_gets_what_the_rate_leaves_it(engines, lab: Lab, undisturbed, mtu) -> None:
+def test_a_tcp_stream_gets_what_the_rate_leaves_it(engines, lab: Lab, paced, mtu) -> None:
     payload = (mtu - 52) / (mtu + 14 + ETHERNET)
 
     def share() -> float:
@@ -80,7 +80,7 @@ def test_a_tcp_stream_gets_what_the_rate_leaves_it(engines, lab: Lab, undisturbe
         return m["throughput"] / (100e6 * payload)
 
     with lab.joined("--rate=100Mbit/s", f"--mtu={mtu}"):
-        undisturbed(share, lambda share: share >= 0.7)
+        paced(share, lambda share: share >= 0.7)
 
 
 def test_what_finds_no_room_in_the_queue_is_counted(lab: Lab) -> None:
@@ -99,7 +99,8 @@ def test_what_finds_no_room_in_the_queue_is_counted(lab: Lab) -> None:
     assert arrived[:8] == list(range(1, 9))
 
 
-def test_the_queue_holds_no_frame_that_only_waits_for_the_delay(lab: Lab, undisturbed) -> None:
+@pytest.mark.long
+def test_the_queue_holds_no_frame_that_only_waits_for_the_delay(lab: Lab, paced) -> None:
     """Five come within the delay of the first; a relay that is kept waiting sees some at once."""
 
     def overflowed_of_five() -> int:
@@ -111,7 +112,7 @@ def test_the_queue_holds_no_frame_that_only_waits_for_the_delay(lab: Lab, undist
             counts = relay.wait_for(lambda c: c["left_to_right"]["counted"] == 5)
         return int(counts["left_to_right"]["overflowed"])
 
-    undisturbed(overflowed_of_five, lambda overflowed: overflowed == 0)
+    paced(overflowed_of_five, lambda overflowed: overflowed == 0)
 
 
 def test_without_a_rate_the_memory_for_what_is_under_way_is_bounded(lab: Lab) -> None:

@@ -7,6 +7,7 @@ travel with the reports, and the controller prints them.
 from __future__ import annotations
 
 import resource
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Generator, Iterable
@@ -51,7 +52,8 @@ class _Sleep:
         try:
             self._sleep(seconds)
         finally:
-            self.seconds += time.monotonic() - began
+            if threading.current_thread() is threading.main_thread():
+                self.seconds += time.monotonic() - began
 
 
 class Recorder:
