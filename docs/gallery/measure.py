@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from make import load
+from docs.gallery.make import load
 from tests.support.zc_samples import store_zc
 
 from railgauge.catalogue import load_catalogue
