@@ -37,21 +37,21 @@ def store_plan(store: Store, name: str) -> tuple[int, Catalogue]:
         for expanded in tests
         for case in expanded.cases
     ]
-    engines = {one.case.engine: loaded.catalogue.engine(one.case.engine) for one in planned}
+    engines = {entry.case.engine: loaded.catalogue.engine(entry.case.engine) for entry in planned}
     infos = {engine: _metrics(info) for engine, info in engines.items()}
     new = replace(RUN, plan=name, plan_text=loaded.text, files={})
     run = store.begin_run(new, planned, infos)
-    hosts = dict.fromkeys(host for one in planned for host in _hosts(one.case))
+    hosts = dict.fromkeys(host for entry in planned for host in _hosts(entry.case))
     for phase in ("before", "after"):
         store.add_logs(run, [replace(system_log(host), phase=phase) for host in hosts])
     with store.together():
-        for place, one in enumerate(planned):
-            names = _names(engines[one.case.engine], infos[one.case.engine], one.case)
+        for place, entry in enumerate(planned):
+            names = _names(engines[entry.case.engine], infos[entry.case.engine], entry.case)
             launch = replace(LAUNCH, started_at=MOMENT + place)
-            infos_there = {name: infos[one.case.engine][name] for name in names}
+            infos_there = {name: infos[entry.case.engine][name] for name in names}
             for number in range(1, len(_FACTORS) + 1):
-                outcome = _outcome(one.case, infos_there, number)
-                store.add(run, one.test, one.case.key, outcome, launch)
+                outcome = _outcome(entry.case, infos_there, number)
+                store.add(run, entry.test, entry.case.key, outcome, launch)
     for host in hosts:
         store.add_facts(run, host, {"kernel": "Linux 6.1", "cpus": "2"})
     store.finish_run(run, "complete")
@@ -59,7 +59,9 @@ def store_plan(store: Store, name: str) -> tuple[int, Catalogue]:
 
 
 def _metrics(engine: EngineInfo) -> Mapping[str, MetricInfo]:
-    own = {one.name: MetricInfo(one.unit, one.better) for one in engine.metrics.values()}
+    own = {
+        metric.name: MetricInfo(metric.unit, metric.better) for metric in engine.metrics.values()
+    }
     two_sided = engine.two_sided or engine.parallel
     logged = derived_metrics(two_sided=two_sided, soak=True)
     return {name: MetricInfo(*info) for name, info in logged.items()} | own

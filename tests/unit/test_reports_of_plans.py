@@ -45,8 +45,8 @@ def _wanted(table: TableSpec, series: Sequence[Series], catalogue: Catalogue) ->
         metric = "client_cpu_load" if is_logged(cell.metric) else cell.metric
         select = {**table.select, **cell.select}
         axes = make_axes(select, {}, engines_shown(select, series), catalogue)
-        those = [one for one in series if one.metric == metric and len(one.values)]
-        keys |= {one.case.key for one in matching(those, select, axes)}
+        measured = [item for item in series if item.metric == metric and len(item.values)]
+        keys |= {item.case.key for item in matching(measured, select, axes)}
     return keys
 
 

@@ -21,6 +21,7 @@ from railgauge.report.marks import Marks
 from railgauge.report.model import CellSpec, SortSpec, TableSpec
 from railgauge.report.model_parts import Selection
 from railgauge.report.narrowness import alarms
+from railgauge.report.parameter_rows import with_parameters
 from railgauge.report.selection import (
     asked_and_there,
     engines_shown,
@@ -31,7 +32,6 @@ from railgauge.report.selection import (
 )
 from railgauge.report.table import Column, Row, Table
 from railgauge.report.theoretical import Limit, NoLimit, Theoretical
-from railgauge.report.varied import spelled_out
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def build(
         for select, cell in zip(selects, spec.cells, strict=True)
     ]
     chosen = _chosen(spec, series, wanted)
-    spec = spelled_out(spec, chosen)
+    spec = with_parameters(spec, chosen)
     names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
     engines = [name for select in selects for name in engines_shown(select, series)]
     axes = make_axes(names, spec.axes, engines, catalogue)

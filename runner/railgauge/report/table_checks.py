@@ -11,8 +11,8 @@ from railgauge.report.cell_checks import CellChecker
 from railgauge.report.cell_names import name_of, places_of
 from railgauge.report.checking import Checker, Place, wanted_engines
 from railgauge.report.model import TableSpec
+from railgauge.report.parameter_rows import PARAMETERS
 from railgauge.report.table_series import own_axes
-from railgauge.report.varied import PARAMETERS
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
 

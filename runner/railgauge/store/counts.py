@@ -27,7 +27,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class LaunchSettings:
     """The settings that both sides' engines had: name -> its distinct values, as launches came."""
 
     client: dict[str, dict[Value, None]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def replication_counts(store: Store, run_id: int) -> Mapping[str, Counts]:
     }
 
 
-def granted_settings(store: Store, run_id: int) -> Mapping[str, Granted]:
+def launch_settings(store: Store, run_id: int) -> Mapping[str, LaunchSettings]:
     """Return by test what the settings of the run's launches were."""
     query = (
         select(RunCase.test, LaunchRow.client, LaunchRow.server)
@@ -67,14 +67,14 @@ def granted_settings(store: Store, run_id: int) -> Mapping[str, Granted]:
         .where(RunCase.run_id == run_id)
         .order_by(LaunchRow.id)
     )
-    granted: dict[str, Granted] = {}
+    by_test: dict[str, LaunchSettings] = {}
     with store.reading() as connection:
         for test, client, server in connection.execute(query):
-            settings = granted.setdefault(test, Granted())
+            settings = by_test.setdefault(test, LaunchSettings())
             for side, text in ((settings.client, client), (settings.server, server)):
                 for name, value in json.loads(text).items():
                     side.setdefault(name, {})[value] = None
-    return granted
+    return by_test
 
 
 def changed_facts(store: Store, run_id: int) -> list[tuple[str, str]]:

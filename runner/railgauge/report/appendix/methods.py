@@ -16,7 +16,7 @@ from railgauge.report.characters import visible
 from railgauge.report.contents import Passage
 from railgauge.report.page import RunRecords, time_of
 from railgauge.report.selection import make_axes, some
-from railgauge.store.counts import Counts, Granted
+from railgauge.store.counts import Counts, LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun
 from railgauge.validation import validate
 from railgauge.yamlfile import loads
@@ -48,12 +48,12 @@ def methods(
     counts: Mapping[str, Counts],
     catalogue: Catalogue | None,
     *,
-    granted: Mapping[str, Granted],
+    launches: Mapping[str, LaunchSettings],
     changed: Sequence[tuple[str, str]] = (),
 ) -> Passage:
     """Return how the run of `records` was measured; `counts` are its replications by test.
 
-    `granted` are its launches' settings by test, `changed` the facts, each of a host, that were
+    `launches` are its settings by test, `changed` the facts, each of a host, that were
     another when it was resumed.
     """
     run = records.run
@@ -69,7 +69,7 @@ def methods(
     for test, cases in by_test.items():
         told = _test(test, cases, counts.get(test, Counts()), run.new.origin == "imported")
         warmups = _warmups(cases, counts.get(test), catalogue)
-        in_effect = settings(cases, granted.get(test), catalogue)
+        in_effect = settings(cases, launches.get(test), catalogue)
         paragraphs.append(" ".join([*told, *warmups, *in_effect]))
     if reasons := " ".join(_reasons(records)):
         paragraphs.append(reasons)

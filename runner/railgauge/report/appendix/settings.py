@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from railgauge.cases import Value
 from railgauge.report.characters import visible
 from railgauge.report.selection import make_axes
-from railgauge.store.counts import Granted
+from railgauge.store.counts import LaunchSettings
 from railgauge.store.records import PlannedCase
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ _OF_A_CONNECTION = frozenset(
 
 
 def settings(
-    cases: Sequence[PlannedCase], granted: Granted | None, catalogue: Catalogue | None
+    cases: Sequence[PlannedCase], launches: LaunchSettings | None, catalogue: Catalogue | None
 ) -> Iterator[str]:
     """Say which parameters all cases of a test have in common, which vary, and what was granted."""
     yield from _parameters(cases, catalogue)
-    if granted is not None:
-        yield from _granted(granted)
+    if launches is not None:
+        yield from _in_effect(launches)
 
 
 def _parameters(cases: Sequence[PlannedCase], catalogue: Catalogue | None) -> Iterator[str]:
@@ -60,9 +60,9 @@ def _parameters(cases: Sequence[PlannedCase], catalogue: Catalogue | None) -> It
         yield f"{'; '.join(parts)}."
 
 
-def _granted(granted: Granted) -> Iterator[str]:
+def _in_effect(launches: LaunchSettings) -> Iterator[str]:
     """Say which settings the engines had: the same at both ends, and each end's own."""
-    client, server = (_texts(side) for side in (granted.client, granted.server))
+    client, server = (_texts(side) for side in (launches.client, launches.server))
     both = {name: text for name, text in client.items() if server.get(name) == text}
     sides = {
         "both ends": both,

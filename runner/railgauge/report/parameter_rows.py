@@ -10,7 +10,7 @@ from railgauge.report.model import TableSpec
 PARAMETERS = "parameters"
 
 
-def spelled_out(spec: TableSpec, shown: Collection[Placed]) -> TableSpec:
+def with_parameters(spec: TableSpec, shown: Collection[Placed]) -> TableSpec:
     """Return `spec` with parameters in place of the word: the fewest that its axes lack.
 
     `shown` is what stands in the table. What the other axes tell apart needs no parameter.
@@ -20,15 +20,15 @@ def spelled_out(spec: TableSpec, shown: Collection[Placed]) -> TableSpec:
     at = spec.rows.index(PARAMETERS)
     before, behind = spec.rows[:at], spec.rows[at + 1 :]
     names = [*before, *behind, *spec.columns]
-    varied: list[str] = []
+    added: list[str] = []
     places = _places(shown, names)
-    for name in dict.fromkeys(name for one in shown for name in one.case.parameters):
-        more = _places(shown, [*names, *varied, name])
+    for name in dict.fromkeys(name for item in shown for name in item.case.parameters):
+        more = _places(shown, [*names, *added, name])
         if more > places:
-            varied.append(name)
+            added.append(name)
             places = more
-    return spec.model_copy(update={"rows": [*before, *varied, *behind]})
+    return spec.model_copy(update={"rows": [*before, *added, *behind]})
 
 
 def _places(shown: Collection[Placed], names: Sequence[str]) -> int:
-    return len({tuple(axis_value(one, name) for name in names) for one in shown})
+    return len({tuple(axis_value(item, name) for name in names) for item in shown})
