@@ -26,6 +26,10 @@ links: {{ab: {{from: a, to: b}}}}
 tests:
 """
 UDP = "{name: u, engine: udp, set: {mode: stream, duration: 0.5s, rate: 100Mbit/s, sockbuf: 4MiB}"
+ONLY_UNWATCHED = (
+    "system_log: {suspect: {steal: off, foreign_cpu: off, foreign_traffic: off, swap: off, "
+    "throttle: off, receive_drops: off}}"
+)
 
 
 @dataclass(frozen=True)
@@ -267,22 +271,32 @@ def _measured(lab: Lab) -> int:
     return 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_watcher_that_is_lost_costs_its_logs_and_no_measurement(
-    lab: Lab, number: signal.Signals
+@pytest.mark.parametrize(
+    ("number", "order"), [(signal.SIGKILL, "interleaved"), (signal.SIGSTOP, "sequential")]
+)
+def test_replications_without_their_watcher_are_suspect_and_keep_what_was_measured(
+    lab: Lab, number: signal.Signals, order: str
 ) -> None:
-    process = lab.start("run", str(lab.plan(f"{UDP}, replications: 5}}")))
+    # Each launch waits once for a watcher that is stopped.
+    path = lab.plan(f"{UDP}, replications: 4, order: {order}, {ONLY_UNWATCHED}}}")
+    process = lab.start("run", str(path))
     wait_for(lambda: (lab.folder / "railgauge.db").exists() and _measured(lab) >= 1)
     (victim, *_) = lab.watchers()
     os.kill(victim, number)
     out, err = process.communicate(timeout=240)
     assert process.returncode == 0, out + err
-    assert len(lab.query("SELECT * FROM measurement WHERE metric = 'throughput'")) == 5
-    logged = lab.query("SELECT host, count(*) FROM system_log GROUP BY host")
-    assert ("b", 5) in logged
+    assert len(lab.query("SELECT * FROM measurement WHERE metric = 'throughput'")) == 4
+    logged = {each for (each,) in lab.query("SELECT replication FROM system_log WHERE host = 'a'")}
+    assert 1 <= len(logged) < 4
+    assert lab.query("SELECT count(*) FROM system_log WHERE host = 'b'") == [(4,)]
+    suspect = lab.query("SELECT DISTINCT replication FROM measurement WHERE status = 'suspect'")
+    assert {each for (each,) in suspect} == {1, 2, 3, 4} - logged
+    reasons = lab.query("SELECT host, code FROM suspicion")
+    assert reasons == [("a", "unwatched")] * len(suspect)
+    assert "a: no system log tells what else ran there" in out + err
     assert not lab.watchers()
-    (warnings,) = lab.query("SELECT warnings FROM launch WHERE warnings <> '[]' LIMIT 1")[0]
-    assert "watch" in warnings
+    warned = lab.query("SELECT count(*) FROM launch WHERE warnings LIKE '%watch%'")
+    assert (warned[0][0] > 0) == (order == "interleaved")  # a launch begun without it
 
 
 @contextlib.contextmanager

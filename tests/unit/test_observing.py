@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from watch_samples import log
+from watch_samples import log, ready
 
 from railgauge.cases import Case
 from railgauge.catalogue import load_catalogue
@@ -22,6 +23,7 @@ from railgauge.observing.scene import Way
 from railgauge.plan.model import Test
 from railgauge.schedule import Dispatch
 from railgauge.transport.fake import LINE, LOSS, FakeTransport
+from railgauge.watch.watcher import Watcher
 
 LAUNCH = Launch(5.0, client={"mss": 1448})
 CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
@@ -52,6 +54,11 @@ def soaker(argv: Sequence[str]) -> Iterator[Any]:
     while (yield LINE) is not None:
         yield CALIBRATED
         yield '{"event":"done"}'
+
+
+def lost_watcher(argv: Sequence[str]) -> Iterator[Any]:
+    yield ready()
+    return 3
 
 
 def lost_soaker(argv: Sequence[str]) -> Iterator[Any]:
@@ -123,6 +130,47 @@ def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, s
     counts = {"interface/lo/rx_bytes": 10**8, "interface/lo/tx_bytes": (times - 1) * 10**8}
     which = scene({"system_log": {"suspect": {"foreign_cpu": "off"}}}, way=lambda *_: Way("lo", 0))
     outcome = Outcome(
-        1, 5.0, {"sent_bytes": 1e8, "sent_segments": 2e3}, logs=(log(counts, host="a"),)
+        1,
+        5.0,
+        {"sent_bytes": 1e8, "sent_segments": 2e3},
+        logs=(log(counts, host="a"), log(host="b")),
     )
     assert judged(which, dispatch(), outcome, LAUNCH).status == status
+
+
+@pytest.mark.parametrize(
+    ("test", "suspect"),
+    [
+        ({"system_log": {}}, ["a", "b"]),
+        ({"system_log": {"suspect": {"unwatched": "off"}}}, []),
+        ({"system_log": {"suspect": "off"}}, []),
+        ({"system_log": "off"}, []),
+    ],
+)
+def test_a_replication_without_the_logs_that_the_plan_asks_for_is_suspect(
+    test: dict[str, Any], suspect: list[str]
+) -> None:
+    found = judged(scene(test), dispatch(), Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH)
+    assert found.status == ("suspect" if suspect else "ok")
+    assert [(each.code, each.host) for each in found.suspicions] == [
+        ("unwatched", host) for host in suspect
+    ]
+
+
+def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
+    transport = FakeTransport("b", {"rail-watch": lost_watcher})
+    watcher = Watcher(transport, "/engines", "name", 1.0)
+    which = replace(scene({"system_log": {}}), watchers={"b": watcher})
+    outcome = Outcome(1, 5.0, {"throughput": 1e9}, logs=(log(host="a"),))
+    assert watcher.log(1, 1) is None  # it has ended
+    (found,) = judged(which, dispatch(), outcome, LAUNCH).suspicions
+    assert found.message == (
+        "b: no system log tells what else ran there, as rail-watch ended with status 3: see that "
+        "it runs there, and measure again"
+    )
+
+
+@pytest.mark.parametrize("outcome", [{"warmup": True}, {"status": "failed"}])
+def test_what_counts_for_nothing_needs_no_watcher(outcome: dict[str, Any]) -> None:
+    bare = Outcome(1, 5.0, {}, **outcome)
+    assert judged(scene({"system_log": {}}), dispatch(), bare, LAUNCH) is bare

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from railgauge.catalogue import SOAK
@@ -33,13 +34,26 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
     logging = scene.tests[dispatch.test].system_log
     if logging is None or logging.suspect is None:
         return outcome
-    suspicions: list[Suspicion] = []
+    suspicions = list(_unwatched(scene, dispatch, logs)) if logging.suspect.unwatched else []
     for log in outcome.logs:
         part = _part(scene, dispatch, log.host, outcome, launch)
         suspicions += judge(log, part, logging.suspect)
     if not suspicions:
         return outcome
     return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+
+
+def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterator[Suspicion]:
+    """Yield a reason for each host whose log is missing: nobody has judged what it did."""
+    for host in dict.fromkeys(scene.measuring(dispatch)):
+        if host not in logs:
+            watcher = scene.watchers.get(scene.machines[host])
+            why = "rail-watch was not started" if watcher is None else watcher.why
+            message = (
+                f"{host}: no system log tells what else ran there, as "
+                f"{why or 'rail-watch gave none'}: see that it runs there, and measure again"
+            )
+            yield Suspicion("unwatched", host, message)
 
 
 def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch: Launch) -> Part:

@@ -64,7 +64,8 @@ class Suspect(StrictModel):
     More than `steal`, a share of all its CPUs' time, taken by the hypervisor; more than
     `foreign_cpu` CPUs busy in user mode beside the engines; more than `foreign_traffic`, a share
     of the bytes on the test's interface, that are not the test's; pages swapped; a CPU or a cgroup
-    throttled; packets dropped in the receive buffer or before it.
+    throttled; packets dropped in the receive buffer or before it; a host without the system log
+    that would tell, being `unwatched`.
     """
 
     steal: _Limit = 0.02
@@ -73,6 +74,7 @@ class Suspect(StrictModel):
     swap: _Switch = True
     throttle: _Switch = True
     receive_drops: _Switch = True
+    unwatched: _Switch = True
 
 
 class SystemLogging(StrictModel):
