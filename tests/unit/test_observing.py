@@ -174,3 +174,21 @@ def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
 def test_what_counts_for_nothing_needs_no_watcher(outcome: dict[str, Any]) -> None:
     bare = Outcome(1, 5.0, {}, **outcome)
     assert judged(scene({"system_log": {}}), dispatch(), bare, LAUNCH) is bare
+
+
+@pytest.mark.parametrize(
+    ("test", "status"),
+    [
+        ({"system_log": "off"}, "suspect"),  # what the sender tells needs no log
+        ({"system_log": {"suspect": {"unwatched": "off"}}}, "suspect"),
+        ({"system_log": {"suspect": {"unwatched": "off", "under_rate": "off"}}}, "ok"),
+        ({"system_log": {"suspect": {"unwatched": "off", "under_rate": "95%"}}}, "ok"),
+        ({"system_log": {"suspect": "off"}}, "ok"),
+    ],
+)
+def test_a_sender_below_its_rate_is_suspect(test: dict[str, Any], status: str) -> None:
+    case = Case("key", "udp", "ab", "a", "b", {"mode": "stream", "rate": 40e9})
+    outcome = Outcome(1, 5.0, {"sent_packets": 350e3, "local_throughput": 2.8e9})
+    found = judged(scene(test), Dispatch("t", case, (1,), ()), outcome, LAUNCH)
+    assert found.status == status
+    assert {each.code for each in found.suspicions} == ({"under-rate"} if status != "ok" else set())

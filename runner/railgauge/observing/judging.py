@@ -9,9 +9,10 @@ from railgauge.catalogue import SOAK
 from railgauge.derived import derive
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.observing.scene import Scene, Way
+from railgauge.plan.system_log import Suspect
 from railgauge.schedule import Dispatch
 from railgauge.systemlog import Suspicion
-from railgauge.validity import Part, judge, most_bytes
+from railgauge.validity import Part, judge, most_bytes, under_rate
 
 _DATAGRAMS = ("udp",)
 _IP_HEADER = 48  # IPv6's, with that of a fragment
@@ -20,7 +21,7 @@ _LOOPBACK = "lo"
 
 
 def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> Outcome:
-    """Return the outcome with what its logs say of it; a failed one or a warm-up as it is."""
+    """Return the outcome with what speaks against it; a failed one or a warm-up as it is."""
     if outcome.status == "failed" or outcome.warmup:
         return outcome
     case = dispatch.case
@@ -32,12 +33,18 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
         metrics = {**metrics, **derive(metrics, known)}
     outcome = replace(outcome, metrics=metrics)
     logging = scene.tests[dispatch.test].system_log
-    if logging is None or logging.suspect is None:
+    limits = Suspect() if logging is None else logging.suspect
+    if limits is None:
         return outcome
-    suspicions = list(_unwatched(scene, dispatch, logs)) if logging.suspect.unwatched else []
+    suspicions: list[Suspicion] = []
+    if case.engine in _DATAGRAMS:
+        hosts = (case.client, case.server)
+        suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
+    if logging is not None and limits.unwatched:
+        suspicions += _unwatched(scene, dispatch, logs)
     for log in outcome.logs:
         part = _part(scene, dispatch, log.host, outcome, launch)
-        suspicions += judge(log, part, logging.suspect)
+        suspicions += judge(log, part, limits)
     if not suspicions:
         return outcome
     return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))

@@ -65,7 +65,8 @@ class Suspect(StrictModel):
     `foreign_cpu` CPUs busy in user mode beside the engines; more than `foreign_traffic`, a share
     of the bytes on the test's interface, that are not the test's; pages swapped; a CPU or a cgroup
     throttled; packets dropped in the receive buffer or before it; a host without the system log
-    that would tell, being `unwatched`.
+    that would tell, being `unwatched`; a sender that stayed more than `under_rate`, a share, below
+    the rate that it was to send at.
     """
 
     steal: _Limit = 0.02
@@ -75,6 +76,7 @@ class Suspect(StrictModel):
     throttle: _Switch = True
     receive_drops: _Switch = True
     unwatched: _Switch = True
+    under_rate: _Limit = 0.01
 
 
 class SystemLogging(StrictModel):
