@@ -32,23 +32,28 @@ class Part:
     """What a test itself did on one host, as far as its engine told; None: it didn't.
 
     `user_time` in seconds of the programs on the host's kernel. On the test's `interface` at most
-    so many bytes were the test's.
+    so many bytes were the test's. It `measures_loss` if losses are among its results.
     """
 
     user_time: float | None
     interface: str | None
     most_bytes: float | None
+    measures_loss: bool = False
 
 
 def judge(log: SystemLog, part: Part, limits: Suspect) -> list[Suspicion]:
     """Return why the replication that `log` is of can't be trusted, in order of the limits."""
+    drops = limits.receive_drops
+    if drops is None:
+        # What finds no room on its way to the socket is part of the losses that the test reports.
+        drops = not part.measures_loss
     return [
         *_steal(log, limits.steal),
         *_foreign_cpu(log, part, limits.foreign_cpu),
         *_foreign_traffic(log, part, limits.foreign_traffic),
         *(_swapped(log) if limits.swap else ()),
         *(_throttled(log) if limits.throttle else ()),
-        *(_receive_drops(log) if limits.receive_drops else ()),
+        *(_receive_drops(log) if drops else ()),
     ]
 
 
@@ -104,18 +109,23 @@ def _throttled(log: SystemLog) -> Iterator[Suspicion]:
 
 
 def _receive_drops(log: SystemLog) -> Iterator[Suspicion]:
+    # At least: the kernel counts as one what its offloads hold together.
     full = sum(
         log.counts.get(f"protocol/{protocol}/RcvbufErrors", 0)
         for protocol in ("Udp", "UdpLite", "Udp6", "UdpLite6")
     ) + log.counts.get("protocol/TcpExt/TCPRcvQDrop", 0)
     if full:
         yield _about(
-            log, "receive-drops", f"{full:,} packets were dropped, the receive buffer being full"
+            log,
+            "receive-drops",
+            f"at least {full:,} packets were dropped, the receive buffer being full",
         )
     backlog = _sum(log, "softnet/", ("dropped",))
     if backlog:
         yield _about(
-            log, "receive-drops", f"{backlog:,} packets were dropped, a CPU's backlog being full"
+            log,
+            "receive-drops",
+            f"at least {backlog:,} packets were dropped, a CPU's backlog being full",
         )
 
 

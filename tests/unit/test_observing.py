@@ -192,3 +192,22 @@ def test_a_sender_below_its_rate_is_suspect(test: dict[str, Any], status: str) -
     found = judged(scene(test), Dispatch("t", case, (1,), ()), outcome, LAUNCH)
     assert found.status == status
     assert {each.code for each in found.suspicions} == ({"under-rate"} if status != "ok" else set())
+
+
+@pytest.mark.parametrize(
+    ("metrics", "limits", "status"),
+    [
+        ({"throughput": 1e9, "lost_packets": 17.0}, {}, "ok"),
+        ({"rtt_p50": 1e-5, "dropped_messages": 17.0}, {}, "ok"),
+        ({"throughput": 1e9, "lost_packets": 17.0}, {"receive_drops": "on"}, "suspect"),
+        ({"throughput": 1e9}, {}, "suspect"),
+        ({"throughput": 1e9}, {"receive_drops": "off"}, "ok"),
+    ],
+)
+def test_drops_disturb_what_does_not_measure_them(
+    metrics: dict[str, float], limits: dict[str, str], status: str
+) -> None:
+    logs = (log(host="a"), log({"protocol/Udp/RcvbufErrors": 17}, host="b"))
+    outcome = Outcome(1, 5.0, metrics, logs=logs)
+    which = scene({"system_log": {"suspect": limits}})
+    assert judged(which, dispatch(), outcome, LAUNCH).status == status

@@ -58,12 +58,22 @@ def test_each_reason_alone_makes_it_suspect(counts: dict[str, int], code: str) -
         ({"interface/eth0/rx_bytes": 2_000_000}, {"foreign_traffic": "off"}),
         ({"vm/pswpin": 1}, {"swap": "off"}),
         ({"throttle/1/core_count": 1}, {"throttle": "off"}),
-        ({"protocol/Udp/RcvbufErrors": 1}, {"receive_drops": "off"}),
+        ({"protocol/TcpExt/TCPRcvQDrop": 1}, {"receive_drops": "off"}),
     ],
 )
 def test_a_plan_may_allow_more(counts: dict[str, int], limits: dict[str, object]) -> None:
     found = judge(log(counts), Part(0.02, "eth0", 1e6), Suspect.model_validate(limits))
     assert found == []
+
+
+@pytest.mark.parametrize("counts", [{"protocol/Udp/RcvbufErrors": 17}, {"softnet/1/dropped": 17}])
+def test_drops_are_the_result_of_a_test_that_measures_losses_unless_the_plan_says_else(
+    counts: dict[str, int],
+) -> None:
+    part = Part(0.02, "eth0", 1e6, measures_loss=True)
+    assert judge(log(counts), part, Suspect()) == []
+    (found,) = judge(log(counts), part, Suspect.model_validate({"receive_drops": "on"}))
+    assert found.message.startswith("gw1: at least 17 packets were dropped")
 
 
 @pytest.mark.parametrize(

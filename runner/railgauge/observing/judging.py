@@ -15,6 +15,7 @@ from railgauge.systemlog import Suspicion
 from railgauge.validity import Part, judge, most_bytes, under_rate
 
 _DATAGRAMS = ("udp",)
+_LOSSES = frozenset(("lost_packets", "dropped_messages"))
 _IP_HEADER = 48  # IPv6's, with that of a fragment
 # Two hosts that are one machine: what one sends there the other has received there too.
 _LOOPBACK = "lo"
@@ -44,6 +45,7 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
         suspicions += _unwatched(scene, dispatch, logs)
     for log in outcome.logs:
         part = _part(scene, dispatch, log.host, outcome, launch)
+        part = replace(part, measures_loss=not _LOSSES.isdisjoint(metrics))
         suspicions += judge(log, part, limits)
     if not suspicions:
         return outcome
