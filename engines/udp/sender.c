@@ -283,8 +283,8 @@ void warn_under_rate(const struct sending *sending, const char *side, double pac
         throughput * (packets + calls) / packets >= (1 - UNDER_RATE) * asked)
         return;
     snprintf(message, sizeof message,
-             "replication %ld sent %.4g of the %.4g Mbit/s asked for: ask for less, or send larger "
-             "datagrams, more of them in a call (batch, gso) or more threads",
+             "replication %ld sent %.4g of the %.10g Mbit/s asked for: ask for less, or send "
+             "larger datagrams, more of them in a call (batch, gso) or more threads",
              sending->trial->number, throughput / 1e6, asked / 1e6);
     report_warning("under-rate", side, message);
 }

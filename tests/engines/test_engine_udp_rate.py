@@ -56,4 +56,4 @@ def test_by_hand_a_rate_that_was_not_kept_is_warned_of(engines, mode: str, sides
     port = engines.server("udp").port
     done = engines.run("udp", "client", "127.0.0.1", f"--port={port}", *options)
     assert f"warning ({sides}, under-rate): replication 1 sent " in done.errors
-    assert "of the 1e+06 Mbit/s asked for: " in done.errors
+    assert "of the 1000000 Mbit/s asked for: " in done.errors
