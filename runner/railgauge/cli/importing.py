@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import click
@@ -85,7 +84,7 @@ def csv_command(
         test=test,
     )
     catalogue = load_catalogue()
-    with contextlib.closing(Store.open(where)) as store:
+    with Store.open(where) as store:
         result = import_csv(store, file, mapping, catalogue=catalogue)
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "
@@ -95,7 +94,7 @@ def csv_command(
 
 def _import_exported(file: Path, where: str) -> None:
     catalogue = load_catalogue()
-    with contextlib.closing(Store.open(where)) as store:
+    with Store.open(where) as store:
         stored = import_exported(store, file, catalogue=catalogue)
     for one in stored:
         click.echo(
@@ -122,7 +121,7 @@ def hpcbench_command(files: tuple[Path, ...], plan: str, where: str) -> None:
     above it. System logs (FILE.c_log, FILE.s_log) are read with it. See docs/hpcbench.md.
     """
     catalogue = load_catalogue()
-    with contextlib.closing(Store.open(where)) as store:
+    with Store.open(where) as store:
         result = import_hpcbench(store, files, catalogue=catalogue, plan=plan)
     click.echo(
         f"run {result.run}: {result.replications} replications of {result.cases} cases "
@@ -147,7 +146,7 @@ def _tool_command(tool: str, wrote: str, hosts: str) -> None:
     @database
     def command(files: tuple[Path, ...], link: str, plan: str, test: str, where: str) -> None:
         catalogue = load_catalogue()
-        with contextlib.closing(Store.open(where)) as store:
+        with Store.open(where) as store:
             result = import_tool(
                 store, tool, files, catalogue=catalogue, link=link, plan=plan, test=test
             )
