@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -35,7 +34,7 @@ _MOST_LINES = 20
 @as_json
 def diff(before: int, after: int, where: str, as_json: bool) -> None:
     """Tell which facts, settings and results changed from the first RUN to the second."""
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         found = difference(store, before, after)
     if as_json:
         click.echo(json_text(_as_json(found)))

@@ -166,7 +166,7 @@ def _gate(wish: _Wish, outputs: _Outputs) -> _Outcome:
     name = wish.baseline or plan
     baseline = _baseline(wish, name, plan)
     finished = wish.execute()
-    with contextlib.closing(Store.open(wish.where, create=False)) as store:
+    with Store.open(wish.where, create=False) as store:
         if baseline is None:
             verdict = _first(store, name, finished, plan)
         else:
@@ -179,7 +179,7 @@ def _baseline(wish: _Wish, name: str, plan: str) -> Selection | None:
     """Return what to compare with; None where this run is to become it."""
     there = "://" in wish.where or Path(wish.where).exists()
     if there:
-        with contextlib.closing(Store.open(wish.where, create=True)) as store:
+        with Store.open(wish.where, create=True) as store:
             known = any(each.name == name for each in store.baselines())
             if known or (wish.baseline and not wish.set_missing):
                 return select(store, name, plan=plan)
