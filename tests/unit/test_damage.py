@@ -198,3 +198,21 @@ def test_damage_where_no_value_is_stored_is_told_before_it_is_copied(here: Path)
     code, said, _ = run(here, bytes(content), ("db", "copy", "damaged.db", "copy.db"))
     assert code == 3
     assert "damaged.db is damaged" in said
+
+
+def test_of_a_large_file_values_are_looked_at_by_who_reads_them(here: Path) -> None:
+    path = here / "large.db"
+    with Store.open(str(path)) as store:
+        fill(store)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("CREATE TABLE padding AS SELECT zeroblob(33 << 20) AS zeros")
+    ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'value'")
+    connection.close()
+    content = bytearray(path.read_bytes())
+    content[(root - 1) * PAGE : root * PAGE] = b"\xff" * PAGE
+    assert run(here, bytes(content), ("list",))[0] == 0
+    for command in (("show", "1"), ("export", "csv", "--out", "out")):
+        code, said, written = run(here, bytes(content), command)
+        assert (code, written) == (3, b"")
+        assert "is damaged" in said
