@@ -75,6 +75,11 @@ def test_a_slowdown_of_three_percent_is_found_at_one_percent_of_noise(cases, sha
     assert found_slower(np.random.default_rng(2), normal, 300, cases=cases) >= share
 
 
+def test_many_cases_of_a_coarse_clock_show_that_runs_are_alike():
+    # Of many more draws in 86 of 100: a clock of ten steps hides it.
+    assert found_slower(np.random.default_rng(8), coarse_clock, 40) >= 0.7
+
+
 def test_more_runs_in_the_baseline_find_what_drift_hides():
     hidden, found = (
         found_slower(np.random.default_rng(3), drifting, 60, baseline=runs) for runs in (1, 5)

@@ -251,7 +251,7 @@ def test_results_are_told_with_units_and_their_interval(database: Path):
         *("stream", "gw→hh", "throughput"),
         *("902.5", "Mbit/s", "6", "722.0", "Mbit/s", "6"),
     ]
-    assert words[9:] == ["0.800", "0.746", "to", "0.858", "0.0043", "0.00", "slower"]
+    assert words[9:] == ["0.800", "0.746", "to", "0.857", "0.0043", "0.00", "slower"]
     assert "2 results: 1 slower, 1 not enough data" in text
 
 

@@ -77,7 +77,7 @@ def correct(
         clear = those[found.log[those] & (error[those] > 0) & np.isfinite(error[those])]
         better = moderated(Variances(error[clear] ** 2, degrees[clear]))
         error[clear], degrees[clear] = np.sqrt(better.variance), better.degrees
-        if len(clear) < LEAST_SCATTERED:
+        if len(clear) < LEAST_SCATTERED and not _stayed(found, those):
             assumed[those] = between_runs > 0
             continue
         seen = scatter(found.shift[clear], error[clear], degrees[clear])
@@ -111,6 +111,16 @@ def correct(
     )
     final = found._replace(p=p, low=found.shift - low, high=found.shift + high)
     return Corrected(final, found.p, factors, between, by_runs, assumed, centre)
+
+
+def _stayed(found: Estimates, those: NDArray[np.intp]) -> bool:
+    """Return whether most of many pairs came within a step of a coarse clock again.
+
+    Values that are all equal have no spread to scatter by.
+    """
+    clear = those[np.isfinite(found.error[those])]
+    beyond = np.abs(found.shift[clear]) - found.step[clear]
+    return len(clear) >= LEAST_SCATTERED and bool(np.median(beyond) <= 0)
 
 
 def _added(error: _Values, degrees: _Values, spread: _Values) -> _Values:
