@@ -21,7 +21,7 @@ from railgauge.cli.options import allow_large, as_json, database, hosts, keep_go
 from railgauge.cli.running import unsettled_lines
 from railgauge.cli.written import check_folder, write
 from railgauge.comparison.compare import Comparison, Result, compare
-from railgauge.comparison.confirm import cases_of, confirmed, suspects
+from railgauge.comparison.confirm import cases_of, confirmed, once_more, suspects
 from railgauge.comparison.reading import CaseName, read
 from railgauge.comparison.select import Selection, select
 from railgauge.comparison.verdict import Verdict, find_reasons, notes_on
@@ -245,7 +245,7 @@ def _judge(
             both = Selection(f"runs {finished.run} and {second}", (finished.run, second))
             compared, unconfirmed = confirmed(
                 compared,
-                compare(reading, baseline, Selection(f"run {second}", (second,))),
+                once_more(reading, baseline, second),
                 compare(reading, baseline, both),
             )
     problems += _nothing_known(compared)
