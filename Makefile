@@ -74,6 +74,7 @@ lint: setup-dev
 	$(BIN)/ruff format --check .
 types: setup-dev
 	$(BIN)/mypy
+	MYPYPATH=tests/integration $(BIN)/mypy benchmarks/all_pairs.py benchmarks/dispatch.py benchmarks/overhead.py
 layers: setup-dev
 	$(BIN)/lint-imports
 

@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from railgauge.catalogue import Catalogue
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.execution import Namer
 from railgauge.job import Request
@@ -59,13 +60,15 @@ class Stopwatch:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer) -> None:
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
         self._began = time.perf_counter()
 
     def dispatched(self, dispatch: Dispatch) -> None: ...
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         assert outcome.status != "failed", outcome
+
+    def remaining(self, total: int, still_open: int) -> None: ...
 
     def lost(self, host: str, why: str) -> None: ...
 
@@ -74,7 +77,7 @@ class Stopwatch:
 
 
 def railgauge(folder: Path, runs: int) -> float:
-    side = 100 if runs >= 10_000 else 10
+    side = 100 if runs >= 10_000 else min(runs, 10)
     xs, ys = range(runs // side), range(side)
     (folder / "echo.yaml").write_text(ENGINE)
     plan = folder / "plan.yaml"
@@ -109,7 +112,8 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"{'runs':>7} {'railgauge ms/run':>17} {'bare loop ms/run':>17} {'ratio':>6}")
     for runs in arguments.runs:
-        ours, bare = [], []
+        ours: list[float] = []
+        bare: list[float] = []
         for _ in range(arguments.repeats):
             for figures, measure in ((ours, railgauge), (bare, bare_loop)):
                 with tempfile.TemporaryDirectory() as folder:

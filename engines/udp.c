@@ -101,7 +101,8 @@ static const struct metric metrics[] = {
      "reorder", 1, 0},
     {"receiver_drops", "", "lower", STREAMS,
      "datagrams the receiving kernel dropped at the socket, its buffer being full; part of "
-     "lost_packets", "drops", 1, 0},
+     "lost_packets; not told with gro, where the kernel counts what it holds together as one",
+     "drops", 1, 0},
     {"sender_retries", "", "lower", SENDERS,
      "sends that the sending kernel refused for want of memory (ENOBUFS) and that were repeated",
      NULL, 1, 0},
@@ -269,10 +270,11 @@ static const struct engine udp = {
     .parameters = parameters,
     .metrics = metrics,
     .port = 5678,
-    .optional = "late_sends|duplicate_packets|reordered_packets|reverse_duplicate_packets|"
-                "reverse_reordered_packets|send_gap_p50|send_gap_p99|jitter|interarrival_p50|"
-                "interarrival_p99|relative_delay_p50|relative_delay_p99|loss_runs|"
-                "longest_loss_run|sequence_throughput|sequence_last",
+    .optional = "late_sends|duplicate_packets|reordered_packets|receiver_drops|"
+                "reverse_duplicate_packets|reverse_reordered_packets|reverse_receiver_drops|"
+                "send_gap_p50|send_gap_p99|jitter|interarrival_p50|interarrival_p99|"
+                "relative_delay_p50|relative_delay_p99|loss_runs|longest_loss_run|"
+                "sequence_throughput|sequence_last",
     .solo = "generator",
     .required = (const struct requirement[]){{"generator", "rate"}, {"generator", "duration"}, {0}},
     .series = (const struct series[]){{"exponential", "stream", "datagram", 1}, {0}},

@@ -74,6 +74,7 @@ void finish_udp_exchange(struct client *client, const struct fields *reply, stru
     result_set(result, "reverse_sent_packets", (double)back);
     result_set(result, "reverse_sent_bytes", bytes);
     result_set(result, "reverse_local_throughput", bytes * 8 / elapsed);
+    warn_under_rate(&sending, "server", (double)back, bytes * 8 / elapsed);
     result_set(result, "reverse_sender_retries",
                (double)fields_count(reply, "reverse_retries", COUNT_LIMIT));
     result_set(result, "total_throughput",

@@ -49,7 +49,8 @@ struct receiver {
     _Alignas(4096) unsigned char space[GRO_BATCH * GRO_SIZE];
 };
 
-/* How many datagrams the kernel has dropped at this socket since it was opened. */
+/* How many messages the kernel has dropped at this socket since it was opened: datagrams, but with
+ * GRO each of any number of them. */
 static uint32_t socket_drops(int fd)
 {
     uint32_t counters[SK_MEMINFO_VARS] = {0};

@@ -30,7 +30,8 @@ struct receiving {
 struct reception {
     uint64_t received;   /* different datagrams */
     uint64_t timed;      /* of those, what came after the very first call */
-    uint64_t duplicates, reordered, drops;
+    uint64_t duplicates, reordered;
+    uint64_t drops;      /* messages that the socket had no room for: without GRO, datagrams */
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */
 };
@@ -54,7 +55,7 @@ struct reception receiving_done(const struct receiving *receiving);
 void add_reception(struct fields *fields, const struct reception *reception);
 struct reception take_reception(const struct fields *fields, uint64_t sent);
 
-/* Sets throughput ... receiver_drops; prefix: "" or "reverse_". */
+/* Sets throughput ... reordered_packets; prefix: "" or "reverse_". */
 void reception_result(const struct launch *launch, const struct reception *reception,
                       const char *prefix, uint64_t sent, struct result *result);
 

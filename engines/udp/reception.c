@@ -48,7 +48,8 @@ void reception_result(const struct launch *launch, const struct reception *recep
     set(result, prefix, "received_bytes", received * size);
     set(result, prefix, "lost_packets", lost);
     set(result, prefix, "loss_rate", lost / (double)sent);
-    set(result, prefix, "receiver_drops", (double)reception->drops);
+    if (number_of(launch, "gro") == 0) /* with it the kernel counts messages of many datagrams */
+        set(result, prefix, "receiver_drops", (double)reception->drops);
     if (header_of(size_of(launch, "datagram")) == COUNTED)
         return;
     set(result, prefix, "duplicate_packets", (double)reception->duplicates);

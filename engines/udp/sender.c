@@ -6,6 +6,7 @@
 #include "../lib/memory.h"
 #include "../lib/pace.h"
 #include "../lib/parameters.h"
+#include "../lib/report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 #define LARGEST 65507 /* payload of one send */
 #define BATCH_LIMIT 1024
+#define UNDER_RATE 0.01 /* so much below the rate is told; a plan's default too */
 
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
  * batch have headers of their own and all one payload. */
@@ -269,11 +271,31 @@ void sending_gaps(const struct sending *sending, struct result *result)
     result_set(result, "send_gap_p99", histogram_quantile(&gaps, 0.99) / 1e9);
 }
 
+void warn_under_rate(const struct sending *sending, const char *side, double packets,
+                     double throughput)
+{
+    const struct launch *launch = sending->launch;
+    char message[MESSAGE_LIMIT];
+    double asked = number_of(launch, "rate"), gso = number_of(launch, "gso");
+    /* The last call of each thread may have been due just as time was up. */
+    double calls = number_of(launch, "threads") * number_of(launch, "batch") * (gso > 0 ? gso : 1);
+    if (launch->json || packets <= 0 ||
+        throughput * (packets + calls) / packets >= (1 - UNDER_RATE) * asked)
+        return;
+    snprintf(message, sizeof message,
+             "replication %ld sent %.4g of the %.10g Mbit/s asked for: ask for less, or send "
+             "larger datagrams, more of them in a call (batch, gso) or more threads",
+             sending->trial->number, throughput / 1e6, asked / 1e6);
+    report_warning("under-rate", side, message);
+}
+
 void sending_result(const struct sending *sending, struct result *result)
 {
     struct sent sent = sending_done(sending);
     double bytes = (double)sent.packets * number_of(sending->launch, "datagram");
-    result_set(result, "local_throughput", bytes * 8 / sent.elapsed);
+    double throughput = bytes * 8 / sent.elapsed;
+    warn_under_rate(sending, "client", (double)sent.packets, throughput);
+    result_set(result, "local_throughput", throughput);
     result_set(result, "sent_packets", (double)sent.packets);
     result_set(result, "sent_bytes", bytes);
     result_set(result, "sender_retries", (double)sent.retries);

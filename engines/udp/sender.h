@@ -44,6 +44,11 @@ void add_sent(const struct sending *sending, struct fields *fields, const char *
 /* Sets send_gap_p50 and send_gap_p99 of a paced stream. */
 void sending_gaps(const struct sending *sending, struct result *result);
 
+/* By hand: warns of an end that sent so many datagrams at less than the rate asked for. Of a plan's
+ * replications the runner judges that. */
+void warn_under_rate(const struct sending *sending, const char *side, double packets,
+                     double throughput);
+
 /* Sets local_throughput, sent_packets, sent_bytes and sender_retries, and the gaps. */
 void sending_result(const struct sending *sending, struct result *result);
 

@@ -68,9 +68,9 @@ class Observer(Protocol):
 class Setting:
     """Where and how the rounds are measured: hosts by name, launches' terms by case.
 
-    Everything has to end by the `deadline` (seconds since 1970), if there is one; where that is
-    `final`, cases that have had their least replications by then are not gone on with. Without
-    `observing` nothing watches the launches.
+    Everything has to end by the `deadline` (a moment of time.monotonic()), if there is one; where
+    that is `final`, cases that have had their least replications by then are not gone on with.
+    Without `observing` nothing watches the launches.
     """
 
     catalogue: Catalogue
@@ -206,7 +206,7 @@ class Execution:
         """Wait until all of these may begin, if their test is to span some time."""
         if not self._judge or not dispatches:
             return
-        now = time.time()
+        now = time.monotonic()
         begin = max(self._judge.not_before(dispatch, now) for dispatch in dispatches)
         if begin <= now:
             return
@@ -229,7 +229,7 @@ class Execution:
         """Return what of the dispatch can end before the deadline; nothing is begun after it."""
         if self._setting.deadline is None:
             return dispatch
-        left = self._setting.deadline - time.time()
+        left = self._setting.deadline - time.monotonic()
         fitting = (
             None if self.totals.out_of_time else within(dispatch, left, self._setting.catalogue)
         )
@@ -249,7 +249,7 @@ class Execution:
         if self._setting.deadline is None or self.totals.stopped:
             return self._messages.get()
         try:
-            return self._messages.get(timeout=max(0.0, self._setting.deadline - time.time()))
+            return self._messages.get(timeout=max(0.0, self._setting.deadline - time.monotonic()))
         except queue.Empty:
             self.totals.out_of_time = True
             return _Stop()
@@ -288,7 +288,7 @@ class Execution:
 
     def _judged(self, message: _Measured, outcomes: Sequence[tuple[Case, Outcome]]) -> bool:
         """Store which cases need no more replications; returns whether there are any."""
-        dispatch, moment = message.dispatch, time.time()
+        dispatch, moment = message.dispatch, time.monotonic()
         any_ended = False
         for case, outcome in outcomes:
             ended = self._judge.note(dispatch.test, case, outcome, moment, message.seconds)

@@ -50,9 +50,7 @@ class Request:
     @cached_property
     def store(self) -> Store:
         """The database, opened when first needed: a mistake in a new plan leaves none behind."""
-        opened = Store.open(self.where, create=self.run is None)
-        self.cleanup.callback(opened.close)
-        return opened
+        return self.cleanup.enter_context(Store.open(self.where, create=self.run is None))
 
 
 @dataclass(frozen=True, slots=True)

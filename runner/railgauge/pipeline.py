@@ -289,8 +289,10 @@ def _setting(job: Job) -> Setting:
     plan = job.loaded.plan
     over = deadline(job.request.margin, job.request.observer.say)
     final = False
-    if plan.budget is not None and (over is None or time.time() + plan.budget < over):
-        over, final = time.time() + plan.budget, True
+    if plan.budget is not None:
+        spent = time.monotonic() + plan.budget
+        if over is None or spent < over:
+            over, final = spent, True
     return Setting(
         job.loaded.catalogue,
         _namer(job),

@@ -7,6 +7,7 @@ order of their replications, so a run that goes on after it was killed decides a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -45,8 +46,8 @@ class Unsettled(NamedTuple):
 class _Watched:
     """A case with a rule, and what is known of it so far.
 
-    `first` and `last` are when its first and last value came (seconds since 1970), `length` what a
-    replication is expected to take (s; 0: unknown), `spent` what `timed` of them took.
+    `first` and `last` are when its first and last value came (by time.monotonic()), `length` what
+    a replication is expected to take (s; 0: unknown), `spent` what `timed` of them took.
     """
 
     case: Case
@@ -152,10 +153,18 @@ class Judge:
         watched = self._cases[dispatch.test, dispatch.case.key]
         return watched.stop.most - watched.count
 
-    def recall(self, store: Store, run: int) -> dict[Key, CaseEnd]:
-        """Take note of all that is stored; return those cases whose end it is, but isn't stored."""
+    def recall(
+        self, store: Store, run: int, clock: float | None = None, now: float | None = None
+    ) -> dict[Key, CaseEnd]:
+        """Take note of all that is stored; return those cases whose end it is, but isn't stored.
+
+        What is stored is by the machine's `clock` (seconds since 1970), all else by
+        time.monotonic(), which is `now`; where not given both are read.
+        """
         if not self._cases:
             return {}
+        clock = time.time() if clock is None else clock
+        now = time.monotonic() if now is None else now
         for key, numbers in store.done(run).items():
             if key in self._cases:
                 self._cases[key].count = len(numbers)
@@ -171,7 +180,10 @@ class Judge:
             moments = launched(connection, run)
         for key, watched in self._cases.items():
             if key in moments:
-                watched.first, watched.last = map(_seconds, moments[key])
+                # What a clock that was set back since has yet to reach, came just now.
+                watched.first, watched.last = (
+                    now - max(0.0, clock - _seconds(each)) for each in moments[key]
+                )
             watched.ended = _END.get(stored.get(key, "")) or watched.end()
             if watched.ended is not None and not stored.get(key):
                 found[key] = watched.ended
@@ -189,7 +201,7 @@ class Judge:
     ) -> CaseEnd | None:
         """Take note of an outcome of a case; return why it was its last one, if it was.
 
-        It came at `moment` (seconds since 1970), after `seconds` of measuring.
+        It came at `moment` (of time.monotonic()), after `seconds` of measuring.
         """
         watched = self._cases.get((test, case.key))
         if watched is None:
@@ -212,7 +224,7 @@ class Judge:
         }
 
     def not_before(self, dispatch: Dispatch, now: float) -> float:
-        """Return when (seconds since 1970) this replication may begin, so that the span is kept.
+        """Return when (by time.monotonic()) this replication may begin, so that the span is kept.
 
         Of the first `min` replications of a test each begins when its part of the span has passed
         since the last of the open cases got its first.
@@ -223,8 +235,7 @@ class Judge:
             return now
         if self._wait[0] != (test, number):
             firsts = [
-                # A clock that was set since doesn't make us wait for ever.
-                min(each.first, now)
+                each.first
                 for key, each in self._cases.items()
                 if key[0] == test and each.ended is None and each.first is not None
             ]

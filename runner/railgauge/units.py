@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?", re.ASCII)
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z\u00b5/]*)\s*")
 
 _SIZES: dict[str, Decimal] = {
@@ -82,6 +84,25 @@ def parse_rate(text: str | int | float) -> float:
 def parse_time(text: str | int | float) -> float:
     """Return the seconds in `text` (`5s`, `12us`, `2.9ms`); ValueError says what to write."""
     return float(_quantity(text, _TIMES, "time", "5s, 12us or 2.9ms"))
+
+
+def parse_moment(text: str) -> float:
+    """Return the seconds since 1970 in `text`: these, or ISO 8601 with its zone; else ValueError.
+
+    `1763690400.25`, `2025-11-21T02:00:00.25Z`, `2025-11-21 03:00+01:00`.
+    """
+    try:
+        if _SECONDS.fullmatch(text):
+            return datetime.fromtimestamp(float(text), UTC).timestamp()
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            return moment.timestamp()
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise ValueError(
+        f"{text!r} is no time: write it with its zone, such as 2025-11-21T02:00:00Z, or in seconds "
+        "since 1970"
+    )
 
 
 def parse_quantity(text: str | int | float) -> tuple[float, str]:

@@ -1,4 +1,4 @@
-"""Whether a replication can be trusted: what the system logs say against it.
+"""Whether a replication can be trusted: what the system logs and its own figures say against it.
 
 Pure functions: what was counted and measured in, reasons for suspicion out. Each allows for what
 the counters can't tell apart, and so may miss a little, but accuses nobody for rounding.
@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from railgauge.derived import CPU_KINDS
 from railgauge.plan.system_log import Suspect
 from railgauge.systemlog import Suspicion, SystemLog
+from railgauge.units import format_rate
 
 # Ticks are counted by sampling: of n, about the root of n more or fewer is chance; three of that.
 _CHANCE = 3.0
@@ -30,23 +32,28 @@ class Part:
     """What a test itself did on one host, as far as its engine told; None: it didn't.
 
     `user_time` in seconds of the programs on the host's kernel. On the test's `interface` at most
-    so many bytes were the test's.
+    so many bytes were the test's. It `measures_loss` if losses are among its results.
     """
 
     user_time: float | None
     interface: str | None
     most_bytes: float | None
+    measures_loss: bool = False
 
 
 def judge(log: SystemLog, part: Part, limits: Suspect) -> list[Suspicion]:
     """Return why the replication that `log` is of can't be trusted, in order of the limits."""
+    drops = limits.receive_drops
+    if drops is None:
+        # What finds no room on its way to the socket is part of the losses that the test reports.
+        drops = not part.measures_loss
     return [
         *_steal(log, limits.steal),
         *_foreign_cpu(log, part, limits.foreign_cpu),
         *_foreign_traffic(log, part, limits.foreign_traffic),
         *(_swapped(log) if limits.swap else ()),
         *(_throttled(log) if limits.throttle else ()),
-        *(_receive_drops(log) if limits.receive_drops else ()),
+        *(_receive_drops(log) if drops else ()),
     ]
 
 
@@ -102,19 +109,54 @@ def _throttled(log: SystemLog) -> Iterator[Suspicion]:
 
 
 def _receive_drops(log: SystemLog) -> Iterator[Suspicion]:
+    # At least: the kernel counts as one what its offloads hold together.
     full = sum(
         log.counts.get(f"protocol/{protocol}/RcvbufErrors", 0)
         for protocol in ("Udp", "UdpLite", "Udp6", "UdpLite6")
     ) + log.counts.get("protocol/TcpExt/TCPRcvQDrop", 0)
     if full:
         yield _about(
-            log, "receive-drops", f"{full:,} packets were dropped, the receive buffer being full"
+            log,
+            "receive-drops",
+            f"at least {full:,} packets were dropped, the receive buffer being full",
         )
     backlog = _sum(log, "softnet/", ("dropped",))
     if backlog:
         yield _about(
-            log, "receive-drops", f"{backlog:,} packets were dropped, a CPU's backlog being full"
+            log,
+            "receive-drops",
+            f"at least {backlog:,} packets were dropped, a CPU's backlog being full",
         )
+
+
+def under_rate(
+    parameters: Mapping[str, Any],
+    metrics: Mapping[str, float],
+    hosts: tuple[str, str | None],
+    limit: float | None,
+) -> Iterator[Suspicion]:
+    """Yield a reason for each of `hosts`, client and server, that sent below the `rate` asked.
+
+    By more than `limit`, a share of that rate: payload bits over the sender's own time. What the
+    last call of each thread takes is allowed for, as that may have been due just as time was up.
+    """
+    asked = parameters.get("rate", 0)
+    if limit is None or not asked:
+        return
+    threads, batch, gso = (max(1, parameters.get(name, 1)) for name in ("threads", "batch", "gso"))
+    for way, host in zip(("", "reverse_"), hosts, strict=True):
+        sent = metrics.get(f"{way}sent_packets", 0)
+        rate = metrics.get(f"{way}local_throughput", 0)
+        if host is None or not sent:
+            continue
+        if rate * (sent + threads * batch * gso) / sent < (1 - limit) * asked:
+            yield Suspicion(
+                "under-rate",
+                host,
+                f"{host}: sent {format_rate(rate)} of the {format_rate(asked)} that were asked "
+                "for: ask for less, or send larger datagrams, more of them in a call (batch, gso) "
+                "or more threads",
+            )
 
 
 def most_bytes(

@@ -77,6 +77,13 @@ class Lanes:
         plan = str(self.folder / "plan.yaml")
         return self.run("gate", plan, *arguments, code=code, **environment)
 
+    def baseline(self) -> None:
+        """Let the first three runs be the baseline."""
+        self.gate("--set-missing")
+        for _ in range(2):
+            self.run("run", str(self.folder / "plan.yaml"))
+        self.run("baseline", "set", "lanes", "1", "2", "3", "--replace")
+
     def runs(self) -> list[dict[str, Any]]:
         found = json.loads(self.run("list", "--json"))
         assert isinstance(found, list)
@@ -103,7 +110,7 @@ def test_without_a_baseline_it_measures_nothing_and_says_how_to_get_one(lanes: L
 
 
 def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.baseline()
     lanes.level(2, 0.96e9)
     files = {kind: lanes.folder / f"verdict.{kind}" for kind in ("xml", "md")}
     summary = lanes.folder / "summary.md"
@@ -118,17 +125,28 @@ def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) ->
         GITHUB_STEP_SUMMARY=str(summary),
     )
     lines = said.splitlines()
-    assert lines[0] == "lanes: 1 of 3 cases slower (baseline lanes (run 1) → runs 2 and 3)"
+    assert lines[0] == "lanes: 1 of 3 cases slower (baseline lanes (runs 1, 2, 3) → runs 4 and 5)"
     assert lines[1].startswith(
         "slower: figure: here lane=2: throughput 1.000 Gbit/s → 0.9600 Gbit/s"
     )
     assert any(line.startswith("::error title=Slower%3A figure%3A here lane=2::") for line in lines)
-    assert [run["cases"] for run in lanes.runs()] == [3, 3, 1]
+    assert [run["cases"] for run in lanes.runs()] == [3, 3, 3, 3, 1]
     suite = ElementTree.parse(files["xml"]).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     assert summary.read_text() == f"# before\n{files['md'].read_text()}"
     note = (lanes.folder / "note").read_text().splitlines()
     assert (note[0], note[-1]) == (lines[0], "1")
+
+
+def test_with_one_run_in_the_baseline_only_a_large_fall_fails_the_gate(lanes: Lanes) -> None:
+    lanes.gate("--set-missing")
+    lanes.level(2, 0.96e9)
+    lines = lanes.gate().splitlines()
+    assert lines[0].startswith("lanes: nothing is slower, not enough data for 3 of 3 results (")
+    assert lines[1].startswith("3 of 3 results: not enough baseline runs: ")
+    assert lines[1].endswith("railgauge baseline set lanes 1 RUN RUN --replace")
+    lanes.level(2, 0.8e9)
+    assert lanes.gate(code=1).startswith("lanes: 1 of 3 cases slower, not enough data for 2 of 3")
 
 
 def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
@@ -154,7 +172,7 @@ def test_what_failed_is_told_and_the_rest_compared(lanes: Lanes) -> None:
     assert {lane: each["verdict"] for lane, each in verdicts.items()} == {
         1: "not enough data",
         2: "slower",
-        3: "same",
+        3: "not enough data",
     }
     assert verdicts[1]["why"] == "after, 10 replications failed and none was measured"
 
@@ -164,7 +182,7 @@ def test_the_first_run_decides_where_the_plan_cannot_be_read_any_more(lanes: Lan
     lanes.level(2, 0.9e9)
     (lanes.folder / "plan-2-19").write_text("railgauge: [\n")
     found = json.loads(lanes.gate("--json", code=1))
-    assert found["counts"] == {"slower": 1, "same": 2}
+    assert found["counts"] == {"slower": 1, "not enough data": 2}
     (problem,) = found["problems"]
     assert problem.startswith("what looked slower could not be measured once more: ")
     assert "not YAML" in problem
@@ -375,13 +393,20 @@ tests:
 def _slower_links(box: Box, plan: Path, database: Path) -> list[str]:
     """Return the links whose throughput is called slower when one of them is shaped down."""
     found = ""
-    for rate in ("1000Mbit/s", "970Mbit/s"):
+    measure = ("run", str(plan))
+    baseline = ("baseline", "set", "box", "1", "2", "3")
+    gate = ("gate", str(plan), "--json")
+    for rate, steps in (
+        ("1000Mbit/s", (measure, measure, measure, baseline)),
+        ("970Mbit/s", (gate,)),
+    ):
         box.write(_LINKS.format(rate=rate))
         box.up()
-        done = box.run("gate", str(plan), "--db", str(database), "--set-missing", "--json")
+        for step in steps:
+            done = box.run(*step, "--db", str(database))
+            assert done.returncode in (0, 1), done.stdout + done.stderr
+            found = done.stdout
         assert box.down().returncode == 0
-        assert done.returncode in (0, 1), done.stdout + done.stderr
-        found = done.stdout
     return sorted(
         each["link"]
         for each in json.loads(found)["results"]

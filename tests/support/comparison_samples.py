@@ -59,6 +59,16 @@ def drifting_much(draw, shape):
     return normal(draw, shape) * (1 + 0.03 * draw.standard_normal((*shape[:2], 1)))
 
 
+def differing(between: float, *, together: bool = False) -> Draw:
+    """Each case of each run, or each run as a whole, has a level of its own."""
+
+    def draw_runs(draw, shape):
+        levels = draw.standard_normal((shape[0], 1 if together else shape[1], 1))
+        return normal(draw, shape) * np.exp(between * levels)
+
+    return draw_runs
+
+
 def drifting_as_noisy(draw, shape):
     """Each case has a noise of its own, from 0.1 to 10 %, and runs differ by nearly as much."""
     noise = 10 ** draw.uniform(-3, -1, (1, shape[1], 1))

@@ -123,3 +123,24 @@ def test_a_name_that_the_terminal_cannot_show_is_no_failure(tmp_path):
     plan.write_text(text.replace("name: udp-stream", "name: udp→stream"))
     done = railgauge("check", str(plan), PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_while_a_text_is_evaluated_ends_with_the_exit_code_of_any_other(
+    tmp_path: Path,
+) -> None:
+    """As dataclasses do on import; `python -m` would end by the signal."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'railgauge.cli.runs':\n"
+        "            exec('raise KeyboardInterrupt')\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "railgauge", "list"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (130, "\nrailgauge: stopped\n")

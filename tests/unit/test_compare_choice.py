@@ -52,9 +52,10 @@ def add(
 
 
 def test_a_case_without_a_headline_metric_is_judged_by_its_own_beside_one_with_it(database: Path):
-    add(database, {1: {"throughput": noisy()}, 2: {"solve_time": noisy(1)}})
-    add(database, {1: {"throughput": noisy(seed=2)}, 2: {"solve_time": noisy(10)}})
-    found = verdict(database)
+    for seed in (1, 2, 3):
+        add(database, {1: {"throughput": noisy(seed=seed)}, 2: {"solve_time": noisy(1, seed=seed)}})
+    add(database, {1: {"throughput": noisy(seed=4)}, 2: {"solve_time": noisy(10)}})
+    found = verdict(database, (1, 2, 3), (4,))
     told = {(each.case.key, each.metric): each.judged.change for each in found.comparison.results}
     assert told == {(lane(1).key, "throughput"): "same", (lane(2).key, "solve_time"): "slower"}
 

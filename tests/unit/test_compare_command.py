@@ -95,17 +95,44 @@ def test_what_is_nothing_of_these_is_told_with_what_there_is(several: Path):
 
 
 def test_a_slower_case_is_told_with_ratio_interval_and_counts(database: Path):
-    add_run(database, {number: noisy() for number in range(1, 6)})
-    after = {number: noisy(seed=2) for number in range(1, 6)}
+    for seed in range(1, 5):
+        add_run(database, {number: noisy(seed=10 * seed + number) for number in range(1, 6)})
+    with Store.open(str(database)) as store:
+        store.set_baseline("good", [1, 2, 3, 4])
+    after = {number: noisy(seed=60 + number) for number in range(1, 6)}
     after[3] = noisy(0.97e9, seed=2)
     add_run(database, after)
-    lines = told(database, "1", "2").splitlines()
-    assert lines[0] == "1 of 5 cases slower (run 1 → run 2)"
+    lines = told(database, "good", "5").splitlines()
+    assert lines[0] == "1 of 5 cases slower (baseline good (runs 1, 2, 3, 4) → run 5)"
     assert lines[1].startswith("slower: stream: gw→hh lane=3: throughput 1")
     assert ": slower; " in lines[1]
     assert "5 results: 1 slower, 4 same" in lines
     assert not any("lane=4" in line for line in lines)
-    assert any("lane=4" in line for line in told(database, "1", "2", "--all").splitlines())
+    assert any("lane=4" in line for line in told(database, "good", "5", "--all").splitlines())
+
+
+def test_too_few_baseline_runs_are_told_in_one_sentence_with_what_to_do(database: Path):
+    add_run(database, {number: noisy() for number in range(1, 6)})
+    with Store.open(str(database)) as store:
+        store.set_baseline("good", [1])
+    add_run(database, {number: noisy(0.97e9, seed=2) for number in range(1, 6)})
+    sentence = (
+        "5 of 5 results: not enough baseline runs: with fewer than three, runs are taken to differ"
+        " by up to 9.1 %; name three good runs: railgauge baseline set good 1 RUN RUN --replace"
+    )
+    text = told(database, "good", "2")
+    assert text.splitlines()[:2] == [
+        "nothing is slower, not enough data for 5 of 5 results (baseline good (run 1) → run 2)",
+        sentence,
+    ]
+    assert text.count("not enough baseline runs") == 1
+    assert told(database, "good", "2", "--all").count("not enough baseline runs") == 2
+    found = json.loads(told(database, "good", "2", "--json"))
+    assert found["notes"] == [sentence]
+    assert {each["why"] for each in found["results"]} == {
+        sentence[len("5 of 5 results: ") : sentence.index(";")]
+    }
+    assert "railgauge baseline set NAME 1 RUN RUN\n" in told(database, "1", "2")
 
 
 def test_a_verdict_that_rests_on_suspect_replications_says_so(database: Path):
@@ -123,9 +150,9 @@ def test_a_verdict_that_rests_on_suspect_replications_says_so(database: Path):
 
 def test_the_smallest_change_that_matters_is_the_plans(database: Path):
     for seed, level in ((1, 1e9), (2, 0.97e9)):
-        add_run(database, {1: noisy(level, seed=seed)}, smallest=0.05)
+        add_run(database, {1: noisy(level, seed=seed)}, smallest=0.15)
     (result,) = verdict(database).comparison.results
-    assert result.smallest == 0.05
+    assert result.smallest == 0.15
     assert result.judged.change == "same"
 
 
@@ -216,7 +243,7 @@ def test_json_has_every_result_and_what_changed_beside(database: Path, tmp_path:
     found = json.loads(told(database, "1", "2", "--json", "--markdown", str(markdown)))
     assert (found["passed"], found["plan"], found["problems"]) == (False, None, [])
     assert found["sides"] == [{"title": "run 1", "runs": [1]}, {"title": "run 2", "runs": [2]}]
-    assert found["counts"] == {"slower": 1, "same": 1}
+    assert found["counts"] == {"slower": 1, "not enough data": 1}
     worst = found["results"][0]
     assert worst["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
     assert worst["low"] < worst["ratio"] < worst["high"]

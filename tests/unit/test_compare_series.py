@@ -15,8 +15,10 @@ def draw(*shape, seed=1):
     return normal(np.random.default_rng(seed), shape)
 
 
-def one(first, second, better="lower", smallest=0.02, **rest):
+def one(first, second, better="lower", smallest=0.02, between_runs=0.0, **rest):
+    """Compare two sides; runs differ by nothing but their replications if nothing else is said."""
     sides = [Side([np.asarray(run, float) for run in runs]) for runs in (first, second)]
+    rest["between_runs"] = between_runs
     return compare_all([(sides[0], sides[1])], [better], [smallest], **rest)[0]
 
 
@@ -113,7 +115,7 @@ def test_series_too_short_to_be_judged_do_not_cost_the_others():
     values[1] *= 1.05
     short = [(Side([np.ones(2)]), Side([np.ones(2)]))] * 1000
     long = (Side([values[0, 0]]), Side([values[1, 0]]))
-    found = compare_all([long, *short], ["lower"] * 1001, [0.02] * 1001)
+    found = compare_all([long, *short], ["lower"] * 1001, [0.02] * 1001, between_runs=0.0)
     assert found[0].change == "slower"
     assert found[0].q == found[0].p
 
@@ -225,7 +227,7 @@ def test_the_order_of_pairs_makes_no_difference():
 
 def test_turning_the_sides_turns_faster_to_slower():
     values = draw(2, 5, 10, seed=6)
-    values[1, 0] *= 1.05
+    values[1, 0] *= 1.25
     there, back = compared(values)[0], compared(values[::-1])[0]
     assert (there.change, back.change) == ("slower", "faster")
     assert there.ratio == pytest.approx(1 / back.ratio)
@@ -256,23 +258,57 @@ def test_two_runs_that_differ_in_every_case_tell_of_no_case():
     assert any("between these two runs" in each.why or "anyway" in each.why for each in found)
 
 
-@pytest.mark.parametrize("slower", [25, 50])
-def test_half_of_the_cases_or_all_of_them_may_be_slower(slower):
+@pytest.mark.parametrize(("slower", "by"), [(25, 1.05), (50, 1.1)])
+def test_half_of_the_cases_or_all_of_them_may_be_slower(slower, by):
     values = draw(2, 50, 10, seed=10)
-    values[1, :slower] *= 1.05
+    values[1, :slower] *= by
     changes = [each.change for each in compared(values)]
     assert changes[:slower].count("slower") >= 0.95 * slower
     assert changes[slower:].count("slower") == 0
 
 
-def test_what_all_cases_moved_by_is_no_change_of_one():
+@pytest.mark.parametrize(("by", "told"), [(1.013, "+1."), (1.05, "+4.")])
+def test_what_all_cases_moved_by_is_no_change_of_one(by, told):
     values = draw(2, 50, 10, seed=11)
-    values[1] *= 1.013
+    values[1] *= by
     found = compared(values)
     assert {each.change for each in found} <= {"same", "not enough data"}
     beyond = [each for each in found if each.ratio >= 1.02]
     assert beyond
-    assert all("most cases moved by +1." in each.why for each in beyond)
+    assert all(f"most cases moved by {told}" in each.why for each in beyond)
+
+
+def test_what_did_not_move_with_the_others_has_not_changed_the_other_way():
+    values = draw(2, 50, 10, seed=11)
+    values[1, :40] *= 1.06
+    values[1, 40:] *= 1.03
+    assert not any(each.change == "faster" for each in compared(values))
+
+
+@pytest.mark.parametrize("baseline", [1, 2])
+def test_a_large_change_is_told_though_nothing_shows_what_runs_differ_by(baseline):
+    values = draw(baseline + 1, 9, 10, seed=17)
+    values[-1, 0] *= 1.25
+    values[-1, 1] *= 1.05
+    found = compared(values)
+    assert [each.change for each in found] == ["slower"] + ["not enough data"] * 8
+    assert [each.few_runs for each in found] == [False] + [True] * 8
+    assert len({each.why for each in found[1:]}) == 1
+    assert found[1].why.startswith(
+        "not enough baseline runs: with fewer than three, runs are taken"
+    )
+
+
+def test_two_runs_that_differ_by_more_than_is_usual_show_it():
+    values = draw(3, 1, 10, seed=18)
+    values[0] *= 1.15
+    values[2] *= 0.85
+    assert compared(values[1:])[0].change == "faster"
+    assert compared(values)[0].change == "not enough data"
+
+
+def test_what_a_plan_calls_smaller_than_what_matters_is_the_same_with_one_run():
+    assert compared(draw(2, 1, 10), smallest=0.1)[0].change == "same"
 
 
 def test_replications_that_follow_each_other_count_for_fewer():

@@ -8,6 +8,7 @@ from tests.support.comparison_samples import (
     autocorrelated,
     bimodal,
     coarse_clock,
+    differing,
     drifting,
     drifting_as_noisy,
     drifting_much,
@@ -43,10 +44,40 @@ def test_where_nothing_changed_a_change_is_rarely_told(kind, baseline):
     assert comparisons <= 0.05
 
 
-@pytest.mark.parametrize(("cases", "share"), [(1, 0.95), (10, 0.92), (50, 0.94)])
+@pytest.mark.parametrize("together", [False, True], ids=["own", "together"])
+@pytest.mark.parametrize("between", [0.01, 0.02])
+@pytest.mark.parametrize("baseline", [1, 2])
+@pytest.mark.parametrize("cases", [1, 4, 9, 10, 50])
+def test_what_runs_differ_by_is_rarely_told_as_a_change(cases, baseline, between, together):
+    kind = differing(between, together=together)
+    draw = np.random.default_rng(5)
+    _, comparisons = false_alarms(draw, kind, 60, cases=cases, baseline=baseline)
+    assert comparisons <= 0.05
+
+
+@pytest.mark.parametrize("between", [0.01, 0.02])
+@pytest.mark.parametrize("cases", [1, 4, 9, 10, 50])
+def test_a_fall_of_twenty_percent_is_found_with_a_single_run_in_the_baseline(cases, between):
+    draw = np.random.default_rng(6)
+    assert found_slower(draw, differing(between), 60, slower=0.25, cases=cases) >= 0.95
+
+
+@pytest.mark.parametrize("cases", [10, 50])
+def test_a_fall_of_five_percent_is_found_with_three_runs_in_the_baseline(cases):
+    draw = np.random.default_rng(7)
+    found = found_slower(draw, differing(0.005), 60, slower=0.0526, cases=cases, baseline=3)
+    assert found >= 0.95
+
+
+@pytest.mark.parametrize(("cases", "share"), [(15, 0.91), (50, 0.94)])
 def test_a_slowdown_of_three_percent_is_found_at_one_percent_of_noise(cases, share):
-    # Of many more draws in 98, 94 and 96 of 100; 300 are off by two.
+    # Of many more draws in 94 and 96 of 100; 300 are off by two.
     assert found_slower(np.random.default_rng(2), normal, 300, cases=cases) >= share
+
+
+def test_many_cases_of_a_coarse_clock_show_that_runs_are_alike():
+    # Of many more draws in 86 of 100: a clock of ten steps hides it.
+    assert found_slower(np.random.default_rng(8), coarse_clock, 40) >= 0.7
 
 
 def test_more_runs_in_the_baseline_find_what_drift_hides():

@@ -11,7 +11,7 @@ import pytest
 from tests.support.verdict_samples import lane, noisy
 
 from railgauge.comparison.compare import Comparison, Result, compare
-from railgauge.comparison.confirm import cases_of, confirmed, suspects
+from railgauge.comparison.confirm import cases_of, confirmed, once_more, suspects
 from railgauge.comparison.reading import Reading
 from railgauge.comparison.select import Selection
 from railgauge.store.records import PlannedCase, Series
@@ -37,16 +37,20 @@ def reading(runs: Mapping[int, Values]) -> Reading:
     return Reading(planned, found, {run: {} for run in runs})
 
 
-def judged(baseline: Values, run: Values, again: Values) -> tuple[Comparison, tuple[Result, ...]]:
+def judged(
+    baseline: Sequence[Values], run: Values, again: Values
+) -> tuple[Comparison, tuple[Result, ...]]:
     """Return what is left when what looks slower gives the values `again`."""
-    first, second, third, both = (
-        Selection(str(numbers), numbers) for numbers in ((1,), (2,), (3,), (2, 3))
+    runs = dict(enumerate([*baseline, run], 1))
+    now = len(runs)
+    first, second, both = (
+        Selection(str(numbers), numbers) for numbers in (tuple(runs)[:-1], (now,), (now, now + 1))
     )
-    compared = compare(reading({1: baseline, 2: run}), first, second)
+    compared = compare(reading(runs), first, second)
     asked = {each.case.parameters["lane"] for each in suspects(compared)}
     anew = {number: values for number, values in again.items() if number in asked}
-    known = reading({1: baseline, 2: run, 3: anew})
-    return confirmed(compared, compare(known, first, third), compare(known, first, both))
+    known = reading({**runs, now + 1: anew})
+    return confirmed(compared, once_more(known, first, now + 1), compare(known, first, both))
 
 
 def changes(found: Comparison) -> dict[object, str]:
@@ -54,21 +58,25 @@ def changes(found: Comparison) -> dict[object, str]:
 
 
 STEADY = {number: noisy(seed=number) for number in range(1, 9)}
+NIGHTS = [
+    STEADY,
+    *({case: noisy(seed=night * 20 + case) for case in STEADY} for night in range(2, 5)),
+]
 
 
 def test_what_is_slower_again_counts():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    found, unconfirmed = judged(STEADY, run, {4: noisy(0.95e9, seed=2)})
+    found, unconfirmed = judged(NIGHTS, run, {4: noisy(0.95e9, seed=2)})
     assert changes(found) == {**dict.fromkeys(STEADY, "same"), 4: "slower"}
     assert unconfirmed == ()
-    assert [side.n for side in found.results[0].sides] == [10, 20]
+    assert [side.n for side in found.results[0].sides] == [40, 20]
 
 
 def test_what_passed_by_itself_is_told_and_does_not_count():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    found, (only,) = judged(STEADY, run, {4: noisy(seed=20)})
+    found, (only,) = judged(NIGHTS, run, {4: noisy(seed=20)})
     assert "slower" not in changes(found).values()
     assert only.case.parameters["lane"] == 4
     assert only.judged.why.startswith("it looked slower, but not so when measured once more")
@@ -77,7 +85,7 @@ def test_what_passed_by_itself_is_told_and_does_not_count():
 def test_what_is_not_slower_again_is_the_same_only_if_all_its_values_say_so():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.9e9)
-    _, (only,) = judged(STEADY, run, {4: noisy(seed=20)})
+    _, (only,) = judged(NIGHTS, run, {4: noisy(seed=20)})
     assert only.judged.low < 0.98
     assert only.judged.change == "not enough data"
     assert only.judged.why.endswith("; of that run alone, any change is smaller than 2 %")
@@ -87,7 +95,7 @@ def test_what_all_values_call_the_same_is_the_same_for_that_reason():
     # Slower by hardly more than what matters, which is 2 %.
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.9799e9, noise=0.0002)
-    _, (only,) = judged(STEADY, run, {4: noisy(0.9999e9, seed=20, n=40)})
+    _, (only,) = judged(NIGHTS, run, {4: noisy(0.9999e9, seed=20, n=40)})
     assert only.judged.change == "same"
     assert only.judged.low >= 0.98
     assert only.judged.why.endswith("; of both runs together, any change is smaller than 2 %")
@@ -96,7 +104,7 @@ def test_what_all_values_call_the_same_is_the_same_for_that_reason():
 def test_what_could_not_be_measured_again_is_judged_by_the_first_run():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    found, unconfirmed = judged(STEADY, run, {4: []})
+    found, unconfirmed = judged(NIGHTS, run, {4: []})
     assert changes(found)[4] == "slower"
     assert "could not be measured again" in found.results[0].judged.why
     assert unconfirmed == ()
@@ -122,12 +130,12 @@ def test_a_loss_where_there_was_none_is_looked_at_again_however_small():
 def test_a_metric_that_only_the_second_look_has_is_left_out():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    known = reading({1: STEADY, 2: run, 3: {4: noisy(0.95e9, seed=20)}})
-    metrics = known.series[3]["stream", lane(4).key]
+    known = reading(dict(enumerate([*NIGHTS, run, {4: noisy(0.95e9, seed=20)}], 1)))
+    metrics = known.series[6]["stream", lane(4).key]
     assert isinstance(metrics, dict)
     metrics["latency"] = replace(metrics["throughput"], metric="latency", better="lower")
     first, second, third, both = (
-        Selection(str(numbers), numbers) for numbers in ((1,), (2,), (3,), (2, 3))
+        Selection(str(numbers), numbers) for numbers in ((1, 2, 3, 4), (5,), (6,), (5, 6))
     )
     found, unconfirmed = confirmed(*(compare(known, first, each) for each in (second, third, both)))
     assert {each.metric for each in found.results} == {"throughput"}
@@ -156,7 +164,7 @@ def test_one_slower_case_of_thousands_is_found_though_one_run_cannot_show_it():
     second[77] = [value * 0.96 for value in second[77]]
     again = {case: [draw.gauss(1e9, 1e7) for _ in range(10)] for case in cases}
     again[77] = [value * 0.96 for value in again[77]]
-    found, unconfirmed = judged(first, second, again)
+    found, unconfirmed = judged([first], second, again)
     slower = [each.case.parameters["lane"] for each in found.of("slower")]
     assert slower == [77]
     assert len(unconfirmed) < 20
@@ -171,7 +179,7 @@ def test_a_plan_held_against_itself_seldom_raises_an_alarm(noise: float):
             {case: [draw.gauss(1e9, noise * 1e9) for _ in range(10)] for case in range(1, 31)}
             for _ in range(3)
         ]
-        found, _ = judged(*runs)
+        found, _ = judged(runs[:1], *runs[1:])
         alarms += bool(found.of("slower"))
     # One in twenty is 3 of 60; chance alone makes more than eight of that in 1 of 200.
     assert alarms <= 8

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from railgauge.doctor.wishes import Wishes
 from railgauge.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.plan.links import Link
 from railgauge.plan.model import Host, Mpi
-from railgauge.transport.fake import FakeTransport
+from railgauge.transport.fake import LINE, FakeTransport, Program
 from railgauge.transport.local import LocalTransport
 
 HOSTS = """\
@@ -190,6 +191,21 @@ def test_this_machines_clock_agrees_with_itself() -> None:
         transport.close()
     assert offset is not None
     assert abs(offset.seconds) <= offset.error
+
+
+def test_a_clock_of_ours_that_is_set_meanwhile_makes_no_exchange_quick(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def date(argv: Sequence[str]) -> Program:
+        while (yield LINE) is not None:
+            yield "1000.5"
+
+    readings = itertools.chain([1000.0], itertools.repeat(400.0))
+    monkeypatch.setattr("time.time", lambda: next(readings))
+    offset = clock.clock_offset(FakeTransport("n1", {"sh": date}))
+    assert offset is not None
+    assert offset.error >= 0
+    assert min(abs(offset.seconds - right) for right in (0.5, 600.5)) < 0.1
 
 
 def found(**facts: str) -> HostFindings:

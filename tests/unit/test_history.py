@@ -67,6 +67,13 @@ def test_a_case_goes_by_what_was_chosen_not_by_an_engines_defaults(database: Dat
     assert "nightly, stream: gw→hh datagram=8KiB threads=2" in refusal
 
 
+def test_a_fall_that_was_mended_is_told_with_its_end(database: Database):
+    database.nights([0.941e9] * 14 + [0.470e9] * 30 + [0.941e9] * 16)
+    text = database.say("gw→hh")
+    assert "2026-09-15 (run 15): slower, " in text
+    assert "2026-10-15 (run 45): faster, " in text
+
+
 def test_json_has_every_night_the_change_and_what_changed_with_it(database: Database):
     slower(database)
     told = database.json(case().key)

@@ -285,7 +285,7 @@ def test_the_command_says_what_came_in(tmp_path: Path) -> None:
     files = [str(TOOLS / f"osu-{name}.txt") for name in ("7.2-latency", "5.6.3-bw")]
     command = ["import", "osu", "--db", database, "--link", "ib0", "--plan", "fabric", *files]
     done = CliRunner().invoke(cli, command)
-    assert done.output == "run 1: 7 replications of 7 cases from 2 files\n"
+    assert done.stdout == "run 1: 7 replications of 7 cases from 2 files\n"
     assert done.exit_code == 0
     with Store.open(database) as store:
         assert store.run(1).new.plan == "fabric"

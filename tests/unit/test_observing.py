@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.support.watch_samples import log
+from tests.support.watch_samples import log, ready
 
 from railgauge.cases import Case
 from railgauge.catalogue import load_catalogue
@@ -22,6 +23,7 @@ from railgauge.observing.scene import Way
 from railgauge.plan.model import Test
 from railgauge.schedule import Dispatch
 from railgauge.transport.fake import LINE, LOSS, FakeTransport
+from railgauge.watch.watcher import Watcher
 
 LAUNCH = Launch(5.0, client={"mss": 1448})
 CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
@@ -52,6 +54,11 @@ def soaker(argv: Sequence[str]) -> Iterator[Any]:
     while (yield LINE) is not None:
         yield CALIBRATED
         yield '{"event":"done"}'
+
+
+def lost_watcher(argv: Sequence[str]) -> Iterator[Any]:
+    yield ready()
+    return 3
 
 
 def lost_soaker(argv: Sequence[str]) -> Iterator[Any]:
@@ -123,6 +130,84 @@ def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, s
     counts = {"interface/lo/rx_bytes": 10**8, "interface/lo/tx_bytes": (times - 1) * 10**8}
     which = scene({"system_log": {"suspect": {"foreign_cpu": "off"}}}, way=lambda *_: Way("lo", 0))
     outcome = Outcome(
-        1, 5.0, {"sent_bytes": 1e8, "sent_segments": 2e3}, logs=(log(counts, host="a"),)
+        1,
+        5.0,
+        {"sent_bytes": 1e8, "sent_segments": 2e3},
+        logs=(log(counts, host="a"), log(host="b")),
     )
+    assert judged(which, dispatch(), outcome, LAUNCH).status == status
+
+
+@pytest.mark.parametrize(
+    ("test", "suspect"),
+    [
+        ({"system_log": {}}, ["a", "b"]),
+        ({"system_log": {"suspect": {"unwatched": "off"}}}, []),
+        ({"system_log": {"suspect": "off"}}, []),
+        ({"system_log": "off"}, []),
+    ],
+)
+def test_a_replication_without_the_logs_that_the_plan_asks_for_is_suspect(
+    test: dict[str, Any], suspect: list[str]
+) -> None:
+    found = judged(scene(test), dispatch(), Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH)
+    assert found.status == ("suspect" if suspect else "ok")
+    assert [(each.code, each.host) for each in found.suspicions] == [
+        ("unwatched", host) for host in suspect
+    ]
+
+
+def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
+    transport = FakeTransport("b", {"rail-watch": lost_watcher})
+    watcher = Watcher(transport, "/engines", "name", 1.0)
+    which = replace(scene({"system_log": {}}), watchers={"b": watcher})
+    outcome = Outcome(1, 5.0, {"throughput": 1e9}, logs=(log(host="a"),))
+    assert watcher.log(1, 1) is None  # it has ended
+    (found,) = judged(which, dispatch(), outcome, LAUNCH).suspicions
+    assert found.message == (
+        "b: no system log tells what else ran there, as rail-watch ended with status 3: see that "
+        "it runs there, and measure again"
+    )
+
+
+@pytest.mark.parametrize("outcome", [{"warmup": True}, {"status": "failed"}])
+def test_what_counts_for_nothing_needs_no_watcher(outcome: dict[str, Any]) -> None:
+    bare = Outcome(1, 5.0, {}, **outcome)
+    assert judged(scene({"system_log": {}}), dispatch(), bare, LAUNCH) is bare
+
+
+@pytest.mark.parametrize(
+    ("test", "status"),
+    [
+        ({"system_log": "off"}, "suspect"),  # what the sender tells needs no log
+        ({"system_log": {"suspect": {"unwatched": "off"}}}, "suspect"),
+        ({"system_log": {"suspect": {"unwatched": "off", "under_rate": "off"}}}, "ok"),
+        ({"system_log": {"suspect": {"unwatched": "off", "under_rate": "95%"}}}, "ok"),
+        ({"system_log": {"suspect": "off"}}, "ok"),
+    ],
+)
+def test_a_sender_below_its_rate_is_suspect(test: dict[str, Any], status: str) -> None:
+    case = Case("key", "udp", "ab", "a", "b", {"mode": "stream", "rate": 40e9})
+    outcome = Outcome(1, 5.0, {"sent_packets": 350e3, "local_throughput": 2.8e9})
+    found = judged(scene(test), Dispatch("t", case, (1,), ()), outcome, LAUNCH)
+    assert found.status == status
+    assert {each.code for each in found.suspicions} == ({"under-rate"} if status != "ok" else set())
+
+
+@pytest.mark.parametrize(
+    ("metrics", "limits", "status"),
+    [
+        ({"throughput": 1e9, "lost_packets": 17.0}, {}, "ok"),
+        ({"rtt_p50": 1e-5, "dropped_messages": 17.0}, {}, "ok"),
+        ({"throughput": 1e9, "lost_packets": 17.0}, {"receive_drops": "on"}, "suspect"),
+        ({"throughput": 1e9}, {}, "suspect"),
+        ({"throughput": 1e9}, {"receive_drops": "off"}, "ok"),
+    ],
+)
+def test_drops_disturb_what_does_not_measure_them(
+    metrics: dict[str, float], limits: dict[str, str], status: str
+) -> None:
+    logs = (log(host="a"), log({"protocol/Udp/RcvbufErrors": 17}, host="b"))
+    outcome = Outcome(1, 5.0, metrics, logs=logs)
+    which = scene({"system_log": {"suspect": limits}})
     assert judged(which, dispatch(), outcome, LAUNCH).status == status

@@ -160,6 +160,29 @@ def test_datagrams_dropped_at_the_socket_vanished_on_the_host() -> None:
     )
 
 
+def test_where_the_socket_counts_several_datagrams_as_one_it_may_have_dropped_any_number() -> None:
+    # The socket dropped 7 messages: of how many datagrams nobody knows.
+    case, logs = _case(gro=True), [_gw(5000), _hh(5000, 4900, 7)]
+    (loss,) = path_losses(case, logs, [], _metrics(4000, 7))
+    assert loss.sentences == (
+        "1,000 of 5,000 datagrams vanished: how many of them at the socket on hh can't be told, as "
+        "with gro it counts several datagrams as one.",
+    )
+    (arrived,) = (each for each in loss.stations if each.place == "the socket on hh")
+    assert (arrived.packets, arrived.trouble) == (None, ())
+    (whole,) = path_losses(case, logs, [], _metrics(5000))
+    assert whole.sentences == ("All 5,000 datagrams arrived.",)
+
+
+def test_drops_at_the_socket_that_are_not_known_are_not_taken_for_none() -> None:
+    metrics = {"sent_packets": 5000.0, "received_packets": 4000.0}
+    loss = _loss(_gw(5000), _hh(4500, 4500, 500), ports=[], metrics=metrics)
+    assert loss.sentences == (
+        "1,000 of 5,000 datagrams vanished: how many of them at the socket on hh can't be told, as "
+        "its drops are not known.",
+    )
+
+
 def test_nothing_is_blamed_for_less_than_the_other_traffic() -> None:
     ports = _ports(5000, 4962, 4962, discards=2)
     loss = _loss(_gw(5000), _hh(4962, 4962), ports=ports, metrics=_metrics(4962))

@@ -21,11 +21,12 @@ from railgauge.report.table import Table
 from railgauge.report.tooltip import tooltip
 from railgauge.store.records import Series
 
-_PLAIN = {"metric": "throughput", "unit": "Mbit/s", "label": "Rate"}
+_PLAIN = {"metric": "throughput", "statistic": "mean", "unit": "Mbit/s", "label": "Rate"}
 
 
 def _held(**more: object) -> dict[str, object]:
-    return {"metric": "throughput", "against": {"sockbuf": "10KiB"}, "label": "Gain", **more}
+    held = {"against": {"sockbuf": "10KiB"}, "label": "Gain"}
+    return {"metric": "throughput", "statistic": "mean", **held, **more}
 
 
 def _spec(*cells: dict[str, object], **more: object) -> TableSpec:

@@ -275,3 +275,40 @@ def test_without_being_asked_for_there_is_none(store: Store, tmp_path: Path) -> 
     files = write_report(store, [run], None, tmp_path / "out", catalogue=load_catalogue())
     assert not [file for file in files if "appendix" in file.name]
     assert "Methods" not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_what_ran_is_told_by_parameters_and_granted_settings_not_by_the_hosts_default(
+    store: Store,
+) -> None:
+    cases = [
+        _case("tcp", message=size, congestion="system", duration=0.1, sockbuf=1024)
+        for size in (64, 1024)
+    ]
+    new = NewRun("fabric", _PLAN, "/plans", "", False, 1, "ctl", "0.1.0", "ab12", {})
+    planned = [PlannedCase("stream", one, 1) for one in cases]
+    run = store.begin_run(new, planned, {"tcp": {"throughput": MetricInfo("bit/s", "higher")}})
+    for host in ("gw1", "gw2"):
+        store.add_facts(run, host, {"net.ipv4.tcp_congestion_control": "bbr"})
+    for place, case in enumerate(cases):
+        client = {
+            "congestion": "reno",
+            "sndbuf": 2304,
+            "port": 40000 + place,
+            "mss": 1448 + place,
+            "cpu": "",
+        }
+        server = {"congestion": "reno", "sndbuf": 4608, "port": 50000, "address": "10.1.0.2"}
+        launch = Launch(1.0 + place, client, server)
+        store.add(run, "stream", case.key, Outcome(1, 1.0, {"throughput": 1e9}), launch)
+    appendix = _appendix(store, run)
+    text = _text(appendix)
+    assert (
+        "Fixed parameters: congestion system, duration 100ms, sockbuf 1KiB; varied: message."
+        in text
+    )
+    assert (
+        "Settings in effect: both ends congestion reno; client mss 1448 or 1449, sndbuf 2304;"
+        " server sndbuf 4608."
+    ) in text
+    (table,) = appendix.machines
+    assert table.rows == (("Default TCP congestion control (sysctl)", ("bbr",)),)

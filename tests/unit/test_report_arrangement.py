@@ -196,3 +196,20 @@ def test_a_label_of_several_rows_is_marked_once() -> None:
         ["", ""],
         ["", "b"],
     ]
+
+
+def test_parameters_in_rows_are_those_that_the_other_axes_lack() -> None:
+    points = [
+        series([1e6], {"mode": mode, "datagram": size, "duration": 1.0}, test=test)
+        for test, mode, sizes in (("one", "stream", (64,)), ("many", "latency", (64, 1024)))
+        for size in sizes
+    ]
+    spec = _spec(rows=["test", "parameters", "link"], cells=[_RATE])
+    table = _build(spec, points)
+    assert table.row_axes == ("test", "datagram", "link")
+    assert [row.key for row in table.rows] == [
+        ("one", 64, "gw→hh"),
+        ("many", 64, "gw→hh"),
+        ("many", 1024, "gw→hh"),
+    ]
+    assert _build(spec, points[:2]).row_axes == ("test", "link")

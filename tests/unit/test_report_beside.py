@@ -51,7 +51,7 @@ def test_a_second_statistic_stands_behind_the_number(beside: str, shown: str) ->
 
 def test_a_sentence_says_what_it_is() -> None:
     assert (
-        "Beside Median of throughput the 95 % interval of the median."
+        "Beside Throughput the 95 % interval of the median."
         in _table(*_VALUES, beside="interval").notes
     )
     means = _table(*_VALUES, beside="mean", label="Rate").notes
@@ -89,7 +89,7 @@ def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts()
         peaks = [Peak("gw1", "memory", 200e9, "B/s", "found")]
         return build(spec, [one], beside=Beside(peaks={1: peaks})).rows[0].cells[0].text
 
-    assert (shown("maximum"), shown("n")) == ("33 (50)", "33 (2)")
+    assert (shown("maximum"), shown("n")) == ("38 (50)", "38 (2)")
 
 
 def test_both_are_set_by_latex(tmp_path: Path, require: Callable[[object, str], None]) -> None:

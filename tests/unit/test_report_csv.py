@@ -54,7 +54,7 @@ def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
         "link": "gw→hh",
         "sockbuf": "10240",
         "metric": "throughput",
-        "statistic": "harmonic_mean",
+        "statistic": "median",
         "shown": "165.12",
         "shown_unit": "Mbit/s",
         "n": "2",

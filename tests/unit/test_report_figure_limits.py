@@ -57,7 +57,7 @@ def _notes(content: Content) -> str:
 @pytest.mark.parametrize(
     ("end", "told"),
     [
-        ("from: 5", "below 'from' of 'y', the nearest is 1.[39]"),
+        ("from: 5", "below 'from' of 'y', the nearest is 1.[49]"),
         ("to: 0.5", "above 'to' of 'y', the nearest is 1"),
     ],
 )
@@ -138,7 +138,9 @@ def test_values_without_the_statistic_are_not_called_failed(
 
 def test_a_series_of_zeros_was_measured(store: Store, drawn: Callable[..., Content]) -> None:
     run = store_values(store, {("a→b", 64): [0.0, 0.0]})
-    content = drawn(run, figure="kind: lines, x: {axis: datagram}, y: {metric: throughput}")
+    content = drawn(
+        run, figure="kind: lines, x: {axis: datagram}, y: {metric: throughput, statistic: mean}"
+    )
     assert content.summary == ("a→b: no harmonic mean of what was measured.",)
 
 

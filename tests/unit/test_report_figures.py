@@ -265,7 +265,7 @@ def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -
         store,
         run,
         tmp_path / "out",
-        "kind: lines, x: {axis: wait}, y: {metric: throughput, unit: Mbit/s}",
+        "kind: lines, x: {axis: wait}, y: {metric: throughput, statistic: mean, unit: Mbit/s}",
     )
     data = _columns(tmp_path / "out" / "fig.dat")
     assert data[:, 0].tolist() == [1e-5, 2e-5, 4e-5]
@@ -276,7 +276,7 @@ def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -
     assert data[:, 3] == pytest.approx(rate)
     text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
     assert "Points: the harmonic mean of 2 replications; bars: the least and the greatest." in text
-    y = "{metric: throughput, unit: bit/s}"
+    y = "{metric: throughput, statistic: mean, unit: bit/s}"
     _write(store, run, tmp_path / "base", f"kind: lines, x: {{axis: wait}}, y: {y}")
     told = (tmp_path / "base" / "night.txt").read_text(encoding="utf-8")
     assert "greatest 533440021 bit/s at 1e-05 s" in told

@@ -335,8 +335,8 @@ def _problems(tmp_path: Path, cell: str, rows: str = "link") -> list[str]:
         ("{metric: 'client/cpu/{9a}/user'}", "in braces stands the name of an axis"),
         ("{metric: 'client/cpu/{a-b}/user'}", "in braces stands the name of an axis"),
         ("{metric: client/stat/x, relative_to: network}", "has no theoretical value"),
-        ("{metric: client/cpu/0/load, unit: GHz}", "'GHz' can't show the mean of client/cpu/0"),
-        ("{metric: client/stat/x/s, unit: '%'}", "'%' can't show the mean of client/stat/x/s"),
+        ("{metric: client/cpu/0/load, unit: GHz}", "'GHz' can't show the median of client/cpu/0"),
+        ("{metric: client/stat/x/s, unit: '%'}", "'%' can't show the median of client/stat/x/s"),
         ("{metric: throughput, select: {interface: lo}}", "unknown axis 'interface'"),
     ],
 )

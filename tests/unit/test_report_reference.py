@@ -73,7 +73,7 @@ def test_the_reference_stands_in_the_row_of_what_it_is_held_against() -> None:
     assert _texts(table) == [["single", "20.00", "---"], ["double", "10.00", "12.00"]]
     assert [heading.text for heading in table.header[0]] == ["Ours", "LINPACK"]
     assert table.notes[0] == (
-        "Harmonic mean of 10 (Ours) and 3 (LINPACK) replications per cell; coefficient of variation"
+        "Median of 10 (Ours) and 3 (LINPACK) replications per cell; coefficient of variation"
         " at most 0.0 % (Ours), 0.0 % (LINPACK); 95 % interval of the median at most 0.0 %"
         " (Ours) to either side; 1 of 3 cells has too few for one (6)."
     )
@@ -93,7 +93,7 @@ def test_columns_with_as_many_replications_are_counted_together() -> None:
     )
     cells = [_OURS, _THEIRS, {"metric": "clock", "label": "Clock", "select": {"engine": "cpu"}}]
     note = _table([*points, clock], cells).notes[0]
-    assert note.startswith("Harmonic mean of 10 (Ours, Clock) and 3 (LINPACK) replications per")
+    assert note.startswith("Median of 10 (Ours, Clock) and 3 (LINPACK) replications per")
 
 
 def _disk(engine: str, **parameters: object) -> Series:
@@ -177,7 +177,7 @@ def test_theoretical_values_stand_beside_with_the_share_of_them_that_was_reached
     ]
     table = _table(points, cells, peaks)
     assert _texts(table) == [
-        ["single", "20.00", "84.0", "23.8"],
+        ["single", "20.25", "84.0", "24.1"],
         ["double", "10.00", "40.0", "25.0"],
     ]
     assert [(heading.text, heading.unit) for heading in table.header[0]] == [
@@ -197,7 +197,7 @@ def test_theoretical_values_stand_beside_with_the_share_of_them_that_was_reached
     )
     rows = list(csv.DictReader(io.StringIO(render_csv(table), newline="")))
     assert [rows[2][name] for name in ("shown", "shown_unit", "peak", "peak_source")] == [
-        "23.8",
+        "24.1",
         "%",
         "84000000000.0",
         "declared: hosts file",
@@ -269,7 +269,7 @@ def test_nothing_is_held_against_a_theoretical_value_that_is_none(value: float) 
 def test_values_better_than_the_theoretical_one_are_remarked_upon() -> None:
     cells = [{"metric": "operation_rate", "relative_to": "cpu_double"}]
     table = _table([_rate([39.0, 41.0], "double")], cells, [_peak("cpu_double", 40e9)])
-    assert _texts(table) == [["double", "99.94a"]]
+    assert _texts(table) == [["double", "100.00a"]]
     assert table.footnotes[0].text == "some values are better than the theoretical one"
 
 

@@ -61,7 +61,7 @@ def test_a_good_definition_loads_with_its_defaults(tmp_path: Path) -> None:
     path.write_text(_GOOD, encoding="utf-8")
     table = load_spec(path, load_catalogue()).tables[0]
     assert (table.missing, table.notes, table.columns) == ("---", "", ["sockbuf"])
-    assert (table.cells[0].statistic, table.cells[0].digits) == ("mean", 2)
+    assert (table.cells[0].statistic, table.cells[0].digits) == ("median", 2)
 
 
 @pytest.mark.parametrize("path", sorted(folder("reports").glob("*.yaml")), ids=lambda p: p.stem)
@@ -84,7 +84,7 @@ def test_every_shipped_definition_is_valid(path: Path) -> None:
         ("{4KiB: 4KB}", "{4KiB: [4KB]}", "11:38: '4KiB': a list can't be a value: write text,"),
         ("mode: stream", "mode: []", "7:33: the list is empty: name a value to show"),
         ("metric: throughput", "metric: troughput", "10:22: unknown metric 'troughput': did you"),
-        ("unit: Mbit/s", "unit: ms", "10:40: 'ms' can't show the mean of throughput: use one of"),
+        ("unit: Mbit/s", "unit: ms", "10:40: 'ms' can't show the median of throughput: use one of"),
         ("unit: Mbit/s", "statistic: avg", "10:45: 'statistic' is the text 'avg', but 'mean',"),
         ("unit: Mbit/s", "digits: 13", "10:42: 'digits' is the number 13, but a number of at most"),
         ("{4KiB: 4KB}", "{4KiBB: 4KB}", "11:32: axis 'datagram': unknown unit 'KiBB'"),
@@ -172,7 +172,7 @@ def test_without_a_selection_the_values_and_units_of_every_engine_will_do(tmp_pa
         path.write_text(text.replace("[sockbuf]", "[]"), encoding="utf-8")
         assert load_spec(path, load_catalogue()).tables[0].select == {"mode": mode}
     assert any(
-        "'ms' can't show the mean of throughput" in problem
+        "'ms' can't show the median of throughput" in problem
         for problem in _problems(tmp_path, text.replace(unit, "ms"))
     )
 
@@ -249,7 +249,7 @@ def test_a_definition_of_figures_needs_no_tables(tmp_path: Path) -> None:
         ("axis: datagram", "axis: link", "14:15: 'link' is no parameter"),
         ("axis: datagram", "axis: datagrm", "14:15: unknown axis 'datagrm': did you mean"),
         ("metric: throughput", "metric: thruput", "15:17: unknown metric 'thruput': did you mean"),
-        ("Mbit/s", "ms", "15:35: 'ms' can't show the mean of throughput: use one of"),
+        ("Mbit/s", "ms", "15:35: 'ms' can't show the median of throughput: use one of"),
         ("{engine: udp}", "{engine: udp, mode: x}", "16:33: axis 'mode': 'x' is not one of"),
     ],
 )

@@ -13,7 +13,7 @@ from railgauge.report.model_parts import AxisSpec
 from railgauge.report.pivot import build
 from railgauge.report.table import Table
 
-_THROUGHPUT = CellSpec(metric="throughput", unit="Mbit/s")
+_THROUGHPUT = CellSpec(metric="throughput", statistic="mean", unit="Mbit/s")
 
 
 def _spec(**more: object) -> TableSpec:
@@ -154,7 +154,7 @@ def test_several_column_axes_and_cells_nest() -> None:
         [("0", 2), ("8", 2), ("0", 2), ("8", 2)],
     ]
     assert [heading.text for heading in table.header[3]] == [
-        "Throughput",
+        "Mean of throughput",
         "Maximum of throughput",
     ] * 4
     assert _texts(table) == [["1", *["1.33", "2.00"] * 4]]
@@ -204,7 +204,7 @@ def test_an_axis_that_no_measurement_has_is_refused() -> None:
 
 def test_a_unit_of_another_dimension_is_refused() -> None:
     with pytest.raises(
-        InputError, match=r"'ms' can't show the mean of throughput: use one of bit/s"
+        InputError, match=r"'ms' can't show the median of throughput: use one of bit/s"
     ):
         build(_spec(cells=[CellSpec(metric="throughput", unit="ms")]), _grid((1, 1, 1.0)))
 

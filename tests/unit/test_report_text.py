@@ -41,7 +41,7 @@ def test_a_table_is_aligned_and_grouped() -> None:
         "4096      gw→gw  147.64      ---",
         "─" * 35,
         "a) 2 of 3 replications; 1 not measured",
-        "Throughput in Mbit/s: harmonic mean of 2 replications per cell; coefficient of",
+        "Throughput in Mbit/s: median of 2 replications per cell; coefficient of",
         "variation at most 0.0 %; too few for a 95 % interval of the median, which takes",
         "6.",
         "Run 1 of plan fabric, on hosts gw1 and hh1.",

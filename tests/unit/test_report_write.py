@@ -116,7 +116,7 @@ def test_failed_replications_are_marked_counted_and_listed(store: Store, tmp_pat
     lines = files["night.txt"].decode().splitlines()
     rows = [line.split() for line in lines if "gw→hh" in line]
     assert rows == [
-        ["1KiB", "gw→hh", "163.64", "1.00"],
+        ["1KiB", "gw→hh", "200.00", "1.00"],
         ["1460", "gw→hh", "100.00", "a)", "1.00", "a)"],
         ["4KiB", "gw→hh", "---", "b)", "---", "b)"],
     ]

@@ -137,23 +137,6 @@ def test_blocks_begin_in_equal_parts_of_the_span() -> None:
     assert begins == pytest.approx([0, 10, 20, 70, 70])
 
 
-def test_a_clock_that_was_set_back_does_not_make_a_run_wait_for_ever() -> None:
-    test = expanded(span="70s")
-    judge = Judge([test], CATALOGUE)
-    judge.note("t", test.cases[0], outcome(1, 1e9), NOW + 86400, 1.0)
-    assert judge.not_before(Dispatch("t", test.cases[0], (8,)), NOW) == NOW + 70
-
-
-def test_a_clock_that_was_set_back_does_not_keep_a_case_open_that_needs_no_span() -> None:
-    test = expanded()
-    judge = Judge([test], CATALOGUE)
-    said = [
-        judge.note("t", test.cases[0], outcome(number, 1e9), NOW - 3600 * number, 1.0)
-        for number in range(1, 9)
-    ]
-    assert said == [None] * 7 + ["narrow"]
-
-
 def test_the_end_of_a_runs_time_ends_what_has_its_least() -> None:
     test = expanded(2)
     judge = Judge([test], CATALOGUE)
@@ -335,7 +318,16 @@ def test_an_end_that_was_not_stored_any_more_is_found_again(tmp_path: Path) -> N
         assert [each.case.key for each in judge.unsettled()] == ["t0"]
 
 
-def test_a_run_that_goes_on_knows_when_its_span_began(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("clock", "begins"),
+    [
+        (NOW + 20, 1000.0 - 19 + 70),
+        pytest.param(NOW - 86400, 1000.0 + 70, id="set back since: waits for the span, not a day"),
+    ],
+)
+def test_a_run_that_goes_on_knows_when_its_span_began(
+    tmp_path: Path, clock: float, begins: float
+) -> None:
     test = expanded(span="70s")
     with Store.open(str(tmp_path / "r.db")) as store:
         number = begin(store, test)
@@ -344,6 +336,6 @@ def test_a_run_that_goes_on_knows_when_its_span_began(tmp_path: Path) -> None:
             one = Outcome(replication, NOW + replication - 3600, {"throughput": 1e9})
             store.add(number, "t", "t0", one, Launch(NOW + replication))
         judge = Judge([test], CATALOGUE)
-        judge.recall(store, number)
-        begins = judge.not_before(Dispatch("t", test.cases[0], (8,)), NOW + 20)
-        assert begins == pytest.approx(NOW + 1 + 70)
+        judge.recall(store, number, clock, 1000.0)
+        begun = judge.not_before(Dispatch("t", test.cases[0], (8,)), 1000.0)
+        assert begun == pytest.approx(begins)

@@ -100,7 +100,7 @@ def test_a_damaged_database_is_told(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[4096:] = b"\xff" * len(data[4096:])
     path.write_bytes(data)
-    with pytest.raises(StoreError, match=r"is damaged: work on a copy"):
+    with pytest.raises(StoreError, match=r"is damaged: copy the file away"):
         Store.open(str(path)).run(run)
 
 

@@ -8,7 +8,7 @@ from tests.support.watch_samples import log
 from railgauge.derived import cpu_load, derive, derived_metrics
 from railgauge.plan.system_log import Suspect
 from railgauge.systemlog import SoakLoad, Suspicion
-from railgauge.validity import Part, judge, most_bytes
+from railgauge.validity import Part, judge, most_bytes, under_rate
 
 NOTHING = Part(None, None, None)
 
@@ -58,12 +58,22 @@ def test_each_reason_alone_makes_it_suspect(counts: dict[str, int], code: str) -
         ({"interface/eth0/rx_bytes": 2_000_000}, {"foreign_traffic": "off"}),
         ({"vm/pswpin": 1}, {"swap": "off"}),
         ({"throttle/1/core_count": 1}, {"throttle": "off"}),
-        ({"protocol/Udp/RcvbufErrors": 1}, {"receive_drops": "off"}),
+        ({"protocol/TcpExt/TCPRcvQDrop": 1}, {"receive_drops": "off"}),
     ],
 )
 def test_a_plan_may_allow_more(counts: dict[str, int], limits: dict[str, object]) -> None:
     found = judge(log(counts), Part(0.02, "eth0", 1e6), Suspect.model_validate(limits))
     assert found == []
+
+
+@pytest.mark.parametrize("counts", [{"protocol/Udp/RcvbufErrors": 17}, {"softnet/1/dropped": 17}])
+def test_drops_are_the_result_of_a_test_that_measures_losses_unless_the_plan_says_else(
+    counts: dict[str, int],
+) -> None:
+    part = Part(0.02, "eth0", 1e6, measures_loss=True)
+    assert judge(log(counts), part, Suspect()) == []
+    (found,) = judge(log(counts), part, Suspect.model_validate({"receive_drops": "on"}))
+    assert found.message.startswith("gw1: at least 17 packets were dropped")
 
 
 @pytest.mark.parametrize(
@@ -170,3 +180,51 @@ def test_a_log_without_ticks_has_no_load() -> None:
     empty = log({"cpu/all/user": 0, "cpu/all/system": 0, "cpu/all/idle": 0})
     assert cpu_load(empty) is None
     assert judge(empty, NOTHING, Suspect()) == []
+
+
+def _asked(rate: float, sent: int, elapsed: float, **parameters: float) -> list[Suspicion]:
+    """Return what is said of a sender of `sent` datagrams of 1,000 bytes in `elapsed` s."""
+    metrics = {"sent_packets": float(sent), "local_throughput": sent * 8000 / elapsed}
+    return list(under_rate({"rate": rate, **parameters}, metrics, ("a", "b"), 0.01))
+
+
+def test_a_sender_that_falls_short_of_its_rate_says_how_far_and_what_to_do() -> None:
+    (found,) = _asked(40e9, 350_000, 1.0)
+    assert found == Suspicion(
+        "under-rate",
+        "a",
+        "a: sent 2.8Gbit/s of the 40Gbit/s that were asked for: ask for less, or send larger "
+        "datagrams, more of them in a call (batch, gso) or more threads",
+    )
+
+
+def test_each_direction_has_a_sender_of_its_own() -> None:
+    metrics = {"sent_packets": 1e4, "local_throughput": 8e7}
+    slow = {"reverse_sent_packets": 5e3, "reverse_local_throughput": 4e7}
+    found = under_rate({"rate": 8e7}, metrics | slow, ("a", "b"), 0.01)
+    assert [each.host for each in found] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "parameters", "suspect"),
+    [
+        (10_000, {}, False),
+        (9_901, {}, False),
+        (9_898, {}, True),  # one more datagram would not have been enough
+        (9_898, {"threads": 2}, False),
+        (9_893, {"gso": 7}, False),
+        (9_886, {"batch": 7, "threads": 2}, False),
+        (9_885, {"batch": 7, "threads": 2}, True),
+        (1, {}, True),
+    ],
+)
+def test_the_last_call_of_each_thread_may_have_been_due_as_time_was_up(
+    sent: int, parameters: dict[str, float], suspect: bool
+) -> None:
+    assert bool(_asked(8e7, sent, 1.0, **parameters)) == suspect
+
+
+def test_without_a_rate_or_a_limit_no_pace_is_judged() -> None:
+    assert _asked(0, 10, 1.0) == []
+    metrics = {"sent_packets": 1.0, "local_throughput": 1.0}
+    assert list(under_rate({"rate": 1e9}, metrics, ("a", None), None)) == []

@@ -12,8 +12,12 @@ from railgauge.analysis.special import polygamma, psi
 from railgauge.analysis.spread import robust_spread
 
 _Values = NDArray[np.float64]
-# Cases that it takes to tell from them what runs differ by.
-LEAST_CASES = 10
+# Cases that it takes to tell from the spreads of their runs what runs differ by, and from how they
+# scatter between two runs: of ten, by simulation, chance hides too much of that.
+LEAST_CASES, LEAST_SCATTERED = 10, 15
+# What a machine's level is taken to differ by from run to run where nothing shows it, a standard
+# deviation: 1 to 2 % is common.
+BETWEEN_RUNS = 0.025
 # What chance hardly shows of the centre with n cases is this / cbrt(n) standard errors, as it goes
 # with the middle of the closest half.
 _CENTRE = 2.0
@@ -55,10 +59,11 @@ def scatter(shift: _Values, error: _Values, degrees: _Values) -> Scatter:
 
     It is told by the cases that are most alike: the centre by the half that lies closest together,
     the spread as the one that makes Qn of the standardised shifts 1; so nearly half of the cases
-    may really have changed. Nothing where chance would show as much, and of fewer than LEAST_CASES.
+    may really have changed. Nothing where chance would show as much, and of fewer than
+    LEAST_SCATTERED.
     """
     n = len(shift)
-    if n < LEAST_CASES:
+    if n < LEAST_SCATTERED:
         return Scatter(0.0, 0.0, 1.0, math.inf)
     centre = _closest_half(shift)
     around = shift - centre

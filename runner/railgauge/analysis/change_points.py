@@ -142,28 +142,36 @@ def _tamed(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `x` (n,) with each outlier replaced by the median of those around it."""
     windows = np.lib.stride_tricks.sliding_window_view(x, _AROUND)
     around = np.pad(np.median(windows, axis=1), _AROUND // 2, mode="edge")
-    off = np.abs(x - around)
-    # Those that are the median themselves say nothing of the spread.
-    away = off[off > 0]
-    if not len(away):
-        return x
-    struck = off > _OUTLYING * _PER_DEVIATION * float(np.median(away))
+    struck = _outlying(np.abs(x - around))
     if np.count_nonzero(struck) > max(2, len(x) * _MOST_STRUCK):
         return x
     return np.where(struck, around, x)
+
+
+def _outlying(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which of `distances` (n,) are greater than their own spread explains."""
+    # Those that are 0 say nothing of the spread.
+    away = distances[distances > 0]
+    if not len(away):
+        return np.zeros(len(distances), bool)
+    return distances > _OUTLYING * _PER_DEVIATION * float(np.median(away))
 
 
 def _inflation(x: NDArray[np.float64]) -> float:
     """Return by how much dependence between neighbours increases the variance of a mean of `x`.
 
     Of an autoregressive series (lag 1: r) the differences of next but one neighbours are
-    sqrt(1 + r) times those of neighbours, and a few changes of level don't disturb either. About
+    sqrt(1 + r) times those of neighbours. Those across a jump are left out: it makes one of the
+    neighbours' differences greater and two of the others, which looks like dependence. About
     its standard error is taken off r, or half of the series without dependence would lose by it.
     """
-    next_one = float(np.mean(np.abs(x[1:] - x[:-1])))
-    next_but_one = float(np.mean(np.abs(x[2:] - x[:-2])))
-    if next_one == 0:
+    steps = np.abs(x[1:] - x[:-1])
+    level = ~_outlying(steps)
+    level_for_two = level[1:] & level[:-1]
+    next_one = float(np.mean(steps[level]))
+    if next_one == 0 or not level_for_two.any():
         return 1.0
+    next_but_one = float(np.mean(np.abs(x[2:] - x[:-2])[level_for_two]))
     r = (next_but_one / next_one) ** 2 - 1 - 1 / math.sqrt(len(x))
     r = min(max(r, 0.0), _MOST_DEPENDENT)
     return (1 + r) / (1 - r)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.analysis.between_runs import BETWEEN_RUNS
 from railgauge.analysis.corrections import Corrected, Run, correct
 from railgauge.analysis.estimates import estimate
 from railgauge.analysis.multiple import benjamini_hochberg
@@ -33,7 +34,8 @@ class Compared(NamedTuple):
     and runs have in common; `q` the same among all pairs: NaN where a pair has too few values to
     be judged. `effect` is how often a value of the second is better than one of the first, ties
     counted half (Vargha and Delaney's A): 0.5 where nothing changed. `n` counts the values of both
-    sides. `why` says in words what the change rests on.
+    sides. `why` says in words what the change rests on, `few_runs` whether it takes more runs
+    on the first side to tell.
     """
 
     change: Change
@@ -45,6 +47,7 @@ class Compared(NamedTuple):
     effect: float
     n: tuple[int, int]
     why: str
+    few_runs: bool = False
 
 
 def compare_all(
@@ -53,11 +56,13 @@ def compare_all(
     smallest: Sequence[float],
     *,
     level: float = 0.05,
+    between_runs: float = BETWEEN_RUNS,
 ) -> list[Compared]:
     """Compare the first with the second side of each pair; what changed by chance is rare.
 
     `better` is "higher" or "lower" for each pair, `smallest` the least change that matters as a
     share (0.02). Of what is called faster or slower at most a share `level` is so by chance.
+    Where nothing shows what runs differ by, their standard deviation is taken to be `between_runs`.
     docs/compare.md has the rules. Values that aren't finite don't count. ValueError where `better`
     is something else.
     """
@@ -77,7 +82,7 @@ def compare_all(
     those = list(zip(better, smallest, strict=True))
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(those))}
     group = np.array([kinds[kind] for kind in those], np.intp)
-    found = correct(estimate(both), runs, group, np.asarray(smallest, np.float64))
+    found = correct(estimate(both), runs, group, np.asarray(smallest, np.float64), between_runs)
     enough = np.array([least_p(len(first), len(second)) <= level for first, second in both], bool)
     q, within = (
         benjamini_hochberg(np.where(enough, p, np.nan)) for p in (found.found.p, found.within)
@@ -106,6 +111,7 @@ def compare_all(
                 step=float(found.found.step[number]),
                 between=float(found.between[number]),
                 by_runs=bool(found.by_runs[number]),
+                assumed=bool(found.assumed[number]),
                 centre=float(found.centre[number]),
                 greater=float(told.greater[number]),
                 # Asked for where something differs.
@@ -194,4 +200,5 @@ def _compared(told: _Told, number: int, judged: Judged) -> Compared:
         effect=greater if judged.higher else 1 - greater,
         n=judged.n,
         why=why,
+        few_runs=change == "not enough data" and judged.few_runs,
     )

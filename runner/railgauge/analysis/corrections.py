@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.analysis.between_runs import Variances, moderated, scatter
+from railgauge.analysis.between_runs import LEAST_SCATTERED, Variances, moderated, scatter
 from railgauge.analysis.dependence import stacked, variance_factors
 from railgauge.analysis.estimates import LEVEL, Estimates
 from railgauge.analysis.special import ndtr, ndtri, stdtr, stdtrit
@@ -16,6 +16,10 @@ from railgauge.analysis.special import ndtr, ndtri, stdtr, stdtrit
 _Values = NDArray[np.float64]
 # With so many runs on the first side they themselves tell what runs differ by.
 LEAST_RUNS = 3
+# Half a 95 % interval of the normal distribution.
+_NORMAL = 1.96
+# With so many degrees of freedom Student's distribution is the normal one.
+_MANY = 1e9
 
 
 class Run(NamedTuple):
@@ -32,8 +36,8 @@ class Corrected(NamedTuple):
     `found` has intervals and p as they are in the end, `within` p after the correction for the
     order of values only, by which so many times (`factors`) fewer values count. `between` is what
     runs differ by anyway: half a 95 % interval, in units of the shift; `by_runs` where that is told
-    by the first side's runs, else by the other pairs. `centre` is what most pairs of a group
-    shifted by.
+    by the first side's runs, `assumed` where nothing tells it, else by the other pairs. `centre` is
+    what most pairs of a group shifted by.
     """
 
     found: Estimates
@@ -41,6 +45,7 @@ class Corrected(NamedTuple):
     factors: _Values
     between: _Values
     by_runs: NDArray[np.bool_]
+    assumed: NDArray[np.bool_]
     centre: _Values
 
 
@@ -49,11 +54,13 @@ def correct(
     runs: Sequence[Run],
     group: NDArray[np.intp],
     smallest: _Values,
+    between_runs: float,
 ) -> Corrected:
     """Return `found` (m pairs) corrected; `group` (m,) numbers pairs of the same kind from 0 on.
 
-    `smallest` (m,) is the change that matters: what all of a group have in common is a change of
-    its own only from there on.
+    `smallest` (m,) is the change that matters, `between_runs` the standard deviation between runs
+    (a share) where nothing shows it: what all of a group have in common is a change of its own only
+    beyond both.
     """
     m = len(group)
     owners = np.array([run.pair for run in runs], np.intp)
@@ -62,13 +69,17 @@ def correct(
     # Medians of runs vary as much as the order of values makes them.
     factors[by_runs] = 1.0
     found = _thinned(found, factors)
-    between, centre = np.zeros(m), np.zeros(m)
+    between, centre, assumed = np.zeros(m), np.zeros(m), np.zeros(m, bool)
     error, degrees = found.error.copy(), found.degrees.copy()
+    usual = between_runs * np.sqrt(1 + 1 / np.maximum(shown.runs, 1))
     for number in range(int(group.max(initial=-1)) + 1):
         those = np.flatnonzero((group == number) & ~by_runs & found.relative)
         clear = those[found.log[those] & (error[those] > 0) & np.isfinite(error[those])]
         better = moderated(Variances(error[clear] ** 2, degrees[clear]))
         error[clear], degrees[clear] = np.sqrt(better.variance), better.degrees
+        if len(clear) < LEAST_SCATTERED and not _stayed(found, those):
+            assumed[those] = between_runs > 0
+            continue
         seen = scatter(found.shift[clear], error[clear], degrees[clear])
         centre[those] = seen.centre
         within, error[those] = error[those], seen.widened(error[those])
@@ -79,12 +90,19 @@ def correct(
         # Of too few values the error is infinite.
         beyond[~np.isfinite(within)] = seen.spread
         between[those] = beyond * found.quantile[those]
-    centre[np.abs(centre) >= smallest] = 0.0
+    # Two runs that differ by more than is usual show that much.
+    spread = np.maximum(usual, shown.error)[assumed]
+    degrees[assumed] = _added(error[assumed], degrees[assumed], spread)
+    error[assumed] = np.hypot(error[assumed], spread)
+    between[assumed] = spread * _NORMAL
+    centre[np.abs(centre) >= np.maximum(smallest, usual * _NORMAL)] = 0.0
     # Those of runs' medians hold the replications' own.
     error[by_runs], degrees[by_runs] = shown.error[by_runs], shown.degrees[by_runs]
     elsewhere = by_runs | (between > 0) | (centre != 0)
     p = found.p.copy()
     moved = np.where(found.relative, found.shift - centre, shown.shift)
+    # What only stands out as it didn't move with the others is no change the other way.
+    moved[found.relative & (moved * found.shift < 0)] = 0.0
     p[elsewhere] = np.maximum(p, _student(moved, error, degrees))[elsewhere]
     between[by_runs] = (shown.error * stdtrit(shown.degrees, (1 + LEVEL) / 2))[by_runs]
     low, high = (
@@ -92,7 +110,27 @@ def correct(
         for half in (found.shift - found.low, found.high - found.shift)
     )
     final = found._replace(p=p, low=found.shift - low, high=found.shift + high)
-    return Corrected(final, found.p, factors, between, by_runs, centre)
+    return Corrected(final, found.p, factors, between, by_runs, assumed, centre)
+
+
+def _stayed(found: Estimates, those: NDArray[np.intp]) -> bool:
+    """Return whether most of many pairs came within a step of a coarse clock again.
+
+    Values that are all equal have no spread to scatter by.
+    """
+    clear = those[np.isfinite(found.error[those])]
+    beyond = np.abs(found.shift[clear]) - found.step[clear]
+    return len(clear) >= LEAST_SCATTERED and bool(np.median(beyond) <= 0)
+
+
+def _added(error: _Values, degrees: _Values, spread: _Values) -> _Values:
+    """Return the degrees of freedom of the standard `error` (n,) with a `spread` that is given.
+
+    As Welch and Satterthwaite have it.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        more = degrees * (1 + (spread / error) ** 2) ** 2
+    return np.fmin(more, _MANY)
 
 
 def _thinned(found: Estimates, factors: _Values) -> Estimates:
@@ -122,13 +160,14 @@ def _student(shift: _Values, error: _Values, degrees: _Values) -> _Values:
 
 
 class _Shown(NamedTuple):
-    """By how much sides differ as their runs show it, the standard error, its degrees of freedom;
-    (m,) each.
+    """By how much sides differ as their runs show it, the standard error, its degrees of freedom,
+    and how many runs the first side has; (m,) each.
     """
 
     shift: _Values
     error: _Values
     degrees: _Values
+    runs: _Values
 
 
 def _shown_by_runs(
@@ -162,4 +201,4 @@ def _shown_by_runs(
         better = moderated(Variances(variance[those], degrees[those]))
         variance[those], degrees[those] = better
     error = np.sqrt(variance * (1 / np.maximum(counts[0], 1) + 1))
-    return by_runs, _Shown(means[1] - means[0], error, np.maximum(degrees, 1))
+    return by_runs, _Shown(means[1] - means[0], error, np.maximum(degrees, 1), counts[0])

@@ -26,9 +26,9 @@ class Judged(NamedTuple):
     everything, `q_within` not for what runs differ by; NaN where there are too few values. So many
     times (`factor`) fewer values count than there are, as they depend on each other. `tests`
     is how many pairs are judged. `smallest` is the share that matters, `step` the one that values
-    come in, `between` half the interval that runs differ by (`by_runs`: told by the first side's)
-    and `centre` what all have in common. `greater` is how often a value of the second is greater,
-    `mean` by which share the mean moved. `higher`: higher is better.
+    come in, `between` half the interval that runs differ by (`by_runs`: told by the first side's,
+    `assumed`: by nothing) and `centre` what all have in common. `greater` is how often a value of
+    the second is greater, `mean` by which share the mean moved. `higher`: higher is better.
     """
 
     n: tuple[int, int]
@@ -47,6 +47,7 @@ class Judged(NamedTuple):
     step: float
     between: float
     by_runs: bool
+    assumed: bool
     centre: float
     greater: float
     mean: float
@@ -62,6 +63,19 @@ class Judged(NamedTuple):
         if self.relative:
             return abs(self.share) >= self.smallest and self.share != 0
         return self.greater != 0.5
+
+    @property
+    def few_runs(self) -> bool:
+        """Whether the change is within what runs may differ by, which nothing shows."""
+        if not self.assumed or math.isnan(self.q):
+            return False
+        return abs(self.share) <= self.between or self.q_within <= self.level < self.q
+
+    @property
+    def most_between(self) -> float:
+        """The most that any of all pairs may differ by between runs, with 95 % confidence."""
+        one, every = (float(ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1)))
+        return self.between * every / one
 
 
 def judge(one: Judged) -> tuple[Change, str]:
@@ -104,6 +118,11 @@ def _missing(one: Judged) -> str:
         return (
             f"values come in steps of {_percent(one.step)}: "
             "a change by one step may be one of rounding"
+        )
+    if one.few_runs:
+        return (
+            "not enough baseline runs: with fewer than three, runs are taken to differ by up to "
+            f"{_percent(one.most_between)}"
         )
     if beyond and one.q_within <= one.level and (one.by_runs or one.centre or one.between):
         return _as_runs_differ(one)
@@ -152,10 +171,11 @@ def _too_wide(one: Judged, beyond: bool) -> str:
     if not math.isfinite(one.error):
         return f"{_count(one)} give no interval: take {replications_needed(1, 0.05)} of each"
     told = f"the change may be anything from {percentage(one.low)} to {percent_text(one.high)}"
-    if max(one.between, one.step) >= one.smallest / 2 > 0:
-        if one.step > one.between:
+    between = 0.0 if one.assumed else one.between
+    if max(between, one.step) >= one.smallest / 2 > 0:
+        if one.step > between:
             return f"{told}: values come in steps of {_percent(one.step)}"
-        return f"{told}: runs differ by up to {_percent(one.between)} anyway"
+        return f"{told}: runs differ by up to {_percent(between)} anyway"
     needed = _needed(one, beyond)
     if needed > _MOST_REPLICATIONS:
         return f"{told}: too much to be narrowed by more replications"

@@ -99,6 +99,9 @@ def _run() -> int:
         error.show()
         return 2
     except (click.Abort, KeyboardInterrupt) as error:
+        # CPython remembers a KeyboardInterrupt that came out of evaluating a text, and would end
+        # by the signal instead of our exit code; evaluating another one makes it forget.
+        exec("")  # noqa: S102
         # click aborts where it meets a KeyboardInterrupt.
         return _say("stopped", InterruptedRunError.exit_code, error.__cause__ or error)
     except FileProblems as error:

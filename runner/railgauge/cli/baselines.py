@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
@@ -35,7 +34,7 @@ def set_command(
     Runs of one plan, measured while all was well; with three or more, what they differ by among
     themselves counts as normal. Their hosts' facts are kept with them.
     """
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         store.set_baseline(name, runs, description, replace=replace)
         stored = store.baseline(name)
         heads = [head for head in run_heads(store) if head.id in stored.runs]
@@ -49,7 +48,7 @@ def set_command(
 @as_json
 def list_command(where: str, as_json: bool) -> None:
     """List the baselines."""
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         found = store.baselines()
     if as_json:
         click.echo(json_text([asdict(each) for each in found]))
@@ -66,7 +65,7 @@ def list_command(where: str, as_json: bool) -> None:
 @as_json
 def show_command(name: str, where: str, as_json: bool) -> None:
     """Show the baseline NAME: its runs, when they began, and how they ended."""
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         found = store.baseline(name)
         summaries = [run for run in store.runs() if run.id in found.runs]
     if as_json:
@@ -83,7 +82,7 @@ def show_command(name: str, where: str, as_json: bool) -> None:
 @database
 def drop_command(name: str, where: str) -> None:
     """Forget the baseline NAME; its runs stay."""
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         store.drop_baseline(name)
     click.echo(f"baseline {name} is forgotten; its runs are still there")
 

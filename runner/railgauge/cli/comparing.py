@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import click
@@ -48,7 +47,7 @@ def compare(
     (2026-11-20, UTC) or "latest".
     """
     check_folder(markdown)
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         verdict = _verdict(store, before, after, plan)
     catalogue = load_catalogue()
     if markdown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from functools import partial
 
 import click
@@ -26,8 +25,8 @@ def copy_command(source: str, target: str) -> int:
     twice and nothing that is there changes: copy again, or on after a copy that was stopped.
     """
     with (
-        contextlib.closing(Store.open(source, create=False)) as old,
-        contextlib.closing(Store.open(target)) as new,
+        Store.open(source, create=False, check=False) as old,
+        Store.open(target, check=False) as new,
     ):
         copied = copy(old, new, tell=partial(click.echo, err=True))
         click.echo(

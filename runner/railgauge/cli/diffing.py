@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from railgauge.catalogue import Catalogue, load_catalogue
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.comparison.facts import Change, HostChanges
+from railgauge.comparison.verdict import few_runs_note
 from railgauge.report.characters import visible
 from railgauge.report.difference import Difference, ParameterChange, difference
 from railgauge.report.verdicts.jsonable import case_data, result_data
@@ -35,7 +35,7 @@ _MOST_LINES = 20
 @as_json
 def diff(before: int, after: int, where: str, as_json: bool) -> None:
     """Tell which facts, settings and results changed from the first RUN to the second."""
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         found = difference(store, before, after)
     if as_json:
         click.echo(json_text(_as_json(found)))
@@ -57,6 +57,8 @@ def _lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
         yield from result_lines(found.compared.results, names)
         yield ""
         yield tally(found.compared)
+        if note := few_runs_note(found.compared):
+            yield note
     else:
         yield "no case is in both runs"
     yield from _parameter_lines(found, catalogue)

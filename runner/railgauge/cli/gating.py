@@ -21,7 +21,7 @@ from railgauge.cli.options import allow_large, as_json, database, hosts, keep_go
 from railgauge.cli.running import unsettled_lines
 from railgauge.cli.written import check_folder, write
 from railgauge.comparison.compare import Comparison, Result, compare
-from railgauge.comparison.confirm import cases_of, confirmed, suspects
+from railgauge.comparison.confirm import cases_of, confirmed, once_more, suspects
 from railgauge.comparison.reading import CaseName, read
 from railgauge.comparison.select import Selection, select
 from railgauge.comparison.verdict import Verdict, find_reasons, notes_on
@@ -166,7 +166,7 @@ def _gate(wish: _Wish, outputs: _Outputs) -> _Outcome:
     name = wish.baseline or plan
     baseline = _baseline(wish, name, plan)
     finished = wish.execute()
-    with contextlib.closing(Store.open(wish.where, create=False)) as store:
+    with Store.open(wish.where, create=False) as store:
         if baseline is None:
             verdict = _first(store, name, finished, plan)
         else:
@@ -179,7 +179,7 @@ def _baseline(wish: _Wish, name: str, plan: str) -> Selection | None:
     """Return what to compare with; None where this run is to become it."""
     there = "://" in wish.where or Path(wish.where).exists()
     if there:
-        with contextlib.closing(Store.open(wish.where, create=True)) as store:
+        with Store.open(wish.where, create=True) as store:
             known = any(each.name == name for each in store.baselines())
             if known or (wish.baseline and not wish.set_missing):
                 return select(store, name, plan=plan)
@@ -245,7 +245,7 @@ def _judge(
             both = Selection(f"runs {finished.run} and {second}", (finished.run, second))
             compared, unconfirmed = confirmed(
                 compared,
-                compare(reading, baseline, Selection(f"run {second}", (second,))),
+                once_more(reading, baseline, second),
                 compare(reading, baseline, both),
             )
     problems += _nothing_known(compared)

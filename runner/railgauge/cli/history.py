@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -81,7 +80,7 @@ def history(
         raise click.UsageError("--all tells of all cases: leave out CASE, --test and --out")
     if not every and not case:
         raise click.UsageError("name a CASE, or say --all")
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         if every:
             _tell_all(store, plan, metric, nights or NIGHTS, as_json=as_json)
             return

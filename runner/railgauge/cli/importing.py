@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import click
@@ -15,6 +14,34 @@ from railgauge.hpcbench.importing import import_hpcbench
 from railgauge.importing import import_tool
 from railgauge.store import Store
 from railgauge.store.import_csv import CsvMapping, import_csv, parse_binding, parse_setting
+from railgauge.store.known import tells_time
+from railgauge.units import parse_moment
+
+
+def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    try:
+        return None if value is None else parse_moment(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+_at = click.option(
+    "--at",
+    metavar="TIME",
+    callback=_moment,
+    help="When it was measured, where the files don't tell: 2025-11-21T02:00:00Z; default: now.",
+)
+
+
+def _say_when(store: Store, run: int, at: float | None) -> None:
+    """Tell when the run is now said to have begun, where the user might not expect that."""
+    if at is None and not tells_time(store, run):
+        began = store.run(run).started_at
+        click.echo(
+            f"railgauge: run {run}: nothing tells when it was measured, so it begins "
+            f"now, {began}; say --at TIME",
+            err=True,
+        )
 
 
 @click.group("import")
@@ -52,6 +79,13 @@ def import_group() -> None:
     "--plan", default="", metavar="NAME", help="The run's plan; default: the file's name."
 )
 @click.option("--test", default="", metavar="NAME", help="The test; default: the engine's name.")
+@click.option(
+    "--started-at",
+    default="",
+    metavar="COLUMN",
+    help="The column that says when each row was measured: ISO 8601 with its zone, or seconds.",
+)
+@_at
 @database
 def csv_command(
     file: Path,
@@ -63,14 +97,16 @@ def csv_command(
     link_name: str,
     plan: str,
     test: str,
+    started_at: str,
+    at: float | None,
     where: str,
 ) -> None:
     """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement.
 
     With FILE alone: what `railgauge export csv` wrote, run by run.
     """
-    if not any((engine, metrics, parameters, settings, link, link_name, plan, test)):
-        _import_exported(file, where)
+    if not any((engine, metrics, parameters, settings, link, link_name, plan, test, started_at)):
+        _import_exported(file, at, where)
         return
     if not engine or not metrics:
         raise InputError("say --engine and --metric, or FILE alone for one of railgauge export csv")
@@ -83,20 +119,24 @@ def csv_command(
         link_name=link_name,
         plan=plan,
         test=test,
+        started_at=started_at,
     )
     catalogue = load_catalogue()
-    with contextlib.closing(Store.open(where)) as store:
-        result = import_csv(store, file, mapping, catalogue=catalogue)
+    with Store.open(where) as store:
+        result = import_csv(store, file, mapping, catalogue=catalogue, at=at)
+        _say_when(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "
         f"from {result.rows} rows, {result.blanks} cells blank"
     )
 
 
-def _import_exported(file: Path, where: str) -> None:
+def _import_exported(file: Path, at: float | None, where: str) -> None:
     catalogue = load_catalogue()
-    with contextlib.closing(Store.open(where)) as store:
-        stored = import_exported(store, file, catalogue=catalogue)
+    with Store.open(where) as store:
+        stored = import_exported(store, file, catalogue=catalogue, at=at)
+        for one in stored:
+            _say_when(store, one.run, at)
     for one in stored:
         click.echo(
             f"run {one.run}: {one.values} values of {one.cases} cases "
@@ -114,16 +154,18 @@ def _import_exported(file: Path, where: str) -> None:
     metavar="NAME",
     help="The run's plan; default: the test's name, or hpcbench.",
 )
+@_at
 @database
-def hpcbench_command(files: tuple[Path, ...], plan: str, where: str) -> None:
+def hpcbench_command(files: tuple[Path, ...], plan: str, at: float | None, where: str) -> None:
     """Store outputs of Hpcbench's udptest, and the system logs beside them, as one run.
 
     Each FILE holds one output: what `udptest -o` wrote, or what the screen showed with the command
     above it. System logs (FILE.c_log, FILE.s_log) are read with it. See docs/hpcbench.md.
     """
     catalogue = load_catalogue()
-    with contextlib.closing(Store.open(where)) as store:
-        result = import_hpcbench(store, files, catalogue=catalogue, plan=plan)
+    with Store.open(where) as store:
+        result = import_hpcbench(store, files, catalogue=catalogue, plan=plan, at=at)
+        _say_when(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.replications} replications of {result.cases} cases "
         f"from {result.files} outputs and {result.logs} system logs"
@@ -144,13 +186,17 @@ def _tool_command(tool: str, wrote: str, hosts: str) -> None:
     @click.option(
         "--test", default="", metavar="NAME", help="The test; default: the engine's name."
     )
+    @_at
     @database
-    def command(files: tuple[Path, ...], link: str, plan: str, test: str, where: str) -> None:
+    def command(
+        files: tuple[Path, ...], link: str, plan: str, test: str, at: float | None, where: str
+    ) -> None:
         catalogue = load_catalogue()
-        with contextlib.closing(Store.open(where)) as store:
+        with Store.open(where) as store:
             result = import_tool(
-                store, tool, files, catalogue=catalogue, link=link, plan=plan, test=test
+                store, tool, files, catalogue=catalogue, link=link, plan=plan, test=test, at=at
             )
+            _say_when(store, result.run, at)
         click.echo(
             f"run {result.run}: {result.replications} replications of {result.cases} cases "
             f"from {result.files} files"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from pathlib import Path
 
@@ -67,7 +66,7 @@ def report(
     """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         files = write_report(
             store,
             runs or [_latest(store)],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -31,7 +30,7 @@ _HEADER = ("run", "plan", "state", "started (UTC)", "commit", "cases", "measured
 @as_json
 def list_runs(where: str, as_json: bool) -> None:
     """List the runs in the database, the latest last."""
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         runs = store.runs()
     if as_json:
         click.echo(json.dumps([asdict(run) for run in runs], indent=2))
@@ -77,7 +76,7 @@ def _commit(commit: str, dirty: bool) -> str:
 )
 def show(run: int, where: str, as_json: bool, stats: bool) -> None:
     """Show RUN: where it comes from, its hosts, failures, suspect replications and tables."""
-    with contextlib.closing(Store.open(where, create=False)) as store:
+    with Store.open(where, create=False) as store:
         stored = store.run(run)
         failures = store.failures(run)
         suspicions = store.suspicions(run)

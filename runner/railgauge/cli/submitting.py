@@ -178,11 +178,8 @@ def _loaded(wish: _Wish) -> LoadedPlan:
         unknown = {name: {"address": name, "transport": "slurm"} for name in names}
         return load_plan(wish.plan, yaml.safe_dump(unknown, sort_keys=False), wish.hosts)
     assert wish.run is not None
-    store = Store.open(wish.where, create=False)
-    try:
+    with Store.open(wish.where, create=False) as store:
         began = store.run(wish.run).new
-    finally:
-        store.close()
     name = f"plan of run {wish.run}"
     return load_plan_text(
         began.plan_text,

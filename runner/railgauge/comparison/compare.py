@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.analysis import Change, Compared, Side, compare_all
+from railgauge.analysis.between_runs import BETWEEN_RUNS
 from railgauge.analysis.compare import BETTER
 from railgauge.cases import Case
 from railgauge.collector import collector_off
@@ -120,14 +121,23 @@ class Comparison:
 
 
 @collector_off()
-def compare(reading: Reading, first: Selection, second: Selection) -> Comparison:
-    """Hold the second side's cases against the first's; `reading` has the runs of both."""
+def compare(
+    reading: Reading,
+    first: Selection,
+    second: Selection,
+    *,
+    between_runs: float = BETWEEN_RUNS,
+) -> Comparison:
+    """Hold the second side's cases against the first's; `reading` has the runs of both.
+
+    Where nothing shows what runs differ by, it is taken to be `between_runs`, a share.
+    """
     sides = [
         _Side(reading, side.runs, union([reading.cases[run] for run in side.runs]))
         for side in (first, second)
     ]
     pairs, only = match(*(side.union.cases for side in sides))
-    results = judge(_unjudged(reading, pairs, *sides))
+    results = judge(_unjudged(reading, pairs, *sides), between_runs)
     told = {each.name[:2] for each in results}
     undirected = sum((after.test, after.case.key) not in told for _, after in pairs)
     return Comparison((first, second), results, only, _renamed(pairs, sides), undirected)
@@ -145,7 +155,7 @@ def _renamed(pairs: Iterable[Pair], sides: Iterable[_Side]) -> tuple[tuple[str, 
     return tuple(dict.fromkeys([*within, *between]))
 
 
-def judge(results: Iterable[Result]) -> tuple[Result, ...]:
+def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
     """Judge the results together, as if nothing were known of them but their values."""
     every = list(results)
     ready = [each for each in every if _can_be_judged(each)]
@@ -153,6 +163,7 @@ def judge(results: Iterable[Result]) -> tuple[Result, ...]:
         [(_side(each.sides[0]), _side(each.sides[1])) for each in ready],
         [each.better for each in ready],
         [each.smallest for each in ready],
+        between_runs=between_runs,
     )
     known = {each.name: one for each, one in zip(ready, found, strict=True)}
     told = (replace(each, judged=known.get(each.name) or _nothing(each.sides)) for each in every)

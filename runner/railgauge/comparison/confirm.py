@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from railgauge.analysis import Change
-from railgauge.comparison.compare import Comparison, Result, worst_first
-from railgauge.comparison.reading import CaseName
+from railgauge.comparison.compare import Comparison, Result, compare, worst_first
+from railgauge.comparison.reading import CaseName, Reading
+from railgauge.comparison.select import Selection
 
 # The p, before correcting it for the number of cases, from which on a case is measured once more.
 LEVEL = 0.05
@@ -26,6 +27,15 @@ def suspects(comparison: Comparison) -> list[Result]:
 def cases_of(results: Sequence[Result]) -> frozenset[CaseName]:
     """Return the cases, by test and key, of these results."""
     return frozenset((each.test, each.case.key) for each in results)
+
+
+def once_more(reading: Reading, first: Selection, run: int) -> Comparison:
+    """Hold the run that measured suspects again against the first side.
+
+    What runs differ by is nothing here: both runs together are held against that with all cases,
+    which a few cases alone can't show.
+    """
+    return compare(reading, first, Selection(f"run {run}", (run,)), between_runs=0.0)
 
 
 def confirmed(

@@ -20,10 +20,14 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was named and the runs it stands for, oldest first: `baseline fabric (runs 3, 5, 8)`."""
+    """What was named and the runs it stands for, oldest first: `baseline fabric (runs 3, 5, 8)`.
+
+    `baseline` is the name, if it is one.
+    """
 
     title: str
     runs: tuple[int, ...]
+    baseline: str = ""
 
 
 def select(store: Store, name: str, *, plan: str = "") -> Selection:
@@ -35,7 +39,7 @@ def select(store: Store, name: str, *, plan: str = "") -> Selection:
     """
     baselines = [each.name for each in store.baselines()]
     if name in baselines:
-        return titled(f"baseline {name}", store.baseline(name).runs)
+        return titled(f"baseline {name}", store.baseline(name).runs, name)
     if _NUMBER.fullmatch(name):
         store.run(int(name))
         return Selection(f"run {int(name)}", (int(name),))
@@ -83,7 +87,9 @@ def _one_plan(what: str, found: Sequence[RunSummary]) -> Selection:
     return titled(what, [each.id for each in whole])
 
 
-def titled(what: str, runs: Sequence[int]) -> Selection:
+def titled(what: str, runs: Sequence[int], baseline: str = "") -> Selection:
     """Return the selection of these runs, oldest first: `baseline fabric (runs 3, 5, 8)`."""
     listed = ", ".join(map(str, runs[:5])) + (", …" if len(runs) > 5 else "")
-    return Selection(f"{what} ({'run' if len(runs) == 1 else 'runs'} {listed})", tuple(runs))
+    return Selection(
+        f"{what} ({'run' if len(runs) == 1 else 'runs'} {listed})", tuple(runs), baseline
+    )

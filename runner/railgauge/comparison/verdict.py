@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from railgauge.analysis.corrections import LEAST_RUNS
 from railgauge.cases import Case
 from railgauge.comparison.compare import Comparison, Result, compare
 from railgauge.comparison.counters import CounterChange, changed_counters
@@ -101,6 +104,8 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
             "case was not compared: it has" if number == 1 else "cases were not compared: they have"
         )
         yield f"{number:,} {has} no metric of which more or less is better"
+    if note := few_runs_note(comparison):
+        yield note
     sides = [side.runs for side in comparison.selected]
     if not comparison.of("slower") or not all(sides):
         return
@@ -109,6 +114,22 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     if changed:
         told = f"railgauge diff {first.id} {second.id} says how"
         yield f"not as in run {first.id}: {', '.join(changed)}; {told}"
+
+
+def few_runs_note(comparison: Comparison) -> str:
+    """Return for how many results it takes more runs on the first side, and how they are named."""
+    whys = Counter(each.judged.why for each in comparison.results if each.judged.few_runs)
+    if not whys:
+        return ""
+    first = comparison.selected[0]
+    number, every = whys.total(), len(comparison.results)
+    runs = [*map(str, first.runs), "RUN", "RUN"][:LEAST_RUNS]
+    return (
+        f"{number:,} of {every:,} {'result' if every == 1 else 'results'}: "
+        f"{whys.most_common(1)[0][0]}; name three good runs: railgauge baseline set "
+        f"{shlex.quote(first.baseline or 'NAME')} {' '.join(runs)}"
+        f"{' --replace' if first.baseline else ''}"
+    )
 
 
 def _hosts(case: Case) -> list[str]:

@@ -37,10 +37,10 @@ def clock_offset(transport: Transport) -> Offset | None:
     exchanges = []
     try:
         for _ in range(EXCHANGES):
-            asked = time.time()
+            asked, began = time.time(), time.monotonic()
             process.send_line("")
             line = process.read_line(_SECONDS)
-            exchanges.append((asked, line, time.time()))
+            exchanges.append((asked, line, asked + time.monotonic() - began))
     except (TimeoutError, EngineError):
         return None
     finally:

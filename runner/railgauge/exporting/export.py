@@ -34,9 +34,10 @@ def export(store: Store, runs: Sequence[int], path: Path, form: str) -> Exported
 
     The file is complete or not there, and the same runs give the same bytes. Rows are read as they
     are at one moment, whatever is measured meanwhile. InputError for a run that isn't there, a
-    database without any, or a path that can't be a file; EnvironmentFailedError when it can't be
-    written.
+    database without any, or a path that can't be a file; StoreError for a damaged database,
+    EnvironmentFailedError when the file can't be written.
     """
+    store.check()
     wanted = sorted(set(runs)) or store.run_ids()
     if not wanted:
         raise InputError(f"{store.name} holds no run yet: railgauge run PLAN makes one")

@@ -18,7 +18,7 @@ from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.exporting.csv_row import CsvRow, WrongCaseError, parse
 from railgauge.exporting.view import COLUMNS
 from railgauge.store import Store
-from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_at, imported_run
 from railgauge.systemlog import Suspicion
 
 _CODE = "imported"
@@ -37,9 +37,12 @@ class ReadBack:
     values: int
 
 
-def import_exported(store: Store, path: Path, *, catalogue: Catalogue) -> list[ReadBack]:
+def import_exported(
+    store: Store, path: Path, *, catalogue: Catalogue, at: float | None = None
+) -> list[ReadBack]:
     """Store each run of the file as an imported one, each of them whole.
 
+    Each began when its first replication did; `at` (seconds since 1970) where the file doesn't say.
     Which direction of a metric is better, the catalogue says; of one it doesn't know, neither is.
     Nothing is stored unless all of the file is right: FileProblems with every mistake in it (a
     case of a group is one, as the view doesn't tell the group's members), InputError for a file
@@ -47,9 +50,9 @@ def import_exported(store: Store, path: Path, *, catalogue: Catalogue) -> list[R
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError(f"{path} can't be read twice, as it has to be: write it to a file first")
-    for _ in _runs(path):
-        pass
-    return [_store(store, run, path, catalogue) for run in _runs(path)]
+    for run in _runs(path):
+        imported_at(run.moments(), at)
+    return [_store(store, run, path, catalogue, at) for run in _runs(path)]
 
 
 @dataclass(slots=True)
@@ -69,6 +72,11 @@ class _Run:
     units: dict[tuple[str, str], str] = field(default_factory=dict)
     cases: dict[tuple[str, str], Case] = field(default_factory=dict)
     replications: dict[tuple[str, str], dict[int, _Replication]] = field(default_factory=dict)
+
+    def moments(self) -> Iterator[float | None]:
+        """Yield when each replication began, in seconds since 1970."""
+        for by_number in self.replications.values():
+            yield from (each.started_at for each in by_number.values())
 
     def add(self, row: CsvRow) -> None:
         """Add the row; ValueError where it contradicts what the run's others say."""
@@ -148,7 +156,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         raise InputError(f"{path} can't be read: {reason}") from error
 
 
-def _store(store: Store, run: _Run, path: Path, catalogue: Catalogue) -> ReadBack:
+def _store(store: Store, run: _Run, path: Path, catalogue: Catalogue, at: float | None) -> ReadBack:
     metrics: dict[str, dict[str, MetricInfo]] = {}
     for (engine, name), unit in run.units.items():
         info = MetricInfo(unit, _better(catalogue, engine, name, unit))
@@ -162,7 +170,7 @@ def _store(store: Store, run: _Run, path: Path, catalogue: Catalogue) -> ReadBac
     planned = [
         PlannedCase(key[0], case, max(run.replications[key])) for key, case in run.cases.items()
     ]
-    number = store.import_run(new, planned, metrics, outcomes)
+    number = store.import_run(new, planned, metrics, outcomes, at=at)
     values = sum(len(one.metrics) for *_, one in outcomes)
     return ReadBack(number, len(planned), len(outcomes), values)
 

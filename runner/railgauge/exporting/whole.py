@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from railgauge.atomicfile import atomic_file
 from railgauge.errors import EnvironmentFailedError, InputError
 
 _DATABASE = b"SQLite format 3\0"
@@ -18,33 +19,26 @@ _DATABASE = b"SQLite format 3\0"
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Give a file that becomes `path` when all went well, and else is gone.
 
-    It stands beside `path` until then, so that nobody ever meets half of it, and what was there
-    before stays. InputError for a path that can't be a file or is a database's, whose measurements
-    would be lost, EnvironmentFailedError when the disk is full or the folder may not be written to.
+    Until then what was there before stays. InputError for a path that can't be a file or is a
+    database's, whose measurements would be lost, or another user's link; EnvironmentFailedError
+    when the disk is full or the folder may not be written to.
     """
-    # Through a link, as the file that it leads to is the one that is meant.
-    target = Path(os.path.realpath(path))
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         _check(path)
-        with beside.open("wb") as out:
+        # Through a link, as the file that it leads to is the one that is meant. A disk may tell
+        # only when synced that it's full; and a power cut leaves no empty file.
+        with atomic_file(Path(os.path.realpath(path)), sync=True) as out:
             yield out
-            out.flush()
-            # A disk may tell only now that it's full; and a power cut leaves no empty file.
-            os.fsync(out.fileno())
-        beside.replace(target)
     except OSError as error:
         raise EnvironmentFailedError(
             f"{path} can't be written: {error.strerror or error}:"
             " make room, mend the permissions, or choose another file with --out"
         ) from error
-    finally:
-        # What could not even be made can't be removed, either.
-        with contextlib.suppress(OSError):
-            beside.unlink()
 
 
 def _check(path: Path) -> None:
+    if path.is_symlink() and path.lstat().st_uid not in (os.geteuid(), 0):
+        raise InputError(f"{path} is another user's link: name another file with --out")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file in it, such as {path / 'export'}")
     if path.exists() and not path.is_file():

@@ -42,9 +42,10 @@ def export_hpcbench(
     """Write a folder for each test of the run into `folder`, which is made if missing.
 
     In it are `output` and, where there are system logs, `output.c_log` and `output.s_log`; such
-    files of an earlier export are replaced. InputError for a run that isn't there,
-    EnvironmentFailedError when a file can't be written.
+    files of an earlier export are replaced. InputError for a run that isn't there, StoreError for a
+    damaged database, EnvironmentFailedError when a file can't be written.
     """
+    store.check()
     run = store.run(run_id)
     tests: dict[str, list[PlannedCase]] = {}
     skipped: Counter[tuple[str, str]] = Counter()

@@ -48,15 +48,20 @@ class _Test:
 
 
 def import_hpcbench(
-    store: Store, paths: Sequence[Path], *, catalogue: Catalogue, plan: str = ""
+    store: Store,
+    paths: Sequence[Path],
+    *,
+    catalogue: Catalogue,
+    plan: str = "",
+    at: float | None = None,
 ) -> ImportResult:
     """Store the outputs in the files, and the system logs beside them, as one run of many tests.
 
     Each file is a test, named after the file or, if that is called output, its folder. System logs
-    are read along with the output beside them. An empty `plan` is the
-    test's name or, of several, hpcbench. All or
-    nothing: FileProblems with the first mistake in each file that has one, InputError for a file
-    that can't be read.
+    are read along with the output beside them. An empty `plan` is the test's name or, of
+    several, hpcbench; `at` is when it was measured (see `Store.import_run`). All or nothing:
+    FileProblems with the first mistake in each file that has one, InputError for a file that can't
+    be read.
     """
     tests = _read_all(paths)
     engine = catalogue.engines["udp"]
@@ -86,6 +91,7 @@ def import_hpcbench(
         outcomes,
         logs=idle,
         launches=launches,
+        at=at,
     )
     return ImportResult(
         run=run,

@@ -199,7 +199,10 @@ class _Reader:
     def _started_at(self, part: Output) -> float | None:
         if self.imported.started_at is None:
             return None
+        # A file may tell it once for all its measurements.
         seconds = part.number(self.imported.started_at)
+        if seconds is None:
+            seconds = self.whole.number(self.imported.started_at)
         if seconds is not None and not (math.isfinite(seconds) and 0 < seconds < 2**35):
             raise ValueError(f"{seconds} is no time in seconds since 1970")
         return seconds

@@ -42,14 +42,16 @@ def import_tool(
     link: str = "",
     plan: str = "",
     test: str = "",
+    at: float | None = None,
 ) -> ImportResult:
     """Store what `tool` wrote into the files as one run, all or nothing.
 
     Measurements of the same parameters and hosts are replications 1, 2, 3, … in the order of the
     files. What a file doesn't tell is left unknown. `link` names the link (or host) where the files
     don't tell both hosts; `plan` is the file's name or, of several, the tool's, `test` the engine's
-    name, if left out. FileProblems with the first mistake in each file that has one; InputError
-    where nothing tells who measured, or replications of a case differ in what no parameter holds.
+    name, if left out; `at` is when it was measured (see `Store.import_run`). FileProblems with the
+    first mistake in each file that has one; InputError where nothing tells who measured, or
+    replications of a case differ in what no parameter holds.
     """
     engines = _engines(catalogue, tool)
     # Named twice, by whatever way, it is still one measurement.
@@ -75,6 +77,7 @@ def import_tool(
         _infos(measured),
         outcomes,
         launches=launches,
+        at=at,
     )
     return ImportResult(run, len(files), len(cases), len(outcomes))
 

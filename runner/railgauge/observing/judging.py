@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from railgauge.catalogue import SOAK
 from railgauge.derived import derive
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.observing.scene import Scene, Way
+from railgauge.plan.system_log import Suspect
 from railgauge.schedule import Dispatch
 from railgauge.systemlog import Suspicion
-from railgauge.validity import Part, judge, most_bytes
+from railgauge.validity import Part, judge, most_bytes, under_rate
 
 _DATAGRAMS = ("udp",)
+_LOSSES = frozenset(("lost_packets", "dropped_messages"))
 _IP_HEADER = 48  # IPv6's, with that of a fragment
 # Two hosts that are one machine: what one sends there the other has received there too.
 _LOOPBACK = "lo"
 
 
 def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> Outcome:
-    """Return the outcome with what its logs say of it; a failed one or a warm-up as it is."""
+    """Return the outcome with what speaks against it; a failed one or a warm-up as it is."""
     if outcome.status == "failed" or outcome.warmup:
         return outcome
     case = dispatch.case
@@ -31,15 +34,35 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
         metrics = {**metrics, **derive(metrics, known)}
     outcome = replace(outcome, metrics=metrics)
     logging = scene.tests[dispatch.test].system_log
-    if logging is None or logging.suspect is None:
+    limits = Suspect() if logging is None else logging.suspect
+    if limits is None:
         return outcome
     suspicions: list[Suspicion] = []
+    if case.engine in _DATAGRAMS:
+        hosts = (case.client, case.server)
+        suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
+    if logging is not None and limits.unwatched:
+        suspicions += _unwatched(scene, dispatch, logs)
     for log in outcome.logs:
         part = _part(scene, dispatch, log.host, outcome, launch)
-        suspicions += judge(log, part, logging.suspect)
+        part = replace(part, measures_loss=not _LOSSES.isdisjoint(metrics))
+        suspicions += judge(log, part, limits)
     if not suspicions:
         return outcome
     return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+
+
+def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterator[Suspicion]:
+    """Yield a reason for each host whose log is missing: nobody has judged what it did."""
+    for host in dict.fromkeys(scene.measuring(dispatch)):
+        if host not in logs:
+            watcher = scene.watchers.get(scene.machines[host])
+            why = "rail-watch was not started" if watcher is None else watcher.why
+            message = (
+                f"{host}: no system log tells what else ran there, as "
+                f"{why or 'rail-watch gave none'}: see that it runs there, and measure again"
+            )
+            yield Suspicion("unwatched", host, message)
 
 
 def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch: Launch) -> Part:

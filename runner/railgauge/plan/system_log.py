@@ -51,20 +51,20 @@ _Limit = Annotated[
     BeforeValidator(_limit),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]}),
 ]
-_Switch = Annotated[
-    bool,
-    BeforeValidator(_on_or_off),
-    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]}),
-]
+_SWITCH_SCHEMA = WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]})
+_Switch = Annotated[bool, BeforeValidator(_on_or_off), _SWITCH_SCHEMA]
+_SwitchOrUnset = Annotated[bool | None, BeforeValidator(_on_or_off), _SWITCH_SCHEMA]
 
 
 class Suspect(StrictModel):
-    """When a replication is marked suspect; None or False: never for that.
+    """When a replication is marked suspect; None or False: never for that, but for `receive_drops`.
 
     More than `steal`, a share of all its CPUs' time, taken by the hypervisor; more than
     `foreign_cpu` CPUs busy in user mode beside the engines; more than `foreign_traffic`, a share
     of the bytes on the test's interface, that are not the test's; pages swapped; a CPU or a cgroup
-    throttled; packets dropped in the receive buffer or before it.
+    throttled; packets dropped in the receive buffer or before it, which is off by default (None)
+    for tests that report losses themselves; a host without the system log that would tell, being
+    `unwatched`; a sender that stayed more than `under_rate`, a share, below its rate.
     """
 
     steal: _Limit = 0.02
@@ -72,7 +72,9 @@ class Suspect(StrictModel):
     foreign_traffic: _Limit = 0.01
     swap: _Switch = True
     throttle: _Switch = True
-    receive_drops: _Switch = True
+    receive_drops: _SwitchOrUnset = None
+    unwatched: _Switch = True
+    under_rate: _Limit = 0.01
 
 
 class SystemLogging(StrictModel):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from railgauge.report.model_parts import AxisSpec, Selection, Stem
-from railgauge.report.statistic import Number
+from railgauge.report.statistic import DEFAULT, Number
 from railgauge.validation import StrictModel
 
 # What the bars at a point show: the least and the greatest replication, the 95 % interval of the
@@ -32,13 +32,13 @@ class XSpec(StrictModel):
 class YSpec(StrictModel):
     """A figure's y axis. `axis`, `metric`, `statistic`: what it shows, in kinds that leave it open.
 
-    A ratio, which has no `mean`, shows its median there. `from`, `to` are where the axis ends, in
-    its unit.
+    A ratio, which has no `mean`, shows its median in its place. `from`, `to` are where the axis
+    ends, in its unit.
     """
 
     axis: str = ""
     metric: str = ""
-    statistic: Number = "mean"
+    statistic: Number = DEFAULT
     unit: str = ""
     title: str = ""
     log: bool | None = None

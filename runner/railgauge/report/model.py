@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from railgauge.report.figure_model import FigureSpec
 from railgauge.report.model_parts import AxisSpec, Scalar, Selection, Stem
-from railgauge.report.statistic import Number
+from railgauge.report.statistic import DEFAULT, Number
 from railgauge.validation import StrictModel, Version
 
 # A figure shows numbers; in a table an interval's two ends may share a cell.
@@ -36,7 +36,7 @@ class CellSpec(StrictModel):
     """
 
     metric: str = ""
-    statistic: Statistic = "mean"
+    statistic: Statistic = DEFAULT
     beside: Statistic | None = None
     select: dict[str, Selection] = Field(default_factory=dict)
     peak: str = ""

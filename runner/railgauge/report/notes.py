@@ -11,7 +11,7 @@ from railgauge.report.characters import visible
 from railgauge.report.model import CellSpec, TableSpec
 from railgauge.report.model_parts import Selection
 from railgauge.report.spread import Measured, intervals, spread
-from railgauge.report.statistic import own_unit, short, words_of
+from railgauge.report.statistic import DEFAULT, own_unit, short, words_of
 from railgauge.report.table import Column, Heading, Row
 
 _ABBREVIATED = re.compile(r"\b(?:cpu|iops)\b")
@@ -136,9 +136,9 @@ def _what(cell: CellSpec) -> str:
     if cell.against and cell.statistic.startswith("interval"):
         metric = f"{short(cell.statistic)} of {cell.compared} of {metric}"
     elif cell.against:
-        of = "" if cell.statistic == "mean" else f"{short(cell.statistic)} of "
+        of = "" if cell.statistic == DEFAULT else f"{short(cell.statistic)} of "
         metric = f"{cell.compared} of {of}{metric}"
-    elif cell.statistic != "mean":
+    elif cell.statistic != DEFAULT:
         metric = f"{'number' if cell.statistic == 'n' else short(cell.statistic)} of {metric}"
     if cell.relative_to:
         metric = f"{metric} / theoretical"

@@ -84,9 +84,12 @@ class _Stream:
         return self.metrics["sent_packets"]
 
     @property
-    def dropped(self) -> int:
-        """Datagrams that came up to the socket and found no room there."""
-        return self.metrics.get("receiver_drops", 0)
+    def dropped(self) -> int | None:
+        """Datagrams that came up to the socket and found no room there; None if unknown.
+
+        With gro a socket counts messages that it dropped, of any number of datagrams.
+        """
+        return None if self.case.parameters.get("gro") else self.metrics.get("receiver_drops")
 
     @property
     def copies(self) -> int:
@@ -95,8 +98,8 @@ class _Stream:
 
     @property
     def arrived(self) -> int:
-        """Datagrams that came up to the socket."""
-        return self.metrics["received_packets"] + self.copies + self.dropped
+        """Datagrams that came up to the socket, as far as that is known."""
+        return self.metrics["received_packets"] + self.copies + (self.dropped or 0)
 
     @property
     def lost(self) -> int:
@@ -120,9 +123,10 @@ class _Stream:
         arrived = Station(
             f"the socket on {self.receiver}",
             "received_packets + receiver_drops",
-            self.arrived,
+            self.arrived if self.dropped is not None else None,
             "datagrams",
             (("receiver_drops", self.dropped),) if self.dropped else (),
+            note="" if self.dropped is not None else "not known",
         )
         received = Station(
             f"the receiver on {self.receiver}",
@@ -164,6 +168,15 @@ class _Stream:
     ) -> list[str]:
         if not self.lost:
             return [f"All {self.sent:,} datagrams arrived."]
+        if self.dropped is None:
+            gro = self.case.parameters.get("gro")
+            why = (
+                "with gro it counts several datagrams as one" if gro else "its drops are not known"
+            )
+            return [
+                f"{self.lost:,} of {self.sent:,} datagrams vanished: how many of them at the "
+                f"socket on {self.receiver} can't be told, as {why}."
+            ]
         said: list[str] = []
         usable = [each for each in network if not each.note]
         if pieces is not None and usable:

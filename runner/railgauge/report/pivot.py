@@ -21,6 +21,7 @@ from railgauge.report.marks import Marks
 from railgauge.report.model import CellSpec, SortSpec, TableSpec
 from railgauge.report.model_parts import Selection
 from railgauge.report.narrowness import alarms
+from railgauge.report.parameter_rows import with_parameters
 from railgauge.report.selection import (
     asked_and_there,
     engines_shown,
@@ -56,14 +57,16 @@ def build(
     selected, when a cell would mix cases or runs, or when a unit doesn't fit its metric.
     """
     selects = [{**spec.select, **cell.select} for cell in spec.cells]
-    names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
-    engines = [name for select in selects for name in engines_shown(select, series)]
-    axes = make_axes(names, spec.axes, engines, catalogue)
     wanted = [
         _wanted(spec, cell, select, series, catalogue)
         for select, cell in zip(selects, spec.cells, strict=True)
     ]
-    chosen = _chosen(spec, series, wanted, axes)
+    chosen = _chosen(spec, series, wanted)
+    spec = with_parameters(spec, chosen)
+    names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
+    engines = [name for select in selects for name in engines_shown(select, series)]
+    axes = make_axes(names, spec.axes, engines, catalogue)
+    _refuse_nothing(spec, series, chosen, axes)
     grid = _grid(spec, chosen, wanted)
     theoretical = Theoretical(beside.peaks, beside.facts)
     limits = _limits(spec, grid, wanted, theoretical)
@@ -179,10 +182,7 @@ def _wanted(
 
 
 def _chosen(
-    spec: TableSpec,
-    series: Sequence[Series],
-    wanted: Sequence[Mapping[int, Series]],
-    axes: Mapping[str, Axis],
+    spec: TableSpec, series: Sequence[Series], wanted: Sequence[Mapping[int, Series]]
 ) -> list[Series]:
     """Return what any cell with a metric shows, in the order of `series`."""
     shown = {
@@ -191,7 +191,13 @@ def _chosen(
         if cell.metric
         for number in those
     }
-    chosen = [one for one in series if id(one) in shown]
+    return [one for one in series if id(one) in shown]
+
+
+def _refuse_nothing(
+    spec: TableSpec, series: Sequence[Series], chosen: Sequence[Series], axes: Mapping[str, Axis]
+) -> None:
+    """Refuse a table without a measurement, and an axis that none of them has."""
     if not chosen:
         raise InputError(_nothing(spec, series, axes))
     for name in (*spec.rows, *spec.columns):
@@ -202,7 +208,6 @@ def _chosen(
                 f"table {spec.name!r}: no measurement has the parameter {name!r}: use one of"
                 f" {', '.join(FIXED_AXES)}, {there}"
             )
-    return chosen
 
 
 def _nothing(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]) -> str:

@@ -33,6 +33,9 @@ Number = Literal[
     "n",
     "outliers",
 ]
+# What is shown where a definition names none: it has an interval, of any metric, and outliers leave
+# it as it is.
+DEFAULT: Literal["median"] = "median"
 # Fewer values than this have no 95 % interval of their median.
 LEAST_FOR_INTERVAL = 6
 NO_MEAN = "no mean: ratios are not averaged; the median stands for them"

@@ -11,6 +11,7 @@ from railgauge.report.cell_checks import CellChecker
 from railgauge.report.cell_names import name_of, places_of
 from railgauge.report.checking import Checker, Place, wanted_engines
 from railgauge.report.model import TableSpec
+from railgauge.report.parameter_rows import PARAMETERS
 from railgauge.report.table_series import own_axes
 from railgauge.validation import suggest
 from railgauge.yamlfile import Document
@@ -34,6 +35,7 @@ class TableChecker(Checker):
             own_axes=own_axes(table.cells),
         )
         self._table = table
+        self._rows = [name for name in table.rows if name != PARAMETERS]
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything that is wrong with the table."""
@@ -59,29 +61,33 @@ class TableChecker(Checker):
         seen: set[str] = set()
         for group, names in (("rows", self._table.rows), ("columns", self._table.columns)):
             for i, name in enumerate(names):
-                yield from self._axis_name((group, i), name, key=False)
+                if group != "rows" or name != PARAMETERS:
+                    yield from self._axis_name((group, i), name, key=False)
                 if name in seen:
                     yield self._problem((group, i), f"axis {name!r} is there already: leave it out")
                 seen.add(name)
+        if not self._rows:
+            message = f"{PARAMETERS!r} may stand for none: add another axis, such as link"
+            yield self._problem(("rows",), message)
         yield from self._selected()
         for name in self._table.axes:
             yield from self._axis_name(("axes", name), name, key=True)
-            if name not in seen:
+            if name not in seen and PARAMETERS not in seen:
                 message = f"axis {name!r} is neither in rows nor in columns: add it there"
                 yield self._problem(("axes", name), message, key=True)
 
     def _against(self, i: int) -> Iterator[Problem]:
         table = self._table
         cell = table.cells[i]
-        put = (*table.rows, *table.columns, *table.select, *cell.select)
+        put = (*self._rows, *table.columns, *table.select, *cell.select)
         yield from self._places(("cells", i, "against"), cell.against, put, "rows, columns, select")
 
     def _group(self) -> Iterator[Problem]:
-        rows, group = self._table.rows, self._table.group
+        rows, group = self._rows, self._table.group
         if group and group not in rows:
             hint = suggest(group, rows) or f": they are {', '.join(rows)}"
             yield self._problem(("group",), f"{group!r} is no axis of the rows{hint}")
-        elif group and group == rows[-1]:
+        elif group and group == self._table.rows[-1]:
             message = f"each row would be a group: {group!r} is the last axis of the rows"
             before = (
                 f"name one before it, such as {rows[-2]!r}" if len(rows) > 1 else "drop 'group'"
@@ -103,7 +109,7 @@ class TableChecker(Checker):
     def _footnote(self, i: int) -> Iterator[Problem]:
         note, table = self._table.footnotes[i], self._table
         place = ("footnotes", i)
-        axes = [*table.rows, *table.columns]
+        axes = [*self._rows, *table.columns]
         yield from self._places((*place, "where"), note.where, axes, "rows, columns")
         if note.cell:
             yield from self._cell((*place, "cell"), note.cell)

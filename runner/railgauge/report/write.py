@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from railgauge.atomicfile import write_atomic
 from railgauge.errors import EnvironmentFailedError, InputError
 from railgauge.report.appendix.collect import SUFFIX, Appendix, make_appendix
 from railgauge.report.beside import read_beside
@@ -246,20 +246,11 @@ def _write(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            _replace(folder / name, content)
+            encoded = content if isinstance(content, bytes) else content.encode()
+            write_atomic(folder / name, encoded)
     except OSError as error:
         raise EnvironmentFailedError(
             f"the report can't be written to {folder}: {error.strerror or error}:"
             " make room, mend the permissions, or choose another folder with --out"
         ) from error
     return [folder / name for name in files]
-
-
-def _replace(path: Path, content: str | bytes) -> None:
-    """Write beside the file and rename, so that no reader ever meets half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(content if isinstance(content, bytes) else content.encode())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

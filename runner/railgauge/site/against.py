@@ -49,6 +49,6 @@ class Against:
         """Return what the run is held against; None where there is nothing yet."""
         baseline = self._baselines.get(head.plan)
         if baseline is not None and baseline.runs and head.id not in baseline.runs:
-            return titled(f"baseline {baseline.name}", baseline.runs)
+            return titled(f"baseline {baseline.name}", baseline.runs, baseline.name)
         before = self._before.get(head.id)
         return None if before is None else Selection(f"run {before}, the run before", (before,))

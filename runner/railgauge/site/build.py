@@ -134,7 +134,7 @@ def _begin(where: str, out: Path, heads: Sequence[RunHead]) -> None:
     global _maker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _maker = Maker(KeptStore.open(where, create=False), Folder(out), heads)
+    _maker = Maker(KeptStore.open(where, create=False, check=False), Folder(out), heads)
 
 
 def _end_with_parent() -> None:

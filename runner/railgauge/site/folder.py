@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from railgauge.atomicfile import PART, write_atomic
 from railgauge.errors import EnvironmentFailedError, InputError
 from railgauge.site.mark import Mark, marked, read_mark
 
@@ -21,7 +22,6 @@ _OWN = re.compile(
     rf"(?:index|changes)\.html|{RUNS}/[0-9]+\.html|{CASES}/[0-9a-f]+\.html"
     rf"|{LOGS}/run[0-9]+-[0-9a-f]+-[0-9a-f]+\.(?:html|plot|dat)"
 )
-_PART = re.compile(r"\.(.+)\.[0-9]+\.part")
 
 
 class Folder:
@@ -75,13 +75,7 @@ class Folder:
             for name, text in files.items():
                 path = self.path / name
                 path.parent.mkdir(exist_ok=True)
-                beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-                try:
-                    with beside.open("w", encoding="utf-8", newline="") as out:
-                        out.write(marked(name, text, mark))
-                    beside.replace(path)
-                finally:
-                    beside.unlink(missing_ok=True)
+                write_atomic(path, marked(name, text, mark).encode())
 
     def sweep(self, keep: Collection[str], own: Collection[str]) -> int:
         """Remove those of the site's `own` files that are none of `keep`; return how many.
@@ -107,7 +101,7 @@ class Folder:
     def _parts(self) -> Iterator[str]:
         for name in self._files():
             folder, slash, file = name.rpartition("/")
-            part = _PART.fullmatch(file)
+            part = PART.fullmatch(file)
             if part and _OWN.fullmatch(f"{folder}{slash}{part[1]}"):
                 yield name
 

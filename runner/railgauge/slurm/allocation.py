@@ -81,22 +81,23 @@ def require_nodes(wanted: Collection[str]) -> None:
 
 
 def deadline(margin: float, say: Callable[[str], None]) -> float | None:
-    """Return when what runs in our job must have ended (seconds since 1970), None without a limit.
+    """Return when what runs in our job must have ended, a moment of time.monotonic().
 
-    That is `margin` seconds before its time is over. Where Slurm doesn't tell, that is said.
+    That is `margin` seconds before its time is over; None without a limit. Where Slurm doesn't
+    tell, that is said.
     """
     job = current_job()
     if job is None:
         return None
     told = os.environ.get("SLURM_JOB_END_TIME", "")
     if told.isdigit():
-        return float(told) - margin
+        return time.monotonic() + float(told) - time.time() - margin
     try:
         left = seconds_of(ask(["squeue", "-h", "-j", job, "-o", "%L"]).strip())
     except EnvironmentFailedError as error:
         say(f"when job {job} ends is unknown, so its time limit may cut the run short: {error}")
         return None
-    return None if left is None else time.time() + left - margin
+    return None if left is None else time.monotonic() + left - margin
 
 
 def seconds_of(text: str) -> float | None:

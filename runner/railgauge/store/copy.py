@@ -73,6 +73,8 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: N
     """
     if source.name == target.name or _same_file(source.name, target.name):
         raise InputError(f"{target.name} can't be copied to itself: name two databases")
+    source.check()
+    target.check()
     copied = Copied()
     runs: dict[int, int] = {}
     with source.reading() as old, _explained_as(source.name, old):

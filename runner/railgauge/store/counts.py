@@ -1,13 +1,15 @@
-"""What a run came to: how its replications ended by test, which facts changed meanwhile."""
+"""What a run came to by test: how its replications ended, what its launches' settings were."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import case, func, select
 
-from railgauge.store.models import HostFact, Replication, RunCase
+from railgauge.cases import Value
+from railgauge.store.models import HostFact, LaunchRow, Replication, RunCase
 from railgauge.store.read import find_run
 from railgauge.store.store import Store
 
@@ -22,6 +24,14 @@ class Counts:
     suspect: int = 0
     failed: int = 0
     warmups: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSettings:
+    """The settings that both sides' engines had: name -> its distinct values, as launches came."""
+
+    client: dict[str, dict[Value, None]] = field(default_factory=dict)
+    server: dict[str, dict[Value, None]] = field(default_factory=dict)
 
 
 def replication_counts(store: Store, run_id: int) -> Mapping[str, Counts]:
@@ -47,6 +57,24 @@ def replication_counts(store: Store, run_id: int) -> Mapping[str, Counts]:
         )
         for test, those in found.items()
     }
+
+
+def launch_settings(store: Store, run_id: int) -> Mapping[str, LaunchSettings]:
+    """Return by test what the settings of the run's launches were."""
+    query = (
+        select(RunCase.test, LaunchRow.client, LaunchRow.server)
+        .join(RunCase, RunCase.id == LaunchRow.run_case_id)
+        .where(RunCase.run_id == run_id)
+        .order_by(LaunchRow.id)
+    )
+    by_test: dict[str, LaunchSettings] = {}
+    with store.reading() as connection:
+        for test, client, server in connection.execute(query):
+            settings = by_test.setdefault(test, LaunchSettings())
+            for side, text in ((settings.client, client), (settings.server, server)):
+                for name, value in json.loads(text).items():
+                    side.setdefault(name, {})[value] = None
+    return by_test
 
 
 def changed_facts(store: Store, run_id: int) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from railgauge.errors import RailgaugeError
 from railgauge.store import read
 from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.connect import connect
+from railgauge.store.damage import check_contents, check_pages
 from railgauge.store.explain import BUSY_SECONDS, explained
 from railgauge.store.migrate import migrate
 
@@ -29,16 +30,27 @@ class Database:
         self._engine = engine
 
     @classmethod
-    def open(cls, where: str, *, create: bool = True, busy_seconds: float = BUSY_SECONDS) -> Self:
+    def open(
+        cls,
+        where: str,
+        *,
+        create: bool = True,
+        busy_seconds: float = BUSY_SECONDS,
+        check: bool = True,
+    ) -> Self:
         """Open the database at a path or URL, make it if it's missing, migrate it if it's old.
 
         Without `create` a missing one is an InputError, and one that may not be written to
         (an archived file) is opened for reading. `busy_seconds` is how long to wait for another
-        program that is writing to the same SQLite file.
+        program that is writing to the same SQLite file. StoreError for an SQLite file that is
+        damaged where values are read from, unless it is not to be `check`ed.
         """
         engine, name = connect(where, create=create, busy_seconds=busy_seconds)
         opened = cls(engine, name, busy_seconds)
         try:
+            if check:
+                with opened.reading() as connection:
+                    check_pages(connection, name)
             with explained(name, busy_seconds):
                 migrate(engine, name, create=create)
         except RailgaugeError:
@@ -60,7 +72,20 @@ class Database:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        try:
+            # What can't be understood was either stored by a railgauge with a bug, or never.
+            if isinstance(error, Exception) and not isinstance(error, RailgaugeError | OSError):
+                self.check()
+        finally:
+            self.close()
+
+    def check(self) -> None:
+        """Raise StoreError if an SQLite file is damaged anywhere, or holds what was never stored.
+
+        For who reads all of it, as this takes two to three times as long as the check at opening.
+        """
+        with self.reading() as connection:
+            check_contents(connection, self.name)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

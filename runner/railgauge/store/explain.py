@@ -17,6 +17,10 @@ FULL = (
     "cannot grow: its disk is full; free some space (what was stored before is safe), "
     "then go on: a run with `railgauge resume`, all else by the same command"
 )
+DAMAGED = (
+    "is damaged: copy the file away, then restore a backup, or save what can be read by "
+    "`sqlite3 COPY .recover | sqlite3 NEW.db`, which may lack rows"
+)
 NOT_WRITABLE = (
     "is not writable: check the owner and permissions of the file and of its folder, "
     "or name another database with --db"
@@ -34,9 +38,7 @@ _SQLITE = {
         "or name another database with --db"
     ),
     "SQLITE_NOTADB": "is not a SQLite database; name another file with --db",
-    "SQLITE_CORRUPT": (
-        "is damaged: work on a copy, and save what can be read with `sqlite3 FILE .recover`"
-    ),
+    "SQLITE_CORRUPT": DAMAGED,
     "SQLITE_IOERR": "cannot be read or written: its disk failed or is full (see `dmesg`, `df`)",
     "SQLITE_TOOBIG": "refuses a text of more than a gigabyte",
 }
@@ -66,6 +68,9 @@ def explained(database: str, busy_seconds: float = BUSY_SECONDS) -> Iterator[Non
 
 def _sentence(database: str, error: BaseException, busy_seconds: float) -> str:
     name = getattr(error, "sqlite_errorname", "")
+    # The driver has no code for a text that is none.
+    if str(error).startswith("Could not decode to UTF-8"):
+        name = "SQLITE_CORRUPT"
     for start, meaning in _SQLITE.items():
         if name.startswith(start):
             return f"the database {database} {meaning.format(busy_seconds=busy_seconds)}"

@@ -21,7 +21,7 @@ from railgauge.errors import FileProblems, InputError, Problem
 from railgauge.store.csv_file import Cell, CsvFile
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
 from railgauge.store.store import Store
-from railgauge.units import DISPLAY
+from railgauge.units import DISPLAY, parse_moment
 from railgauge.validation import suggest
 
 # What stands for "no measurement" in a metric's cell, as in the tables of papers.
@@ -46,7 +46,8 @@ class CsvMapping:
 
     `fixed` are parameters with the same value in all rows, as a plan writes them (`mode: stream`).
     The link is named by a column (`link`) or is `link_name` everywhere. An empty `plan` is
-    the file's name without its ending, an empty `test` the engine's name.
+    the file's name without its ending, an empty `test` the engine's name. `started_at` is the
+    column that says when each row was measured, empty where none does.
     """
 
     engine: str
@@ -57,6 +58,7 @@ class CsvMapping:
     link_name: str = ""
     plan: str = ""
     test: str = ""
+    started_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +93,19 @@ def parse_setting(text: str) -> tuple[str, str]:
 
 
 def import_csv(
-    store: Store, path: Path, mapping: CsvMapping, *, catalogue: Catalogue
+    store: Store,
+    path: Path,
+    mapping: CsvMapping,
+    *,
+    catalogue: Catalogue,
+    at: float | None = None,
 ) -> ImportResult:
     """Store the file's rows as one imported run, all or nothing.
 
     Rows of the same case become its replications 1, 2, 3, …. A metric's cell that is empty or
-    `---` is no measurement; a row of such cells is no replication. InputError for a mapping that
-    is wrong, FileProblems for a file that is, with every mistake in it.
+    `---` is no measurement; a row of such cells is no replication. `at` is when it was measured
+    (see `Store.import_run`). InputError for a mapping that is wrong, FileProblems for a file that
+    is, with every mistake in it.
     """
     engine = _engine(catalogue, mapping.engine)
     file = CsvFile(path)
@@ -111,7 +119,7 @@ def import_csv(
             continue
         cases.setdefault(row.case.key, row.case)
         number = replications[row.case.key] = replications.get(row.case.key, 0) + 1
-        outcomes.append((test, row.case.key, Outcome(number, None, row.metrics)))
+        outcomes.append((test, row.case.key, Outcome(number, row.started_at, row.metrics)))
     if not outcomes:
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
     run = store.import_run(
@@ -123,6 +131,7 @@ def import_csv(
             }
         },
         outcomes,
+        at=at,
     )
     values = sum(len(row.metrics) for row in rows)
     return ImportResult(
@@ -152,6 +161,7 @@ def _metrics(engine: EngineInfo) -> dict[str, MetricInfo]:
 @dataclass(frozen=True, slots=True)
 class _Row:
     case: Case
+    started_at: float | None
     metrics: Mapping[str, float]
 
 
@@ -166,6 +176,7 @@ class _Reader:
         _check_names(mapping, engine)
         self.link_name = mapping.link_name
         self.link = None if self.link_name else self._column(mapping.link)
+        self.started_at = self._column(mapping.started_at) if mapping.started_at else None
         self.parameters = [self._parameter(binding) for binding in mapping.parameters]
         self.metrics = [self._metric(binding) for binding in mapping.metrics]
         self._raise_problems()
@@ -186,7 +197,8 @@ class _Reader:
                 if number is not None:
                     metrics[name] = float(number)
             key = case_key(self.engine.name, link, link, None, parameters)
-            rows.append(_Row(Case(key, self.engine.name, link, link, None, parameters), metrics))
+            case = Case(key, self.engine.name, link, link, None, parameters)
+            rows.append(_Row(case, self._moment(cells), metrics))
             if len(self.problems) >= _MOST_PROBLEMS:
                 break
         self._raise_problems()
@@ -199,6 +211,15 @@ class _Reader:
         if not cell.text or not cell.text.isprintable():
             self._report(cell, "a link's name is wanted here")
         return cell.text
+
+    def _moment(self, cells: Sequence[Cell]) -> float | None:
+        if self.started_at is None or not (cell := cells[self.started_at]).text:
+            return None
+        try:
+            return parse_moment(cell.text)
+        except ValueError as error:
+            self._report(cell, str(error))
+            return None
 
     def _parse(self, cell: Cell, name: str, parse: Callable[[str], Value]) -> Value | None:
         if not cell.text:

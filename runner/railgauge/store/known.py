@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from railgauge.cases import Case
 from railgauge.store.log_models import LOG, PORT_LOG
-from railgauge.store.models import BenchCase, LaunchRow, Metric, RunCase, RunMetric
+from railgauge.store.models import BenchCase, LaunchRow, Metric, Replication, RunCase, RunMetric
 from railgauge.store.read import CASE_COLUMNS, fetch, make_cases
 from railgauge.store.store import Store
 
@@ -29,6 +29,14 @@ def known_metrics(store: Store) -> dict[str, list[str]]:
         ):
             found.setdefault(engine, {})[name] = None
     return {engine: list(names) for engine, names in found.items()}
+
+
+def tells_time(store: Store, run: int) -> bool:
+    """Return whether any replication of the run knows when it began."""
+    query = select(Replication.number).join(RunCase, RunCase.id == Replication.run_case_id)
+    query = query.where(RunCase.run_id == run, Replication.started_at.is_not(None)).limit(1)
+    with store.reading() as connection:
+        return connection.execute(query).first() is not None
 
 
 def planned_names(store: Store, run: int) -> set[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from railgauge import __version__
 from railgauge.cases import Case
 from railgauge.engine.outcome import Launch, Outcome, Status
+from railgauge.errors import InputError
 from railgauge.peaks import Peak
 from railgauge.systemlog import PortLog, Suspicion, SystemLog
 
@@ -71,6 +72,17 @@ class NewRun:
     engines_hash: str
     files: Mapping[str, str]
     origin: Literal["measured", "imported"] = "measured"
+
+
+def imported_at(moments: Iterable[float | None], at: float | None) -> float | None:
+    """Return when a run began whose replications began at these `moments`, or else `at`.
+
+    All in seconds since 1970; None where nothing tells. InputError if both do.
+    """
+    known = [moment for moment in moments if moment is not None]
+    if known and at is not None:
+        raise InputError("when it was measured is in the file already: leave --at away")
+    return min(known, default=at)
 
 
 def imported_run(plan: str, file: Path, git_commit: str = "") -> NewRun:

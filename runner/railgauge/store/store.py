@@ -48,6 +48,7 @@ from railgauge.store.records import (
     StoredTrace,
     StoredWarning,
     SystemLog,
+    imported_at,
 )
 from railgauge.store.replications import StoredReplication
 from railgauge.trace import Trace
@@ -177,17 +178,21 @@ class Store(Database):
         results: Iterable[tuple[str, str, Outcome]],
         logs: Sequence[SystemLog] = (),
         launches: Mapping[tuple[str, str], Launch] | None = None,
+        at: float | None = None,
     ) -> int:
         """Store a whole run that others measured, all of it or nothing, and return its id.
 
         `results`: (test, case key, outcome). A case that has system logs or ports gets a launch
         that they belong to. `logs` are of the idle stretches before and after the run. `launches`
-        by test and case key hold what is known of both sides' settings.
+        by test and case key hold what is known of both sides' settings. The run began when its
+        first replication did. Where none tells, and only there, `at` may (seconds since 1970); else
+        it begins now.
         """
         rows = list(results)
+        began = imported_at((outcome.started_at for *_, outcome in rows), at)
         idle = log_write.LogsOf(None, False, [log_rows.prepare(log) for log in logs])
         with self.writing() as connection:
-            run_id = write.insert_run(connection, run, cases, metrics)
+            run_id = write.insert_run(connection, run, cases, metrics, began)
             ids = read.open_run(connection, run_id)
             extras.insert_imported(connection, ids, rows, launches or {}, self._counters)
             log_write.insert_logs(connection, run_id, None, [idle], self._counters)

@@ -59,14 +59,19 @@ def insert_run(
     run: NewRun,
     cases: Sequence[PlannedCase],
     metrics: Mapping[str, Mapping[str, MetricInfo]],
+    started_at: float | None = None,
 ) -> int:
-    """Store the run, its cases in their order and the metrics its engines can give."""
+    """Store the run, its cases in their order and the metrics its engines can give.
+
+    It starts now, unless it is told when (seconds since 1970).
+    """
     values = {
         name: plain_text(value) if isinstance(value, str) else value
         for name in RUN_COLUMNS
         for value in [getattr(run, name)]
     }
-    values |= {"state": "unfinished", "started_at": now(), "uid": uuid4().hex}
+    began = now() if started_at is None else iso(started_at)
+    values |= {"state": "unfinished", "started_at": began, "uid": uuid4().hex}
     run_id = connection.execute(insert(Run).values(**values)).inserted_primary_key
     assert run_id is not None
     _insert_files(connection, run_id[0], run.files)

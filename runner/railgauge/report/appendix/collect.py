@@ -12,7 +12,7 @@ from railgauge.report.appendix.shown import shown
 from railgauge.report.contents import Passage
 from railgauge.report.page import Details, RunRecords
 from railgauge.report.table import Table
-from railgauge.store.counts import changed_facts, replication_counts
+from railgauge.store.counts import changed_facts, launch_settings, replication_counts
 
 if TYPE_CHECKING:
     from railgauge.catalogue import Catalogue
@@ -47,6 +47,7 @@ def make_appendix(
             one,
             replication_counts(store, one.run.id),
             catalogue,
+            launches=launch_settings(store, one.run.id),
             changed=changed_facts(store, one.run.id),
         )
         for one in records

@@ -36,7 +36,7 @@ _TITLES = {
     "engines.compiler": "Compiler of the engines",
     "engines.cflags": "Its options",
     "mpi": "MPI",
-    "net.ipv4.tcp_congestion_control": "TCP congestion control",
+    "net.ipv4.tcp_congestion_control": "Default TCP congestion control (sysctl)",
     "net.core.rmem_max": "Largest receive buffer (bytes)",
     "net.core.wmem_max": "Largest send buffer (bytes)",
 }

@@ -11,11 +11,12 @@ from railgauge.plan.allocated import Allocated
 from railgauge.plan.model import Plan
 from railgauge.plan.texts import NODES, only_cases
 from railgauge.report.appendix.reasons import counted, plural
+from railgauge.report.appendix.settings import settings
 from railgauge.report.characters import visible
 from railgauge.report.contents import Passage
 from railgauge.report.page import RunRecords, time_of
 from railgauge.report.selection import make_axes, some
-from railgauge.store.counts import Counts
+from railgauge.store.counts import Counts, LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun
 from railgauge.validation import validate
 from railgauge.yamlfile import loads
@@ -47,11 +48,13 @@ def methods(
     counts: Mapping[str, Counts],
     catalogue: Catalogue | None,
     *,
+    launches: Mapping[str, LaunchSettings],
     changed: Sequence[tuple[str, str]] = (),
 ) -> Passage:
     """Return how the run of `records` was measured; `counts` are its replications by test.
 
-    `changed` are the facts, each of a host, that were another when it was resumed.
+    `launches` are its settings by test, `changed` the facts, each of a host, that were
+    another when it was resumed.
     """
     run = records.run
     paragraphs = [" ".join([*_run(run), *_changed(changed)])]
@@ -65,7 +68,9 @@ def methods(
         by_test.setdefault(case.test, []).append(case)
     for test, cases in by_test.items():
         told = _test(test, cases, counts.get(test, Counts()), run.new.origin == "imported")
-        paragraphs.append(" ".join([*told, *_warmups(cases, counts.get(test), catalogue)]))
+        warmups = _warmups(cases, counts.get(test), catalogue)
+        in_effect = settings(cases, launches.get(test), catalogue)
+        paragraphs.append(" ".join([*told, *warmups, *in_effect]))
     if reasons := " ".join(_reasons(records)):
         paragraphs.append(reasons)
     return Passage(f"appendix.run-{run.id}", f"Run {run.id}", tuple(paragraphs))

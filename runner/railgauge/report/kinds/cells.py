@@ -49,11 +49,11 @@ def _draw(
 ) -> Content:
     shown = lines[0].members
     x_axis, y_axis = axis_of(figure.x.axis), axis_of(figure.y.axis)
-    statistic = valued.shown_statistic(figure, shown, "median")
+    statistic = valued.shown_statistic(figure, shown)
     base = valued.base_unit(figure, statistic, shown)
     placed = _placed(figure, shown, statistic, x_axis, y_axis)
     found = placed.values[~np.isnan(placed.values)]
-    title = valued.what(figure.metric, statistic, statistic == "median")
+    title = valued.what(figure.metric, statistic)
     best = best_unit(base, found.tolist())
     scale, per_unit = scale_of(figure, figure.y, title, base, best, log=False)
     # What the definition calls the y axis is not what the colours show.

@@ -34,7 +34,7 @@ class _Taken:
         self.ones = [valued.only_one(figure, line.label, line.members) for line in lines]
         base = valued.base_unit(figure, "median", self.every)
         best = best_unit(base, np.concatenate([one.values for one in self.ones]).tolist())
-        title = valued.what(figure.metric, "", plain=True)
+        title = valued.what(figure.metric)
         self.x, self.per_x = scale_of(figure, figure.x, title, base, best, log=False)
         self.values = [np.sort(one.values) / self.per_x for one in self.ones]
 

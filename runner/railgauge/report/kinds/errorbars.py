@@ -14,7 +14,7 @@ from railgauge.report.figure_model import Errors, FigureSpec
 from railgauge.report.kinds.base import scale_of
 from railgauge.report.kinds.valued import base_unit, counted, shown_statistic, what
 from railgauge.report.number import best_unit
-from railgauge.report.statistic import LEAST_FOR_INTERVAL, value_of, words_of
+from railgauge.report.statistic import DEFAULT, LEAST_FOR_INTERVAL, value_of, words_of
 
 if TYPE_CHECKING:
     from railgauge.store.records import Series
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Of these the values behind them say how far off they may be.
 CENTRES = ("arithmetic_mean", "harmonic_mean", "median")
 # Which statistic stands between the ends of which bars, where a definition names none.
-_USUAL: dict[Errors, str] = {"interval": "median", "stdev": "arithmetic_mean"}
+_USUAL: dict[Errors, str] = {"stdev": "arithmetic_mean"}
 _WORDS: dict[Errors, str] = {
     "range": "the least and the greatest",
     "interval": "the 95 % interval of the median",
@@ -64,7 +64,7 @@ def choose(figure: FigureSpec, shown: Sequence[Series]) -> Shown:
     if errors is None:
         statistic = shown_statistic(figure, shown)
         return Shown(statistic, "range" if statistic in CENTRES else "none")
-    statistic = shown_statistic(figure, shown, _USUAL.get(errors, "mean"))
+    statistic = shown_statistic(figure, shown, _USUAL.get(errors, DEFAULT))
     ratio = any(one.unit == "1" for one in shown) and "statistic" not in figure.y.model_fields_set
     if errors == "stdev" and (statistic != "arithmetic_mean" or ratio):
         raise InputError(
@@ -79,7 +79,7 @@ def upright(figure: FigureSpec, every: Sequence[Series]) -> tuple[Shown, Scale, 
     """Return what to show of `every` case, the y axis, and how many base units are one of its."""
     shown = choose(figure, every)
     base = base_unit(figure, shown.statistic, every)
-    title = what(figure.metric, shown.statistic, figure.y.statistic == "mean")
+    title = what(figure.metric, shown.statistic)
     best = best_unit(base, np.concatenate([one.values for one in every]).tolist())
     return shown, *scale_of(figure, figure.y, title, base, best, log=False)
 

@@ -47,12 +47,12 @@ def _draw(
     axis_of: Callable[[str], Axis],
 ) -> Content:
     shown = lines[0].members
-    statistic = valued.shown_statistic(figure, shown, "median")
+    statistic = valued.shown_statistic(figure, shown)
     base = valued.base_unit(figure, statistic, shown)
     clients, servers = axis_of("client_host"), axis_of("server_host")
     matrix = make_matrix(f"figure {figure.name!r}", shown, statistic, clients)
     found = matrix.values[~np.isnan(matrix.values)]
-    title = valued.what(figure.metric, statistic, statistic == "median")
+    title = valued.what(figure.metric, statistic)
     scale, per_unit = scale_of(
         figure, figure.y, title, base, best_unit(base, found.tolist()), log=False
     )

@@ -52,7 +52,7 @@ def _draw(
     every = [one for line in lines for one in line.members]
     base = valued.base_unit(figure, "median", every)
     best = best_unit(base, np.concatenate([one.values for one in every]).tolist())
-    title = valued.what(figure.metric, "", plain=True)
+    title = valued.what(figure.metric)
     y, per_y = scale_of(figure, figure.y, title, base, best, log=False)
     read = _read(store, every, figure.metric)
     marks = [_marks(figure, read, line, over_time=over_time) for line in lines]

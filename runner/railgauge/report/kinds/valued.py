@@ -17,7 +17,7 @@ from railgauge.report.kinds.base import Lacking
 from railgauge.report.marks import in_groups
 from railgauge.report.narrowness import alarms
 from railgauge.report.notes import words
-from railgauge.report.statistic import FIELDS, own_unit, resolved, words_of
+from railgauge.report.statistic import DEFAULT, FIELDS, own_unit, resolved, words_of
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -69,7 +69,7 @@ def base_unit(figure: FigureSpec, statistic: str, shown: Sequence[Series]) -> st
     return units.pop()
 
 
-def shown_statistic(figure: FigureSpec, shown: Sequence[Series], usual: str = "mean") -> str:
+def shown_statistic(figure: FigureSpec, shown: Sequence[Series], usual: str = DEFAULT) -> str:
     """Return by its own name the statistic that `figure` shows; `usual` is it if none is said.
 
     Of ratios, which have no mean, it is the median.
@@ -80,10 +80,10 @@ def shown_statistic(figure: FigureSpec, shown: Sequence[Series], usual: str = "m
     return "median" if names == {"mean"} else min(names, default=said)
 
 
-def what(metric: str, statistic: str, plain: bool) -> str:
-    """Return the title of a metric's statistic, which goes unsaid where it is the `plain` one."""
+def what(metric: str, statistic: str = DEFAULT) -> str:
+    """Return the title of a metric's statistic, which goes unsaid where it is the default."""
     name = words(metric)
-    if not plain:
+    if statistic != DEFAULT:
         name = f"{words_of(statistic)} of {name}"
     return name[:1].upper() + name[1:]
 

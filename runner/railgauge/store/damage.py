@@ -1,0 +1,116 @@
+"""Finds out whether an SQLite file is damaged: a broken page may lose rows without any error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import Column, Connection, Float, Integer, Table, Text
+
+from railgauge.errors import StoreError
+from railgauge.store.explain import DAMAGED
+from railgauge.store.log_models import LOG
+from railgauge.store.models import (
+    Base,
+    LaunchRow,
+    LossRun,
+    Measurement,
+    Replication,
+    TraceRow,
+)
+
+# System logs and traces are most of a large database, and no value is read from them.
+_LARGE = frozenset(
+    {TraceRow.__tablename__, LossRun.__tablename__, LOG.name}
+    | {
+        name
+        for name, table in Base.metadata.tables.items()
+        if any(key.column.table is LOG for key in table.foreign_keys)
+    }
+)
+# What grows with each replication: of a larger file these tables are looked at with `every` only,
+# so that no command waits for more than half a second.
+_GROWING = frozenset(
+    {LaunchRow.__tablename__, Replication.__tablename__, Measurement.__tablename__}
+)
+_LOOKED_AT = 32 << 20
+_JSON = {
+    "parameters": "object",
+    "client": "object",
+    "server": "object",
+    "hosts": "array",
+    "warnings": "array",
+}
+_MOMENT = "____-__-__T__:__:__.______Z"
+
+
+def check_pages(connection: Connection, database: str, *, every: bool = False) -> None:
+    """Raise StoreError unless each table's rows are all there and in order, and in its indexes too.
+
+    With `every` at all tables: some 20 ms for each MB. Without, system logs and traces are left
+    out, and in files above 32 MiB what grows with each replication. Nothing is said of a database
+    that isn't SQLite's.
+    """
+    if connection.dialect.name != "sqlite":
+        return
+    there = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")
+    names = Base.metadata.tables.keys() & set(there.scalars()) - _LARGE
+    if _size(connection) > _LOOKED_AT:
+        names -= _GROWING
+    for argument in [1] if every else ["sqlite_master", *sorted(names)]:
+        findings = connection.exec_driver_sql(f"PRAGMA integrity_check({argument})")
+        _refuse(database, findings.scalars())
+
+
+def _size(connection: Connection) -> int:
+    """Return the bytes of the file."""
+    pages, size = (
+        int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
+        for name in ("page_count", "page_size")
+    )
+    return pages * size
+
+
+def check_contents(connection: Connection, database: str) -> None:
+    """Raise StoreError if anything is stored that railgauge never stores; looks at every row."""
+    if connection.dialect.name != "sqlite":
+        return
+    check_pages(connection, database, every=True)
+    for table, _, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        _refuse(database, [f"a row of {table} is of no row of {parent}"])
+    for table in Base.metadata.sorted_tables:
+        wrong = " OR ".join(_wrong(table))
+        # Names of our own tables and columns.
+        query = f"SELECT count(*) FROM {table.name} WHERE {wrong}"  # noqa: S608
+        if count := connection.exec_driver_sql(query).scalar_one():
+            _refuse(database, [f"{count} rows of {table.name} can't be what railgauge stored"])
+
+
+def _refuse(database: str, findings: Iterable[str]) -> None:
+    for found in findings:
+        if found != "ok":
+            raise StoreError(f"the database {database} {DAMAGED} ({' '.join(found.split())})")
+
+
+def _wrong(table: Table) -> Iterator[str]:
+    """Yield what is true of a row whose value for some column is none of its kind."""
+    for column in table.columns:
+        name = f'"{column.name}"'
+        yield f"typeof({name}) NOT IN ({', '.join(map(repr, _types(column)))})"
+        if kind := _JSON.get(column.name):
+            yield f"CASE WHEN json_valid({name}) THEN json_type({name}) <> '{kind}' ELSE 1 END"
+        if column.name.endswith("_at"):
+            yield f"{name} IS NOT NULL AND coalesce({name} NOT LIKE '{_MOMENT}', 1)"
+
+
+def _types(column: Column[Any]) -> Iterator[str]:
+    if column.nullable:
+        yield "null"
+    if isinstance(column.type, Text):
+        yield "text"
+    elif isinstance(column.type, Float):
+        yield from ("real", "integer")
+    elif isinstance(column.type, Integer):
+        yield "integer"
+    else:
+        yield from ("integer", "blob")

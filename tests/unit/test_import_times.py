@@ -1,0 +1,135 @@
+"""An imported run began when it was measured, not when it was imported."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.support.history_samples import Database
+
+from railgauge.cli import cli
+from railgauge.errors import FileProblems, InputError
+from railgauge.store import Store
+from railgauge.units import parse_moment
+
+TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"
+FIO = 1795274254  # as the file says
+CSV = ["--engine", "udp", "--link-name", "a", "--metric", "throughput=mbps:Mbit/s"]
+AT = "2025-11-21T02:00:00Z"
+
+
+def call(*arguments: object) -> tuple[str, BaseException | None]:
+    done = CliRunner().invoke(cli, list(map(str, arguments)), standalone_mode=False)
+    return done.output, done.exception
+
+
+def starts(path: Path) -> list[str]:
+    with Store.open(str(path), create=False) as store:
+        return [store.run(run).started_at for run in store.run_ids()]
+
+
+def said(path: Path, *arguments: str) -> str:
+    output, error = call("history", *arguments, "--db", path)
+    assert error is None, output
+    return output
+
+
+def test_twelve_nights_come_back_as_twelve_nights(tmp_path: Path) -> None:
+    nights = Database(tmp_path / "a.db")
+    nights.nights([1e9] * 7 + [0.8e9] * 5)
+    nights.date()
+    connection = sqlite3.connect(nights.path)
+    with connection:
+        connection.execute(
+            "UPDATE replication SET started_at = (SELECT run.started_at FROM run JOIN run_case"
+            " ON run.id = run_id WHERE run_case.id = run_case_id)"
+        )
+    connection.close()
+    assert call("export", "csv", "--db", nights.path, "--out", tmp_path / "a.csv")[1] is None
+    output, error = call("import", "csv", tmp_path / "a.csv", "--db", tmp_path / "b.db")
+    assert (error, "--at" in output) == (None, False)
+    assert starts(tmp_path / "b.db") == starts(nights.path)
+    before = said(nights.path, "--all")
+    assert "2026-09-08" in before
+    assert said(tmp_path / "b.db", "--all") == before.replace(str(nights.path), "b.db")
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_a_column_tells_when_each_row_was_measured(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "r.csv",
+        "when,mbps\n2025-11-21 03:00+01:00,1\n1763604000.25,2\n,3\n",
+    )
+    output, error = call(
+        "import", "csv", file, *CSV, "--started-at", "when", "--db", tmp_path / "r.db"
+    )
+    assert error is None, output
+    assert starts(tmp_path / "r.db") == ["2025-11-20T02:00:00.250000Z"]
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "2025-11-21T02:00:00", "9" * 30])
+def test_what_is_no_time_is_told_with_its_place(tmp_path: Path, moment: str) -> None:
+    file = write(tmp_path / "r.csv", f"when,mbps\n{moment},1\n")
+    _, error = call("import", "csv", file, *CSV, "--started-at", "when", "--db", tmp_path / "r.db")
+    assert isinstance(error, FileProblems)
+    assert f"r.csv:2:1: '{moment}' is no time: write it with its zone" in str(error)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["netperf", TOOLS / "netperf-2.7.0-tcp_stream.txt", "--link", "a"],
+        ["osu", TOOLS / "osu-7.2-latency.txt", "--link", "a"],
+        ["csv", "r.csv", *CSV],
+    ],
+)
+def test_a_file_without_any_time_says_so_or_takes_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Sequence[object]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "r.csv", "mbps\n1\n")
+    output, error = call("import", *arguments, "--db", "now.db")
+    assert error is None, output
+    (began,) = starts(Path("now.db"))
+    assert f"nothing tells when it was measured, so it begins now, {began}; say --at" in output
+    output, error = call("import", *arguments, "--at", AT, "--db", "then.db")
+    assert (error, "--at" in output) == (None, False)
+    assert starts(Path("then.db")) == ["2025-11-21T02:00:00.000000Z"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds"),
+    [
+        (["iperf3", TOOLS / "iperf3-3.12-tcp.json"], None),
+        (["fio", TOOLS / "fio-3.33-randread.json", "--link", "a"], FIO),
+    ],
+)
+def test_a_file_that_tells_its_time_is_believed(
+    tmp_path: Path, arguments: Sequence[object], seconds: int | None
+) -> None:
+    output, error = call("import", *arguments, "--db", tmp_path / "r.db")
+    assert (error, "--at" in output) == (None, False)
+    (began,) = starts(tmp_path / "r.db")
+    with sqlite3.connect(tmp_path / "r.db") as connection:
+        ((first,),) = connection.execute("SELECT min(started_at) FROM replication")
+    connection.close()
+    assert began == first
+    if seconds is not None:
+        assert datetime.fromisoformat(began) == datetime.fromtimestamp(seconds, UTC)
+    _, error = call("import", *arguments, "--at", AT, "--db", tmp_path / "other.db")
+    assert isinstance(error, InputError)
+    assert "leave --at away" in str(error)
+    assert starts(tmp_path / "other.db") == []
+
+
+def test_moments_are_read_with_their_zone() -> None:
+    assert parse_moment("1763690400.25") == 1763690400.25
+    assert parse_moment("2025-11-21T02:00:00.25Z") == parse_moment("2025-11-21 03:00:00.25+01:00")
