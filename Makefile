@@ -66,7 +66,7 @@ test-long: setup-dev
 
 # What reads other machines' bytes, fed with anything, FUZZ_SECONDS for each target. Needs clang.
 fuzz:
-	$(MAKE) -C tests/fuzz run FUZZ_SECONDS=$(FUZZ_SECONDS)
+	$(MAKE) -C tests/fuzz -j$$(nproc) run FUZZ_SECONDS=$(FUZZ_SECONDS)
 
 check: lint types layers
 lint: setup-dev

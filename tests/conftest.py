@@ -20,6 +20,31 @@ settings.register_profile("test", deadline=None, derandomize=True, max_examples=
 settings.register_profile("long", deadline=None, print_blob=True, max_examples=2000)
 LONG = bool(os.environ.get("RAILGAUGE_LONG"))
 settings.load_profile("long" if LONG else "test")
+HERE = Path(__file__).parent
+# What waits longest begins first, and what computes fills the gaps.
+ORDER = ("integration", "browser", "engines", "unit")
+
+
+def _folder(item: pytest.Item) -> str:
+    return item.path.relative_to(HERE).parts[0]
+
+
+def _group(item: pytest.Item) -> str:
+    """Return which tests run one after the other in one worker: those that share what costs."""
+    assert isinstance(item, pytest.Function)
+    if "slurm_lab" in item.fixturenames:
+        return "slurm"
+    definitions = [d for ds in item._fixtureinfo.name2fixturedefs.values() for d in ds]
+    shared = any(definition.scope == "module" for definition in definitions)
+    if shared or _folder(item) in ("integration", "browser"):
+        return str(item.path)
+    return item.nodeid
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: (ORDER.index(_folder(item)), _group(item) != "slurm"))
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
 
 
 def _require(condition: object, what: str) -> None:

@@ -32,7 +32,7 @@ TIMES = int(os.environ.get("RAILGAUGE_LOST_HOSTS_TIMES", "1"))
 REPLICATIONS = 3
 PAIRS = list(itertools.combinations(NAMES, 2))
 # A run without a death takes about five seconds; none may hang.
-PATIENCE = 120
+PATIENCE = 300
 
 
 @pytest.fixture(scope="module")

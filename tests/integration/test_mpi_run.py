@@ -127,20 +127,28 @@ def test_links_groups_and_all_pairs_are_measured_from_one_plan(
     assert "nothing is left" in railgauge(tmp_path, "resume", "1").stdout
 
 
-def test_a_slow_hosts_row_and_column_are_the_slow_ones(box: Box, tmp_path: Path) -> None:
+def test_a_slow_hosts_row_and_column_are_the_slow_ones(
+    box: Box, tmp_path: Path, paced: Callable[..., object]
+) -> None:
     # Long enough that what its port lets through at once makes no difference.
     plan = write_plan(
         box, tmp_path, test("matrix", set={**MATRIX, "pair_time": "250ms"}, replications=3)
     )
-    assert railgauge(tmp_path, "run", str(plan)).returncode == 0
-    rates: dict[bool, list[float]] = {True: [], False: []}
-    for link, value in select(
-        tmp_path, "SELECT link, value FROM measurement WHERE metric = 'throughput'"
-    ):
-        rates["n3" in link].append(value)
-    assert len(rates[True]) == 12
-    assert max(rates[True]) <= 25e6
-    assert min(rates[False]) > 2 * max(rates[True])
+
+    def measure() -> dict[bool, list[float]]:
+        assert railgauge(tmp_path, "run", str(plan)).returncode == 0
+        rates: dict[bool, list[float]] = {True: [], False: []}
+        for link, value in select(
+            tmp_path,
+            "SELECT link, value FROM measurement WHERE metric = 'throughput' "
+            "AND run = (SELECT max(id) FROM run)",
+        ):
+            rates["n3" in link].append(value)
+        assert len(rates[True]) == 12
+        assert max(rates[True]) <= 25e6
+        return rates
+
+    paced(measure, lambda rates: min(rates[False]) > 2 * max(rates[True]))
 
 
 def test_each_end_says_what_it_ran_on(box: Box, tmp_path: Path) -> None:

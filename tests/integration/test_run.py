@@ -284,7 +284,7 @@ def test_a_job_in_the_background_that_ignores_ctrl_c_heeds_sigterm_at_any_time(
 
 def test_other_plans_can_be_measured_into_the_same_database_at_once(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK)
-    both = [start(folder, "run", "plan.yaml") for _ in range(2)]
+    both = [start(folder, "run", "--wait", "2min", "plan.yaml") for _ in range(2)]
     for process in both:
         _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err

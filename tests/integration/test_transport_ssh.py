@@ -22,7 +22,7 @@ from railgauge.transport.base import run
 from railgauge.transport.retry import TRIES
 from railgauge.transport.ssh import SshTransport
 
-KEEPALIVE = 1.0
+KEEPALIVE = 5.0
 
 
 @pytest.fixture
