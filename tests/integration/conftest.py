@@ -7,6 +7,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support import slurmlab, sshlab
+from tests.support.engine_cache import deploy_here
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engines_built() -> None:
+    """The engines in this login's cache, which each run finds there."""
+    deploy_here()
 
 
 @pytest.fixture(scope="session")

@@ -17,9 +17,6 @@ import pytest
 from tests.support import boxes, sshlab
 from tests.support.boxes import Box
 
-from railgauge.engine.deploy import bundle, deploy
-from railgauge.transport.local import LocalTransport
-
 # $1 the user, $2 an empty folder, $3 a folder that only root may enter, or none; then what the user
 # shall read in it nevertheless, --, and a command line.
 _AS_USER = """
@@ -49,10 +46,10 @@ def cache() -> Iterator[str]:
     """Give a cache folder with the engines, which anybody may use."""
     folder = tempfile.mkdtemp(prefix="railgauge-test-", dir="/tmp")
     Path(folder).chmod(0o755)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("XDG_CACHE_HOME", folder)
-        deploy(LocalTransport("here"), bundle())
-    Path(folder, "railgauge/engines").chmod(0o777)  # for sources that somebody changes meanwhile
+    built = deploy_here()
+    engines = Path(folder, "railgauge/engines")
+    shutil.copytree(built, engines / built.name, symlinks=True)
+    engines.chmod(0o777)  # for sources that somebody changes meanwhile
     yield folder
     shutil.rmtree(folder)
 

@@ -20,6 +20,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.engine_cache import copy_to
+
 PORT = 2222
 TOOLS = ("ip", "ssh-keygen", "/usr/sbin/sshd")
 _NAME = re.compile(r"rg(\d+)[a-z]")
@@ -232,7 +234,10 @@ def keygen(path: Path, *, kind: str = "ed25519", passphrase: str = "") -> None:
 
 
 def build(folder: Path) -> Lab:
-    """Set the lab up below `folder`; `tear_down` removes it."""
+    """Set the lab up below `folder`; `tear_down` removes it.
+
+    Its logins have the engines: a test of how they come there uses a cache folder of its own.
+    """
     remove_stale()
     Path("/run/sshd").mkdir(exist_ok=True)  # what sshd's privilege separation wants
     keygen(folder / "user_key")
@@ -265,6 +270,7 @@ def _host(folder: Path, name: str, index: int) -> LabHost:
     home = folder / name
     (home / "home").mkdir(parents=True)
     keygen(home / "host_key")
+    copy_to(home / "home")
     return LabHost(
         name=name,
         namespace=namespace,
