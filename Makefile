@@ -10,9 +10,7 @@ FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-times test-long fuzz lint types layers check schema lock clean \
-	gallery gallery-database \
-	bench-overhead bench-export bench-report bench-check bench-compare bench-network bench-dispatch bench-scale \
-	bench-gate bench-aa bench-mpi bench-soak bench-watch bench-cpu bench-mem bench-disk bench-coverage bench-history bench-site bench-page
+	gallery gallery-database bench
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -74,7 +72,7 @@ lint: setup-dev
 	$(BIN)/ruff format --check .
 types: setup-dev
 	$(BIN)/mypy
-	MYPYPATH=tests/integration $(BIN)/mypy benchmarks/all_pairs.py benchmarks/dispatch.py benchmarks/overhead.py
+	$(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead
 layers: setup-dev
 	$(BIN)/lint-imports
 
@@ -93,57 +91,14 @@ gallery: setup-dev
 gallery-database: setup-dev
 	$(BIN)/python -m docs.gallery.measure
 
-bench-overhead: setup
-	$(BIN)/python benchmarks/overhead.py
-# Its times want an idle machine.
-bench-history: setup
-	$(BIN)/python benchmarks/history.py $(HISTORY_BENCH)
-# Wants an idle machine.
-bench-site: setup
-	$(BIN)/python benchmarks/site.py $(SITE_BENCH)
-bench-report: setup
-	$(BIN)/python benchmarks/report_million.py
-bench-export: setup-dev
-	$(BIN)/python benchmarks/export.py
-# Needs Debian's chromium; its times want an idle machine.
-bench-page: setup-dev
-	$(BIN)/python benchmarks/page.py $(PAGE_BENCH)
-bench-coverage: setup-dev
-	$(BIN)/python benchmarks/coverage.py
-bench-network: setup
-	$(BIN)/python benchmarks/network.py $(NETWORK)
-bench-check: setup
-	$(BIN)/python benchmarks/check_large.py
-bench-compare: setup
-	$(BIN)/python -m benchmarks.compare
-# Wants an idle machine, and waits for it.
-bench-soak: setup
-	$(BIN)/python benchmarks/soak.py $(SOAK_BENCH)
-# Needs fio. Another disk: DISK_BENCH="--folder /some/where".
-bench-disk: setup
-	$(BIN)/python benchmarks/disk.py $(DISK_BENCH)
-# Needs likwid.
-bench-mem: setup
-	$(BIN)/python benchmarks/mem.py $(MEM_BENCH)
-# Needs NetPIPE and the Open MPI it was built with (Debian: netpipe-openmpi, libopenmpi-dev).
-bench-mpi: setup
-	$(BIN)/python benchmarks/mpi.py $(MPI_BENCH)
-# Needs root, for network namespaces.
-bench-watch: setup
-	$(BIN)/python benchmarks/watch.py $(WATCH_BENCH)
-# Needs likwid, and an idle machine.
-bench-cpu: setup
-	$(BIN)/python benchmarks/cpu.py $(CPU_BENCH)
-# Needs root, for network namespaces, and sshd.
-bench-dispatch: setup
-	$(BIN)/python -m benchmarks.dispatch
-bench-scale: setup
-	$(BIN)/python benchmarks/all_pairs.py
-bench-gate: setup
-	$(BIN)/python benchmarks/gate.py
-# Wants an idle machine; takes about a quarter of an hour.
-bench-aa: setup
-	$(BIN)/python benchmarks/gate_itself.py $(AA_BENCH)
+# All benchmarks at their smallest sizes, to see that they work, and a table of them.
+bench: setup-dev
+	$(BIN)/python -m benchmarks
+# benchmarks/NAME.py at its full size, or as asked: make bench-disk BENCH="--folder /some/where".
+# Each says what it needs; times want an idle machine.
+BENCH ?=
+bench-%: setup-dev
+	$(BIN)/python -m benchmarks.$* $(BENCH)
 
 # Needs uv (in the dev lock); run it to take up new versions.
 UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --universal --generate-hashes --no-annotate --no-header

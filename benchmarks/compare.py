@@ -6,10 +6,13 @@ which nothing did, whatever way the values vary; a slowdown of 3 % with 1 % of n
 found in 95 of 100; but for what the draws are off by. Where runs differ by 1 or 2 %, 1 to 50 cases
 held against one, two or three runs may raise an alarm in 5 of 100 comparisons, and a fall of 20 %
 has to be found in 95 of 100 with a single run. Exit status 1 if one of these isn't so.
+
+    python -m benchmarks.compare [--times 200] [--cases 10000] [--no-limits]
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 import time
@@ -21,23 +24,35 @@ from railgauge.analysis import Side, compare_all
 
 # With 10 among 50 cases it is 95 of 100 by simulation; 2,000 draws are off by one at most.
 SECONDS, SHARE, POWER, FOUND = 2.0, 0.05, 0.94, 0.95
-TIMES = 200
-# 95 of 100 times so many draws aren't off by more.
-COMPARISONS = SHARE + 1.64 * math.sqrt(SHARE * (1 - SHARE) / TIMES)
 NUMBERS = (1, 4, 9, 10, 50)
-SHAPES = [(10_000, 1, 10), (10_000, 5, 10), (5_000, 1, 100), (500, 1, 1000)]
 
 
 def main() -> int:
-    fine = all([speed(), *(alarms(baseline) for baseline in (1, 3, 5)), few_runs(), power()])
-    return 0 if fine else 1
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=200, help="simulated comparisons")
+    parser.add_argument("--cases", type=int, default=10_000, help="of the largest comparison")
+    parser.add_argument("--no-limits", action="store_true", help="exit status 0 in any case")
+    arguments = parser.parse_args()
+    times = arguments.times
+    fine = [
+        speed(arguments.cases),
+        *(alarms(runs, times) for runs in (1, 3, 5)),
+        few_runs(times),
+        power(times),
+    ]
+    return 0 if all(fine) or arguments.no_limits else 1
 
 
-def speed() -> bool:
+def speed(most: int) -> bool:
     """Print the processor time of comparisons; the first has a limit."""
     draw = np.random.default_rng(1)
     taken = []
-    for cases, runs, n in SHAPES:
+    for cases, runs, n in (
+        (most, 1, 10),
+        (most, 5, 10),
+        (most // 2, 1, 100),
+        (most // 20, 1, 1000),
+    ):
         for kind, digits in (("", 9), (", many ties", 0)):
             values = draw.normal(100, 1, (cases, runs + 1, n)).round(digits)
             pairs = [(Side(list(case[:-1])), Side([case[-1]])) for case in values]
@@ -48,35 +63,40 @@ def speed() -> bool:
     return max(taken[:2]) < SECONDS
 
 
-def alarms(baseline: int) -> bool:
+def alarms(baseline: int, times: int) -> bool:
     """Print how often a change is told where there is none, and where there is one of 3 %."""
-    print(f"\n{TIMES} comparisons of 50 cases, 10 replications, with {baseline} earlier runs:")
+    print(f"\n{times} comparisons of 50 cases, 10 replications, with {baseline} earlier runs:")
     print(f"{'values':20}{'false, of cases':>18}{'of comparisons':>18}{'3 % slower found':>18}")
     fine = True
     for name, kind in KINDS.items():
-        cases, comparisons = false_alarms(np.random.default_rng(1), kind, TIMES, baseline=baseline)
-        found = found_slower(np.random.default_rng(2), kind, TIMES, baseline=baseline)
+        cases, comparisons = false_alarms(np.random.default_rng(1), kind, times, baseline=baseline)
+        found = found_slower(np.random.default_rng(2), kind, times, baseline=baseline)
         print(f"{name:20}{cases:18.2%}{comparisons:18.1%}{found:18.1%}", flush=True)
-        fine &= cases <= SHARE and comparisons <= COMPARISONS
+        fine &= cases <= SHARE and comparisons <= _most(times)
     return fine
 
 
-def few_runs() -> bool:
+def _most(times: int) -> float:
+    """Return what so many draws stay below 95 of 100 times where the share is SHARE."""
+    return SHARE + 1.64 * math.sqrt(SHARE * (1 - SHARE) / times)
+
+
+def few_runs(times: int) -> bool:
     """Print what few runs in the baseline come to where runs differ: by cases, in %."""
-    print(f"\nruns that differ; {TIMES} comparisons with a false alarm, by number of cases, in %")
+    print(f"\nruns that differ; {times} comparisons with a false alarm, by number of cases, in %")
     print(f"{'runs differ by':24}{'baseline':>9}" + "".join(f"{n:>7}" for n in NUMBERS))
     good = True
     for between, together in ((0.01, False), (0.02, False), (0.01, True), (0.02, True)):
         for baseline in (1, 2, 3):
             kind = differing(between, together=together)
             shares = [
-                false_alarms(np.random.default_rng(1), kind, TIMES, cases=n, baseline=baseline)[1]
+                false_alarms(np.random.default_rng(1), kind, times, cases=n, baseline=baseline)[1]
                 for n in NUMBERS
             ]
             # Cases that lend each other their spreads are taken for independent.
-            good &= max(shares) <= COMPARISONS or (together and baseline == 3)
+            good &= max(shares) <= _most(times) or (together and baseline == 3)
             _row(f"{between:.0%}, {'all alike' if together else 'each case'}", baseline, shares)
-    print(f"\none case that fell, found, in %, of {TIMES}")
+    print(f"\none case that fell, found, in %, of {times}")
     for fall, between, baseline in (
         (0.2, 0.01, 1),
         (0.2, 0.02, 1),
@@ -86,7 +106,7 @@ def few_runs() -> bool:
         kind, slower = differing(between), 1 / (1 - fall) - 1
         shares = [
             found_slower(
-                *(np.random.default_rng(2), kind, TIMES), slower=slower, cases=n, baseline=baseline
+                *(np.random.default_rng(2), kind, times), slower=slower, cases=n, baseline=baseline
             )
             for n in NUMBERS
         ]
@@ -99,12 +119,12 @@ def _row(name: str, baseline: int, shares: list[float]) -> None:
     print(f"{name:24}{baseline:>9}" + "".join(f"{100 * one:7.1f}" for one in shares), flush=True)
 
 
-def power() -> bool:
+def power(times: int) -> bool:
     """Print how often a slowdown of 3 % is found at 1 % of noise, many times over."""
     print()
     shares = []
     for cases in (15, 50):
-        shares.append(found_slower(np.random.default_rng(3), normal, 10 * TIMES, cases=cases))
+        shares.append(found_slower(np.random.default_rng(3), normal, 10 * times, cases=cases))
         print(f"3 % slower with 1 % of noise, one of {cases} cases: found in {shares[-1]:.1%}")
     return min(shares) >= POWER
 

@@ -5,7 +5,7 @@ worst coverage over all spreads; by railgauge's rule, by one that just looks at
 each replication whether the interval is narrow, and for the mean by the old "3 to 10 replications
 until ±2.5 %". Then how often outliers and autocorrelation are found in series that have none.
 
-    python benchmarks/coverage.py [--batches 5] [--most 1000]
+    python -m benchmarks.coverage [--batches 5] [--series 4000] [--most 1000]
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 SHARES = (0.005, 0.01, 0.025, 0.05)
 ASKED = [(SHARES[k % 4], SHARES[k % 4] * 0.5 * 1.25**k) for k in range(17)]
 LEASTS = (6, 10)
-BATCH = 4000
 
 
 class Shape(NamedTuple):
@@ -163,14 +162,15 @@ def coverages(noise: Floats, shape: Shape, statistic: Statistic) -> Floats:
     return found
 
 
-def table(batches: int, most: int) -> Iterator[str]:
-    yield f"{batches * BATCH} series each, at most {most} values; the worst of {len(ASKED)} spreads"
+def table(batches: int, series: int, most: int) -> Iterator[str]:
+    count, spreads = batches * series, len(ASKED)
+    yield f"{count} series each, at most {most} values; the worst of {spreads} spreads"
     yield f"{'noise':16}{'of the':9}{'least':>6}{'fixed n':>9}{'just looking':>14}{'railgauge':>11}"
     for name, shape in SHAPES.items():
         for statistic in ("median", "mean"):
             random = np.random.default_rng(2015)
             found = [
-                coverages(shape.draw(random, (BATCH, most)), shape, statistic)
+                coverages(shape.draw(random, (series, most)), shape, statistic)
                 for _ in range(batches)
             ]
             worst = np.mean(found, axis=0).min(axis=2)
@@ -203,13 +203,15 @@ def false_alarms(series: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batches", type=int, default=5, help=f"of {BATCH} series")
-    parser.add_argument("--most", type=int, default=1000)
+    parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--series", type=int, default=4000, help="of each batch")
+    parser.add_argument("--most", type=int, default=1000, help="values of a series, ten at least")
     arguments = parser.parse_args()
+    series = arguments.series * arguments.batches
     for lines in (
-        table(arguments.batches, arguments.most),
-        three_to_ten(BATCH * arguments.batches),
-        false_alarms(BATCH * arguments.batches),
+        table(arguments.batches, arguments.series, arguments.most),
+        three_to_ten(series),
+        false_alarms(series),
     ):
         for line in lines:
             print(line, flush=True)

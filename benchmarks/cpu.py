@@ -6,7 +6,7 @@ pipelines can do. Then the best of a few launches of every precision and vector 
 machine: where a core's other hardware thread computes too, both get a part of the pipelines, and no
 clock tells that. Needs likwid; OpenBLAS is numpy's.
 
-    python benchmarks/cpu.py [--rounds 15] [--duration 500ms]
+    python -m benchmarks.cpu [--rounds 15] [--duration 500ms] [--matrix 2048] [--tries 5]
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-ENGINES = Path(__file__).resolve().parents[1] / "engines"
+from benchmarks.machine import engines, need
+
 KERNELS = {"avx512": "peakflops_avx512_fma", "avx2": "peakflops_avx_fma", "sse2": "peakflops_sse"}
-ITERATIONS = 400_000  # of likwid's kernel over 20 kB: a third of a second at 80 GFLOP/s
 PRODUCT = """
-import time, numpy
-n = 2048
+import sys, time, numpy
+n = int(sys.argv[1])
 a, b = numpy.random.rand(n, n), numpy.random.rand(n, n)
 a @ b
 begun = time.perf_counter()
@@ -67,16 +66,17 @@ def output_of(command: list[str], **env: str) -> str:
     ).stdout
 
 
-def likwid(kernel: str, threads: int) -> float:
+def likwid(kernel: str, threads: int, iterations: int) -> float:
     work = f"S0:{20 * threads}kB:{threads}"
-    text = output_of(["likwid-bench", "-t", kernel, "-w", work, "-i", str(ITERATIONS)])
+    text = output_of(["likwid-bench", "-t", kernel, "-w", work, "-i", str(iterations)])
     found = re.search(r"MFlops/s:\s+([\d.]+)", text)
     assert found, text
     return float(found[1]) * 1e6
 
 
-def openblas(threads: int) -> float:
-    return float(output_of([sys.executable, "-c", PRODUCT], OPENBLAS_NUM_THREADS=str(threads)))
+def openblas(threads: int, n: int) -> float:
+    command = [sys.executable, "-c", PRODUCT, str(n)]
+    return float(output_of(command, OPENBLAS_NUM_THREADS=str(threads)))
 
 
 def beside_others(program: Path, threads: int, arguments: argparse.Namespace) -> None:
@@ -89,8 +89,8 @@ def beside_others(program: Path, threads: int, arguments: argparse.Namespace) ->
         assert got
         vector, metrics = got
         ours.append(metrics)
-        flops.append(likwid(KERNELS[vector], threads))
-        products.append(openblas(threads))
+        flops.append(likwid(KERNELS[vector], threads, arguments.iterations))
+        products.append(openblas(threads, arguments.matrix))
     rates = [m["operation_rate"] for m in ours]
     ours_median = statistics.median(rates)
     print(f"\ndouble precision, {vector}, {threads} thread(s), {arguments.rounds} rounds")
@@ -115,15 +115,15 @@ def beside_others(program: Path, threads: int, arguments: argparse.Namespace) ->
             print(f"  {metric:36} {statistics.median(values):9.3f} {unit}")
 
 
-def each_unit(program: Path) -> None:
-    print("\none thread, best of 5      Gop/s       GHz  op/cycle  of the pipelines")
+def each_unit(program: Path, tries: int) -> None:
+    print(f"\none thread, best of {tries}      Gop/s       GHz  op/cycle  of the pipelines")
     for precision in PRECISIONS:
         for vector in VECTORS:
             options = (f"--precision={precision}", f"--vector={vector}", "--duration=200ms")
-            tries = [got[1] for _ in range(5) if (got := rail_cpu(program, *options))]
-            if not tries:
+            got = [found[1] for _ in range(tries) if (found := rail_cpu(program, *options))]
+            if not got:
                 continue
-            m = max(tries, key=lambda metrics: metrics["operation_rate"])
+            m = max(got, key=lambda metrics: metrics["operation_rate"])
             efficiency = f"{m['clock_efficiency']:.4f}" if "clock_efficiency" in m else "-"
             print(
                 f"{precision:8} {vector:10} {m['operation_rate'] / 1e9:12.2f}"
@@ -131,22 +131,25 @@ def each_unit(program: Path) -> None:
             )
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--duration", default="500ms")
+    parser.add_argument(
+        "--iterations",
+        type=int,
+        default=400_000,
+        help="of likwid's kernel over 20 kB: a third of a second at 80 GFLOP/s",
+    )
+    parser.add_argument("--matrix", type=int, default=2048, help="rows of OpenBLAS's matrices")
+    parser.add_argument("--tries", type=int, default=5, help="launches of each vector unit")
     arguments = parser.parse_args()
-    if not shutil.which("likwid-bench"):
-        print("there is no likwid-bench: install likwid", file=sys.stderr)
-        return 3
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "rail-cpu"
-        subprocess.run(["make", "-s", "-C", ENGINES, f"BUILD={folder}", program], check=True)
-        for threads in sorted({1, len(os.sched_getaffinity(0))}):
-            beside_others(program, threads, arguments)
-        each_unit(program)
-    return 0
+    need(shutil.which("likwid-bench"), "likwid-bench (Debian: likwid)")
+    program = engines() / "rail-cpu"
+    for threads in sorted({1, len(os.sched_getaffinity(0))}):
+        beside_others(program, threads, arguments)
+    each_unit(program, arguments.tries)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,7 +8,7 @@ the cache, a write's up to the end of its fsync. CPU time is what each tool coun
 out io_uring's helpers in the kernel, which do the buffered writes, ours doesn't. Small blocks are
 written with new random data each time by both, which fio does only when asked.
 
-    python benchmarks/disk.py [--folder .] [--size 512] [--rounds 5] [--seconds 1] [--only WORD]
+    python -m benchmarks.disk [--folder .] [--size 512] [--rounds 5] [--seconds 1] [--only WORD]
 
 Needs fio (Debian: fio). The exit code is 0 unless something failed to run; a ratio off the goal
 (within 3 %, no more CPU time) is marked.
@@ -18,17 +18,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ENGINES = Path(__file__).resolve().parent.parent / "engines"
+from benchmarks.machine import engines, need
+
 NAMES = ("throughput", "p50", "p99", "cpu")
 GOAL = 0.03
 SMALL = "4k"
@@ -146,7 +147,8 @@ def row(setting: Setting, ours: Sequence[dict[str, float]], fio: Sequence[dict[s
     for name in NAMES:
         mine = statistics.median(trial[name] for trial in ours)
         theirs = statistics.median(trial[name] for trial in fio)
-        ratio = mine / theirs
+        # fio counts CPU time in ticks, of which a short trial may have none.
+        ratio = mine / theirs if theirs else math.nan
         # More throughput, or less of anything else, is as good.
         worse = 1 - ratio if name == "throughput" else ratio - 1
         scale = 1e6 if name == "throughput" else 1e-6
@@ -165,14 +167,9 @@ def main() -> None:
     parser.add_argument("--cpu", type=int, default=0)
     parser.add_argument("--only", default="", help="settings whose line has this word")
     options = parser.parse_args()
-    if shutil.which("fio") is None:
-        sys.exit("disk.py: there is no fio: install it (Debian: fio)")
-    with (
-        tempfile.TemporaryDirectory() as build,
-        tempfile.TemporaryDirectory(dir=options.folder) as folder,
-    ):
-        engine = Path(build) / "rail-disk"
-        subprocess.run(["make", "-s", "-C", ENGINES, f"BUILD={build}", engine], check=True)
+    need(shutil.which("fio"), "fio (Debian: fio)")
+    engine = engines() / "rail-disk"
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         bench = Bench(engine, Path(folder), f"{options.size}M", options.seconds, options.cpu)
         heads = "  ".join(f"{n:>9} {'fio':>9} {'ratio':>7}" for n in ("MB/s", "p50 us", "p99 us"))
         print(f"{'':46} {heads}  {'CPU us/IO':>9} {'fio':>9} {'ratio':>7}")

@@ -4,7 +4,8 @@ For each format: the whole command (start of Python included) on a database of 1
 1,000,000 measurements of one run, then 1,000,000 of a hundred runs. Medians of seconds; the memory
 is the process's largest resident set. Where it is bounded, the two are alike.
 
-    python benchmarks/export.py [--repeats 3]
+    python -m benchmarks.export [--repeats 3] [--values 1000000] [--runs 100]
+        [--databases 3]
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from million import build
+from benchmarks.million import build
 
-# runs, cases of each, replications of each, metrics of each
-SHAPES = ((1, 500, 10, 20), (1, 5_000, 10, 20), (100, 200, 10, 5))
 FORMATS = ("csv", "json", "parquet")
 
 
@@ -40,11 +39,21 @@ def export(database: Path, form: str, out: Path) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--values", type=int, default=1_000_000, help="2,000 at least")
+    parser.add_argument("--runs", type=int, default=100, help="of the last database")
+    parser.add_argument("--databases", type=int, default=3, help="of these, the last ones")
+    arguments = parser.parse_args()
+    values, many, repeats = arguments.values, arguments.runs, arguments.repeats
+    # runs, cases of each, replications of each, metrics of each
+    shapes = (
+        (1, values // 2000, 10, 20),
+        (1, values // 200, 10, 20),
+        (many, values // 50 // many, 10, 5),
+    )
     print(f"{'values':>9} {'runs':>5} {'format':>8} {'s':>6} {'peak MB':>8} {'file MB':>8}")
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out"
-        for runs, cases, replications, metrics in SHAPES:
+        for runs, cases, replications, metrics in shapes[-arguments.databases :]:
             database = Path(name) / f"{runs}-{cases}.db"
             for _ in range(runs):
                 build(database, cases=cases, replications=replications, metrics=metrics)

@@ -4,7 +4,7 @@ For each shape: reading both sides, judging them, and the whole command `railgau
 of Python and the tables included); medians, in seconds, and the command's CPU time, which is what
 it takes on an idle machine. What a gate measures takes its own time.
 
-    python benchmarks/gate.py [--repeats 5]
+    python -m benchmarks.gate [--cases 10000] [--repeats 5]
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ import sys
 import tempfile
 from pathlib import Path
 
-from million import build
-from report_million import median_seconds
-
+from benchmarks.million import build
+from benchmarks.report import median_seconds
 from railgauge.comparison.compare import compare
 from railgauge.comparison.reading import read
 from railgauge.comparison.select import Selection
 from railgauge.store import Store
 
-# runs of the baseline, cases, replications of each
-SHAPES = ((1, 10_000, 10), (9, 10_000, 10), (1, 5_000, 100), (1, 50_000, 10))
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--cases", type=int, default=10_000)
     arguments = parser.parse_args()
+    cases = arguments.cases
+    # runs of the baseline, cases, replications of each
+    shapes = ((1, cases, 10), (9, cases, 10), (1, cases // 2, 100), (1, cases * 5, 10))
     print(f"{'baseline':>8} {'cases':>7} {'repl.':>6} {'stored':>10} ", end="")
     print(f"{'read s':>7} {'judge s':>8} {'command s':>10} {'its CPU s':>10}")
     with tempfile.TemporaryDirectory() as folder:
-        for shape in SHAPES:
+        for shape in shapes:
             measure(Path(folder), shape, arguments.repeats)
 
 

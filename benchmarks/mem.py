@@ -5,7 +5,8 @@ that what disturbs the machine disturbs both. Rows in memory use 2.4 GB (say --b
 size: four times the last-level cache at least), rows in the second-level cache 1.2 MB. All count
 bytes as STREAM does: those that the loop names, without the lines that a plain store reads first.
 
-    python benchmarks/mem.py [--rounds 7] [--rows WORD] [--bytes 2400000000] [--json]
+    python -m benchmarks.mem [--rounds 7] [--rows WORD] [--bytes 2400000000] [--seconds 0.5]
+        [--json]
 
 likwid-bench comes with Debian's likwid. STREAM and pmbw aren't in Debian: mem_stream.c has
 STREAM's loops for the compiler at -O3, whose copy may become a call of the C library's memcpy;
@@ -27,12 +28,12 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.machine import engines, need
+
 HERE = Path(__file__).resolve().parent
-ENGINES = HERE.parent / "engines"
 ARRAYS = {"read": 1, "copy": 2, "triad": 3, "latency": 1}
 IN_CACHE = 1_200_000
 LATENCY_BYTES = 64 << 20
-SECONDS = 0.5
 PATIENCE = 300
 
 
@@ -110,12 +111,12 @@ def run(argv: list[str], **env: str) -> str:
     return done.stdout
 
 
-def ours(row: Row, folder: Path) -> float:
+def ours(row: Row, program: Path, seconds: float) -> float:
     step = 64 * row.threads * ARRAYS[row.mode]
     block = row.size // step * step // row.threads // ARRAYS[row.mode]
     options = [f"--mode={row.mode}", f"--block={block}", f"--threads={row.threads}"]
-    options += [f"--duration={SECONDS}s", "--replications=1", "--json", *row.options]
-    text = run([str(folder / "rail-mem"), "client", *options])
+    options += [f"--duration={seconds}s", "--replications=1", "--json", *row.options]
+    text = run([str(program), "client", *options])
     (metrics,) = (
         event["metrics"]
         for event in map(json.loads, text.splitlines())
@@ -124,10 +125,10 @@ def ours(row: Row, folder: Path) -> float:
     return float(metrics["latency" if row.mode == "latency" else "throughput"])
 
 
-def theirs(row: Row, folder: Path) -> float:
+def theirs(row: Row, folder: Path, seconds: float) -> float:
     if row.other == "permread":
         stride = row.options[0].partition("=")[2]
-        return float(run([str(folder / "mem_permread"), str(row.size), stride, str(SECONDS)]))
+        return float(run([str(folder / "mem_permread"), str(row.size), stride, str(seconds)]))
     if row.other == "stream":
         environment = {"OMP_NUM_THREADS": str(row.threads), "OMP_PROC_BIND": "true"}
         return float(run([str(folder / "mem_stream"), row.mode, str(row.size), "4"], **environment))
@@ -141,8 +142,6 @@ def theirs(row: Row, folder: Path) -> float:
 
 
 def build(folder: Path) -> None:
-    make = ["make", "-s", "-C", str(ENGINES), f"BUILD={folder}", "-j2", str(folder / "rail-mem")]
-    subprocess.run(make, check=True)
     for name in ("mem_stream", "mem_permread"):
         flags = ["-O3", "-march=native", "-fopenmp"] if name == "mem_stream" else ["-O2"]
         command = [os.environ.get("CC", "cc"), *flags, "-o", str(folder / name)]
@@ -154,19 +153,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rows", default="", help="only rows whose name has this word")
     parser.add_argument("--bytes", type=int, default=2_400_000_000)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each measurement")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    if shutil.which("likwid-bench") is None:
-        sys.exit("there is no likwid-bench: install likwid")
+    need(shutil.which("likwid-bench"), "likwid-bench (Debian: likwid)")
     table = [row for row in rows(arguments.bytes) if arguments.rows in row.name]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         build(folder)
+        program = engines() / "rail-mem"
         for number in range(arguments.rounds):
             for row in table:
-                contenders = [(row.ours, ours), (row.theirs, theirs)]
-                for values, contender in contenders[:: 1 if number % 2 else -1]:
-                    values.append(contender(row, folder))
+                contenders = [(row.ours, ours, program), (row.theirs, theirs, folder)]
+                for values, contender, where in contenders[:: 1 if number % 2 else -1]:
+                    values.append(contender(row, where, arguments.seconds))
                 print(
                     f"{number + 1}/{arguments.rounds} {row.name}: {row.ours[-1]:.4g} against "
                     f"{row.theirs[-1]:.4g}",

@@ -6,7 +6,7 @@ CPU and rank 1 on another; rail-mpi is built with the mpicc beside that mpirun. 
 of the mean round trip; rail-mpi's mean is taken for the comparison, though its own `latency` is
 half of the median.
 
-    python benchmarks/mpi.py [--rounds 7] [--json]
+    python -m benchmarks.mpi [--rounds 7] [--rows WORD] [--duration 700] [--json]
 
 NetPIPE comes with the system's Open MPI (Debian: netpipe-openmpi, libopenmpi-dev).
 """
@@ -25,12 +25,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ENGINES = HERE.parent / "engines"
+from benchmarks.machine import need
+
+ENGINES = Path(__file__).resolve().parents[1] / "engines"
 MPI = Path("/usr/bin")  # where Debian's NPopenmpi has its mpirun
 SECONDS = 60
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-DURATION = "700ms"
+DURATION = 700  # ms
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Row:
     size: int
     btl: str
     stream: bool
-    repeats: int  # NetPIPE's, for about as long as rail-mpi measures
+    repeats: int  # NetPIPE's, for about as long as rail-mpi measures by default
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
 
@@ -86,13 +87,13 @@ def run(argv: list[str]) -> str:
     return done.stdout
 
 
-def ours(row: Row, program: Path) -> float:
+def ours(row: Row, program: Path, duration: int) -> float:
     """Seconds of half a mean round trip, or bit/s."""
     options = [
         f"--mode={'stream' if row.stream else 'latency'}",
         f"--size={row.size}",
         f"--btl={row.btl}",
-        f"--duration={DURATION}",
+        f"--duration={duration}ms",
         "--warmup=100ms",
         "--replications=1",
         "--json",
@@ -108,10 +109,10 @@ def ours(row: Row, program: Path) -> float:
     return row.size * 8 / half if row.unit == "Gbit/s" else half
 
 
-def theirs(row: Row, folder: Path) -> float:
+def theirs(row: Row, folder: Path, duration: int) -> float:
     out = folder / "netpipe.out"
-    size = str(row.size)
-    options = ["-l", size, "-u", size, "-p", "0", "-n", str(row.repeats), "-o", str(out)]
+    size, repeats = str(row.size), str(max(1, row.repeats * duration // DURATION))
+    options = ["-l", size, "-u", size, "-p", "0", "-n", repeats, "-o", str(out)]
     if row.stream:
         options.insert(0, "-s")
     mca = ["--mca", "pml", "ob1", "--mca", "btl", row.btl]
@@ -123,19 +124,21 @@ def theirs(row: Row, folder: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rows", default="", help="only rows whose name has this word")
+    parser.add_argument("--duration", type=int, default=DURATION, help="in ms")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     for program in ("NPopenmpi", f"{MPI}/mpirun", f"{MPI}/mpicc"):
-        if shutil.which(program) is None:
-            sys.exit(f"there is no {program}: install netpipe-openmpi and libopenmpi-dev")
-    table = rows()
+        need(shutil.which(program), f"{program} (Debian: netpipe-openmpi, libopenmpi-dev)")
+    table = [row for row in rows() if arguments.rows in row.name]
+    duration = arguments.duration
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make = ["make", "-s", "-C", str(ENGINES), f"BUILD={folder}", f"MPICC={MPI}/mpicc", "-j2"]
         subprocess.run([*make, "mpi"], check=True)
         contenders: list[Callable[[Row], None]] = [
-            lambda row: row.ours.append(ours(row, folder / "rail-mpi")),
-            lambda row: row.theirs.append(theirs(row, folder)),
+            lambda row: row.ours.append(ours(row, folder / "rail-mpi", duration)),
+            lambda row: row.theirs.append(theirs(row, folder, duration)),
         ]
         for number in range(arguments.rounds):
             for row in table:

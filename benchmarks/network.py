@@ -5,7 +5,7 @@ order moves on by one each round. The client has one CPU and the server another.
 in a network namespace whose route says `congctl cubic`, as several tools cannot be told; where no
 namespace may be made, the table says which congestion control those took.
 
-    python benchmarks/network.py [--rounds 5] [--duration 2] [--works tcp-128k …] [--json]
+    python -m benchmarks.network [--rounds 5] [--duration 2] [--works tcp-128k …] [--json]
 
 CPU seconds are those of the whole programs, start and end included. The exit code is 0 unless
 something failed to run; a target that isn't met is no failure.
@@ -26,10 +26,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from network_job import CONGESTION, Contender, Setting, measure
-from network_process import RunError
-from network_table import Row, work_json, work_text
-from network_works import WORKS, Work
+from benchmarks.machine import engines
+from benchmarks.network_job import CONGESTION, Contender, Setting, measure
+from benchmarks.network_process import RunError
+from benchmarks.network_table import Row, work_json, work_text
+from benchmarks.network_works import WORKS, Work
 
 HERE = Path(__file__).resolve().parent
 BUFFER = 4 * 1024**2  # Linux grants twice that: 8 MiB
@@ -59,7 +60,7 @@ def enter_namespace() -> None:
     rights = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     prefix = ["unshare", "--net", *rights, "sh", "-c", NAMESPACE, "sh"]
     if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0:
-        script = [sys.executable, str(HERE / "network.py"), "--here", *sys.argv[1:]]
+        script = [sys.executable, "-m", "benchmarks.network", "--here", *sys.argv[1:]]
         os.execvp(prefix[0], [*prefix, *script])
 
 
@@ -73,26 +74,22 @@ def default_congestion() -> str:
     return name.rstrip(b"\0").decode()
 
 
-def build(folder: Path, engines: Path | None) -> tuple[Path, Path]:
-    """Build the engines, as railgauge does where it brings them, and the probe."""
+def build(folder: Path) -> Path:
+    """Build the probe."""
     environment = {name: value for name, value in os.environ.items() if name != "CFLAGS"}
     probe = folder / "probe"
     compiler = os.environ.get("CC") or next(
         (name for name in ("cc", "gcc", "clang") if shutil.which(name)), "cc"
     )
     flags = ["-O2", "-std=c11", "-D_GNU_SOURCE", "-o", str(probe), str(HERE / "probe.c")]
-    commands = [[*compiler.split(), *flags]]
-    if engines is None:
-        engines = folder / "engines"
-        commands.append(["make", "-C", str(HERE.parent / "engines"), f"BUILD={engines}"])
-    for command in commands:
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-        except FileNotFoundError:
-            sys.exit(f"network.py: there is no {command[0]}: install make and a C compiler")
-        except subprocess.CalledProcessError as error:
-            sys.exit(f"network.py: {' '.join(command)} failed:\n{error.stderr}")
-    return engines, probe
+    command = [*compiler.split(), *flags]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    except FileNotFoundError:
+        sys.exit(f"network.py: there is no {command[0]}: install a C compiler")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"network.py: {' '.join(command)} failed:\n{error.stderr}")
+    return probe
 
 
 def missing(contender: Contender) -> str:
@@ -205,14 +202,13 @@ def main() -> int:
     if not arguments.here:
         enter_namespace()
     with tempfile.TemporaryDirectory() as name:
-        engines, probe = build(Path(name), arguments.engines)
         setting = Setting(
             arguments.duration,
             arguments.client_cpu,
             arguments.server_cpu,
             buffer_size(),
-            engines,
-            probe,
+            arguments.engines or engines(),
+            build(Path(name)),
         )
         return compare(arguments.works, setting, arguments.rounds, as_json=arguments.json)
 

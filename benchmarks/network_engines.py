@@ -5,8 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from network_job import CONGESTION, DATAGRAM, HOST, SMALL, Contender, Job, Reading, Setting
-from network_process import Ended, RunError
+from benchmarks.network_job import (
+    CONGESTION,
+    DATAGRAM,
+    HOST,
+    SMALL,
+    Contender,
+    Job,
+    Reading,
+    Setting,
+)
+from benchmarks.network_process import Ended, RunError
 
 # As many datagrams as one GSO super-packet may hold: 44 * 1460 = 64,240 of 65,507 bytes.
 SEGMENTS = 44

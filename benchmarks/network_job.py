@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from network_process import Ended, Program, RunError, complaint, free_ports
+from benchmarks.network_process import Ended, Program, RunError, complaint, free_ports
 
 HOST = "127.0.0.1"
 CONGESTION = "cubic"

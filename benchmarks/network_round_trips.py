@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from network_engines import Poll, values
-from network_job import CONGESTION, HOST, SMALL, Contender, Job, Reading, Setting
-from network_process import Ended
-from network_tools import (
+from benchmarks.network_engines import Poll, values
+from benchmarks.network_job import CONGESTION, HOST, SMALL, Contender, Job, Reading, Setting
+from benchmarks.network_process import Ended
+from benchmarks.network_tools import (
     NETPIPE_TRIALS,
     found,
     netperf_job,

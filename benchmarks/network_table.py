@@ -6,8 +6,8 @@ import statistics
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from network_job import Contender, Measured
-from network_works import View, Work
+from benchmarks.network_job import Contender, Measured
+from benchmarks.network_works import View, Work
 
 STEADY = 1.25  # what the probe may vary by before the table says so
 _SCALE = {"bit/s": (1e9, "Gbit/s"), "packet/s": (1e3, "k packet/s"), "s": (1e-6, "us")}

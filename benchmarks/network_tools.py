@@ -10,9 +10,9 @@ import json
 import re
 from typing import Any
 
-from network_engines import values
-from network_job import CONGESTION, DATAGRAM, HOST, Contender, Job, Reading, Setting
-from network_process import Ended, RunError
+from benchmarks.network_engines import values
+from benchmarks.network_job import CONGESTION, DATAGRAM, HOST, Contender, Job, Reading, Setting
+from benchmarks.network_process import Ended, RunError
 
 
 def found(pattern: str, text: str) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import network_round_trips as round_trips
-from network_engines import (
+from benchmarks import network_round_trips as round_trips
+from benchmarks.network_engines import (
     BATCH,
     SEGMENTS,
     Poll,
@@ -19,8 +19,8 @@ from network_engines import (
     rail_tcp_stream,
     rail_udp_stream,
 )
-from network_job import Contender
-from network_tools import (
+from benchmarks.network_job import Contender
+from benchmarks.network_tools import (
     iperf3_tcp,
     iperf3_udp,
     iperf_tcp,

@@ -4,7 +4,7 @@ A sweep of one external command (`echo`), one replication a case, results stored
 bare Python loop of subprocess and one SQLite commit, in turn, in one process. Start-up (reading the
 plan, building the engines) isn't counted. Prints medians in milliseconds a run and their ratio.
 
-    python benchmarks/overhead.py [--runs 100 1000 10000] [--repeats 5]
+    python -m benchmarks.overhead [--runs 100 1000 10000] [--repeats 5]
 """
 
 from __future__ import annotations

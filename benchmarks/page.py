@@ -4,20 +4,23 @@ For each shape of the page: its size in MB; seconds until it is loaded and drawn
 are sorted by a number and drawn, and until a filter has left one row in a hundred; medians. Needs
 Debian's chromium.
 
-    python benchmarks/page.py [--cases 10000] [--repeats 5]
+    python -m benchmarks.page [--cases 10000] [--repeats 5]
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from million import build
 from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.machine import need
+from benchmarks.million import build
 
 CHROMIUM = "/usr/bin/chromium"
 SPEC = """\
@@ -81,6 +84,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
+    need(shutil.which(CHROMIUM), f"{CHROMIUM} (Debian: chromium)")
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     print(f"{'page':<20} {'MB':>6} {'open s':>7} {'sort s':>7} {'filter s':>9}")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:

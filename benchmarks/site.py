@@ -4,7 +4,8 @@ A database of 365 nights of 200 cases of ten replications of three headline metr
 facts of 21 hosts, is made in some seconds by SQL. Then, as commands: the first build, the same
 again, and once more after another night; medians of `--repeats` for what can be repeated.
 
-    python benchmarks/site.py [--nights 365] [--cases 200] [--repeats 3] [--keep DIR]
+    python -m benchmarks.site [--nights 365] [--cases 200] [--repeats 3] [--keep DIR]
+        [--no-limits]
 """
 
 from __future__ import annotations
@@ -127,6 +128,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--keep", type=Path, help="make database and site here, and leave them")
+    parser.add_argument("--no-limits", action="store_true", help="exit status 0 in any case")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = arguments.keep or Path(name)
@@ -150,7 +152,7 @@ def main() -> None:
         add_nights(path, have, 1, arguments.cases)
         more, cpu = build_site(path, out)
         print(f"one night more: {more:.1f} s ({cpu:.1f} s of CPU)")
-    sys.exit(first > MOST_FIRST or again > MOST_SECOND)
+    sys.exit((first > MOST_FIRST or again > MOST_SECOND) and not arguments.no_limits)
 
 
 if __name__ == "__main__":

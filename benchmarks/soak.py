@@ -4,7 +4,8 @@ A process burns 25, 50 and 100 % of one CPU in periods of 10 ms by its own CPU c
 turn; rail-soak says what load it saw on that CPU between marks around it. What a busy machine takes
 beside is in rail-soak's figure and not in the process's, so it counts as an error here.
 
-    python benchmarks/soak.py [--rounds 10] [--seconds 4] [--shares 25 50 100] [--patience 300]
+    python -m benchmarks.soak [--rounds 10] [--seconds 4] [--shares 25 50 100] [--patience 300]
+        [--tolerance 0.02]
 
 The exit code is 0 unless something failed to run; a figure off by more is no failure.
 """
@@ -24,8 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machine import engines
+
 HERE = Path(__file__).resolve().parent
-ENGINES = HERE.parent / "engines"
 TOLERANCE = 2.0  # percentage points of one CPU
 
 
@@ -52,11 +54,8 @@ class Trial:
 
 
 def build(folder: Path) -> None:
-    """Build rail-soak and the burner there."""
-    target = folder / "engines"
-    subprocess.run(
-        ["make", "-s", "-C", ENGINES, f"BUILD={target}", target / "rail-soak"], check=True
-    )
+    """Put rail-soak and the burner there."""
+    (folder / "rail-soak").symlink_to(engines() / "rail-soak")
     source = HERE / "soak_burner.c"
     cc = os.environ.get("CC", "cc")
     subprocess.run(
@@ -104,11 +103,12 @@ def mark(name: str, label: str) -> None:
         marks.recv(16)
 
 
-def measure(folder: Path, cpu: int, share: float, seconds: float) -> Trial:
+def measure(folder: Path, cpu: int, share: float, options: argparse.Namespace) -> Trial:
     """Burn that share of the CPU and ask rail-soak about it."""
     name = f"soak-bench-{os.getpid()}"
-    soak = start(folder / "engines/rail-soak", "--json", f"--marks={name}")
-    burner = start(folder / "burner", cpu, share / 100, seconds)
+    allowed = f"--tolerance={options.tolerance}"
+    soak = start(folder / "rail-soak", "--json", f"--marks={name}", allowed)
+    burner = start(folder / "burner", cpu, share / 100, options.seconds)
     try:
         heard(soak, "calibrated")
         mark(name, "begin")
@@ -135,14 +135,12 @@ def measure(folder: Path, cpu: int, share: float, seconds: float) -> Trial:
     )
 
 
-def measure_when_idle(
-    folder: Path, cpu: int, share: float, seconds: float, patience: float
-) -> Trial:
+def measure_when_idle(folder: Path, cpu: int, share: float, options: argparse.Namespace) -> Trial:
     """Measure once the machine is idle; ends the benchmark if it never is."""
-    limit = time.monotonic() + patience
+    limit = time.monotonic() + options.patience
     while True:
         try:
-            return measure(folder, cpu, share, seconds)
+            return measure(folder, cpu, share, options)
         except BusyError as error:
             if time.monotonic() > limit:
                 raise SystemExit(f"rail-soak: {error}") from error
@@ -156,6 +154,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--shares", type=float, nargs="+", default=[25, 50, 100])
     parser.add_argument("--patience", type=float, default=300, help="seconds to wait for idleness")
+    parser.add_argument("--tolerance", type=float, default=0.02, help="of idleness, rail-soak's")
     options = parser.parse_args()
     cpus = sorted(os.sched_getaffinity(0))
     trials: dict[float, list[Trial]] = {share: [] for share in options.shares}
@@ -166,7 +165,7 @@ def main() -> int:
         for number in range(options.rounds):
             for share in options.shares:
                 cpu = cpus[number % len(cpus)]
-                trial = measure_when_idle(folder, cpu, share, options.seconds, options.patience)
+                trial = measure_when_idle(folder, cpu, share, options)
                 trials[share].append(trial)
                 print(
                     f"{cpu:6d} {trial.burned:9.2f} {trial.account:9.2f} {trial.load:7.2f}"

@@ -5,7 +5,7 @@ between two network namespaces joined by a veth pair, with rail-watch on both en
 second) and without, in turn; the ratio of the medians stands beside the spread of either kind: half
 of the range that holds the middle half of the runs, as a share of their median. Needs root.
 
-    python benchmarks/watch.py [--runs 15] [--duration 2s] [--seconds 10]
+    python -m benchmarks.watch [--runs 15] [--duration 2s] [--seconds 10]
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ import json
 import os
 import statistics
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-ENGINES = Path(__file__).resolve().parents[1] / "engines"
+from benchmarks.machine import engines, need
+
 LEFT, RIGHT = "10.98.0.1", "10.98.0.2"
 TESTS = {
     "tcp stream": ("tcp", "--mode=stream", "--congestion=system"),
@@ -149,24 +148,21 @@ def share(folder: Path, interval: str, seconds: float) -> tuple[int, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--runs", type=int, default=15, help="two at least")
     parser.add_argument("--duration", default="2s")
     parser.add_argument("--seconds", type=float, default=10)
     arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        sys.exit("watch.py needs root, to make network namespaces")
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        subprocess.run(["make", "-s", "-j2", "-C", ENGINES, f"BUILD={folder}", "plain"], check=True)
-        print(f"{'interval':<10} {'samples':>8} {'us a sample':>12} {'of one CPU':>11}")
-        for interval in ("10ms", "100ms", "1s"):
-            began = time.monotonic()
-            samples, used = share(folder, interval, arguments.seconds)
-            elapsed = time.monotonic() - began
-            cost = used / samples * 1e6
-            print(f"{interval:<10} {samples:>8} {cost:>12.0f} {used / elapsed:>11.3%}", flush=True)
-        print()
-        compare(folder, arguments.runs, arguments.duration)
+    need(os.geteuid() == 0, "root, to make network namespaces")
+    folder = engines()
+    print(f"{'interval':<10} {'samples':>8} {'us a sample':>12} {'of one CPU':>11}")
+    for interval in ("10ms", "100ms", "1s"):
+        began = time.monotonic()
+        samples, used = share(folder, interval, arguments.seconds)
+        elapsed = time.monotonic() - began
+        cost = used / samples * 1e6
+        print(f"{interval:<10} {samples:>8} {cost:>12.0f} {used / elapsed:>11.3%}", flush=True)
+    print()
+    compare(folder, arguments.runs, arguments.duration)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "network.py"
+ROOT = Path(__file__).parents[2]
 TOOLS = ("iperf3", "iperf", "sockperf", "qperf", "nuttcp", "NPtcp")
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(BENCHMARK), "--rounds", "1", "--duration", "0.2", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+    short = ("--rounds", "1", "--duration", "0.2")
+    command = [sys.executable, "-m", "benchmarks.network", *short, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400)
 
 
 @pytest.fixture(scope="module")

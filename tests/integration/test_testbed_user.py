@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from tests.support import boxes, sshlab
 from tests.support.boxes import Box
+from tests.support.engine_cache import deploy_here
 
 # $1 the user, $2 an empty folder, $3 a folder that only root may enter, or none; then what the user
 # shall read in it nevertheless, --, and a command line.

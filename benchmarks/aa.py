@@ -4,7 +4,8 @@ Twenty gates of one plan over this machine's loopback interface, whose baseline 
 the same plan: nothing changed, so each case that is called slower is a false alarm. Wants an idle
 machine; on a busy one what is disturbed by others is really slower.
 
-    python benchmarks/gate_itself.py [--comparisons 20] [--no-confirm]
+    python -m benchmarks.aa [--comparisons 20] [--no-confirm] [--sizes 5] [--replications 10]
+        [--duration 50ms] [--baseline-runs 3]
 """
 
 from __future__ import annotations
@@ -19,23 +20,24 @@ from pathlib import Path
 PLAN = """\
 railgauge: 1
 name: itself
-hosts: {here: {address: 127.0.0.1, transport: local}}
-links: {loopback: {from: here, to: here}}
+hosts: {{here: {{address: 127.0.0.1, transport: local}}}}
+links: {{loopback: {{from: here, to: here}}}}
 tests:
   - name: udp
     engine: udp
     order: random
-    replications: 10
-    set: {duration: 50ms}
-    grid: {datagram: [1KiB, 1460, 4KiB, 16KiB, 32KiB], sockbuf: [100KiB, 1MiB]}
+    replications: {replications}
+    set: {{duration: {duration}}}
+    grid: {{datagram: [{datagrams}], sockbuf: [100KiB, 1MiB]}}
   - name: tcp
     engine: tcp
     order: random
-    replications: 10
-    set: {duration: 50ms, congestion: reno}
-    grid: {message: [1KiB, 4KiB, 16KiB, 64KiB, 256KiB], sockbuf: [100KiB, 1MiB]}
+    replications: {replications}
+    set: {{duration: {duration}, congestion: reno}}
+    grid: {{message: [{messages}], sockbuf: [100KiB, 1MiB]}}
 """
-BASELINE_RUNS = 3
+DATAGRAMS = ("1KiB", "1460", "4KiB", "16KiB", "32KiB")
+MESSAGES = ("1KiB", "4KiB", "16KiB", "64KiB", "256KiB")
 
 
 def railgauge(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -51,13 +53,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--comparisons", type=int, default=20)
     parser.add_argument("--no-confirm", action="store_true")
+    parser.add_argument("--baseline-runs", type=int, default=3)
+    parser.add_argument("--sizes", type=int, default=5, help="of datagrams and of messages")
+    parser.add_argument("--replications", type=int, default=10)
+    parser.add_argument("--duration", default="50ms", help="of each replication")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         plan, database = Path(folder, "plan.yaml"), str(Path(folder, "railgauge.db"))
-        plan.write_text(PLAN)
-        for _ in range(BASELINE_RUNS):
+        plan.write_text(
+            PLAN.format(
+                replications=arguments.replications,
+                duration=arguments.duration,
+                datagrams=", ".join(DATAGRAMS[: arguments.sizes]),
+                messages=", ".join(MESSAGES[: arguments.sizes]),
+            )
+        )
+        for _ in range(arguments.baseline_runs):
             railgauge("run", str(plan), "--db", database)
-        runs = map(str, range(1, BASELINE_RUNS + 1))
+        runs = map(str, range(1, arguments.baseline_runs + 1))
         railgauge("baseline", "set", "itself", *runs, "--db", database)
         alarms = slower = judged = 0
         for number in range(1, arguments.comparisons + 1):

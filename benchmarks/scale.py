@@ -5,7 +5,7 @@ database are real. Some hosts die on the way. Checked: each pair is measured exa
 with a host that died, and no host is in two launches of a round. Prints, for each number of hosts,
 what laying out the rounds takes, what a case takes in all, and how much memory.
 
-    python benchmarks/all_pairs.py [--hosts 125 250 500 1000] [--deaths 5]
+    python -m benchmarks.scale [--hosts 125 250 500 1000] [--deaths 5]
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def main() -> None:
     )
     for hosts in arguments.hosts:
         # In a process of its own, for the memory it takes.
-        command = [sys.executable, __file__, "--alone", "--hosts", str(hosts)]
+        command = [sys.executable, "-m", "benchmarks.scale", "--alone", "--hosts", str(hosts)]
         subprocess.run([*command, "--deaths", str(arguments.deaths)], check=True)
 
 

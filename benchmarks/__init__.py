@@ -1,0 +1,1 @@
+"""Timing claims, side by side: `make bench-NAME` runs one, `make bench` all at smallest sizes."""

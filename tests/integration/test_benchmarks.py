@@ -1,0 +1,65 @@
+"""Every benchmark runs at its smallest size and prints its table; its times aren't judged."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from benchmarks.__main__ import BENCHMARKS, run_smallest
+from benchmarks.machine import LACKING
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _in_ci(package: str) -> bool:
+    """Whether .ci/run installs that Debian package; what needs none can run there."""
+    (tools,) = re.findall(r"^tools=\((.*?)\)", (ROOT / ".ci/run").read_text(), re.S | re.M)
+    return not package or package in tools.split()
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmark_ends_well_and_prints_its_table(
+    name: str, require: Callable[[object, str], None]
+) -> None:
+    ran = run_smallest(name)
+    if ran.status == LACKING:
+        assert ran.headline.startswith("needs ")
+        if not _in_ci(BENCHMARKS[name].package):
+            pytest.skip(ran.headline)
+        require(False, ran.headline.removeprefix("needs "))
+    assert ran.status == 0, ran.output + ran.errors
+    _, heading, table = ran.output.partition(BENCHMARKS[name].heading)
+    assert heading, ran.output
+    assert re.search(r"\d", table), ran.output
+
+
+def test_every_benchmark_has_a_smallest_size() -> None:
+    modules = (path for path in (ROOT / "benchmarks").glob("*.py") if path.stem != "__main__")
+    assert {path.stem for path in modules if "__main__" in path.read_text()} == set(BENCHMARKS)
+
+
+def test_every_benchmark_that_is_mentioned_is_there() -> None:
+    paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tests/*/*.py")]
+    paths += [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("runner/**/*.py")]
+    text = "".join(path.read_text(encoding="utf-8") for path in paths)
+    mentioned = re.findall(r"(?<![\w-])bench-([a-z_]+)|-m benchmarks\.(\w+)", text)
+    assert {target or module for target, module in mentioned} <= set(BENCHMARKS)
+
+
+@pytest.mark.parametrize("name", ["cpu", "disk", "mem", "mpi"])
+def test_what_this_machine_lacks_is_named(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}"],
+        cwd=ROOT,
+        env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (LACKING, "")
+    assert re.fullmatch(rf"needs \S+ \(Debian: .*{BENCHMARKS[name].package}.*\)\n", done.stderr)
