@@ -72,7 +72,7 @@ lint: setup-dev
 	$(BIN)/ruff format --check .
 types: setup-dev
 	$(BIN)/mypy
-	$(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead
+	MYPYPATH=. $(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead
 layers: setup-dev
 	$(BIN)/lint-imports
 
