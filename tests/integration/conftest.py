@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support import slurmlab, sshlab
-from tests.support.engine_cache import deploy_here
+from tests.support.engine_cache import copy_to, deploy_here
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,6 +44,7 @@ def lab(two_hosts: sshlab.Lab) -> Iterator[sshlab.Lab]:
     for host in (two_hosts.a, two_hosts.b):
         host.link("up")
         host.test_link("up")
+        copy_to(host.home)
         for sshd in host.sshds[1:]:
             sshd.stop()
         del host.sshds[1:]

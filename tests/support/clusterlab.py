@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support import sshlab
+from tests.support.engine_cache import copy_to
 from tests.support.sshlab import PORT, Lab, LabHost, ip, keygen
 
 NAMES = ("c", "d", "e", "f")
@@ -105,7 +106,7 @@ def _host(folder: Path, name: str, switch: str, address: str) -> LabHost:
         ip("-n", namespace, "link", "set", device, "up")
     ip("-n", namespace, "addr", "add", f"{address}/28", "dev", "ctl0")
     home = folder / name
-    (home / "home").mkdir(parents=True)
+    copy_to(home / "home")
     keygen(home / "host_key")
     return LabHost(name, namespace, address, address, "", home)
 

@@ -34,6 +34,6 @@ def deploy_here() -> Path:
 def copy_to(home: Path) -> None:
     """Give the login with this home folder the engines, as if they had been built there."""
     built = deploy_here()
-    cache = home / ".cache/railgauge/engines"
-    cache.mkdir(parents=True)
-    shutil.copytree(built, cache / built.name, symlinks=True)
+    folder = home / ".cache/railgauge/engines" / built.name
+    if not folder.exists():
+        shutil.copytree(built, folder, symlinks=True)

@@ -268,7 +268,7 @@ def _host(folder: Path, name: str, index: int) -> LabHost:
         ip("-n", namespace, "link", "set", device, "up")
     ip("-n", namespace, "addr", "add", f"{theirs}/30", "dev", "ctl0")
     home = folder / name
-    (home / "home").mkdir(parents=True)
+    home.mkdir()
     keygen(home / "host_key")
     copy_to(home / "home")
     return LabHost(
