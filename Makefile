@@ -45,7 +45,7 @@ demo: setup
 
 # All tests side by side, most of which wait for others, then those that need the machine alone; the
 # second part runs whatever the first one says. SANITIZE=address,undefined: engines under sanitizers.
-TEST_WORKERS ?= $(shell echo $$((3 * $$(nproc) < 16 ? 3 * $$(nproc) : 16)))
+TEST_WORKERS ?= $(shell n=$$(nproc); echo $$((2 * n + 1 < 17 ? 2 * n + 1 : 17)))
 SANITIZE ?=
 SUITE = RAILGAUGE_SANITIZE=$(SANITIZE) $(PYTEST) tests
 SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder

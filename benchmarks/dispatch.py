@@ -25,7 +25,7 @@ from pathlib import Path
 
 from tests.support import sshlab
 
-from benchmarks.machine import engines, need
+from benchmarks.machine import need
 from railgauge.cases import Case, expand
 from railgauge.catalogue import Catalogue
 from railgauge.engine.command_lines import Terms, client_argv, server_argv
@@ -228,11 +228,6 @@ def main() -> None:
         try:
             lab = sshlab.build(Path(folder))
             os.environ["RAILGAUGE_SSH_CONFIG"] = str(lab.config)
-            for host in (lab.a, lab.b):
-                # As if both had measured before: building takes longer than all the rest.
-                cache = host.home / ".cache" / "railgauge"
-                cache.mkdir(parents=True)
-                (cache / "engines").symlink_to(engines().parents[1])
             plan = Path(folder) / "plan.yaml"
             plan.write_text(
                 PLAN.format(a=lab.a.address, b=lab.b.address, duration=arguments.duration)

@@ -30,21 +30,25 @@ def _folder(item: pytest.Item) -> str:
 
 
 def _group(item: pytest.Item) -> str:
-    """Return which tests run one after the other in one worker: those that share what costs."""
+    """Return what a test's neighbours in one worker share, "" where it may run in any."""
     assert isinstance(item, pytest.Function)
+    if marker := item.get_closest_marker("xdist_group"):
+        return str(marker.args[0])
     if "slurm_lab" in item.fixturenames:
         return "slurm"
     definitions = [d for ds in item._fixtureinfo.name2fixturedefs.values() for d in ds]
     shared = any(definition.scope == "module" for definition in definitions)
     if shared or _folder(item) in ("integration", "browser"):
         return str(item.path)
-    return item.nodeid
+    return ""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (ORDER.index(_folder(item)), _group(item) != "slurm"))
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 def _require(condition: object, what: str) -> None:

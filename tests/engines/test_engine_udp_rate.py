@@ -32,13 +32,13 @@ def _short(options: tuple[str, ...], metrics: dict[str, float]) -> list[str]:
     ],
 )
 def test_a_rate_that_is_kept_is_not_suspect_however_few_datagrams_that_is(
-    engines, undisturbed, options: tuple[str, ...]
+    engines, paced, options: tuple[str, ...]
 ) -> None:
     def measure() -> list[list[str]]:
         done = engines.client(engines.server("udp"), *options, count=5)
         return [_short(options, m) for m in done.metrics]
 
-    undisturbed(measure, lambda found: found == [[]] * 5)
+    paced(measure, lambda found: found == [[]] * 5)
 
 
 @pytest.mark.parametrize(("mode", "hosts"), [("stream", ["a"]), ("bidirectional", ["a", "b"])])

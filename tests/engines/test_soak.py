@@ -27,6 +27,9 @@ from tests.support.soak_lab import (
 )
 from tests.support.wire import PATIENCE
 
+# A machine has room for one.
+pytestmark = pytest.mark.xdist_group("soak")
+
 BURN = "while True: pass"
 Start = Callable[..., Soak]
 

@@ -22,7 +22,13 @@ def _in_ci(package: str) -> bool:
     return not package or package in tools.split()
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xdist_group("soak")) if name == "soak" else name
+        for name in BENCHMARKS
+    ],
+)
 def test_benchmark_ends_well_and_prints_its_table(
     name: str, require: Callable[[object, str], None]
 ) -> None:
