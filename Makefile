@@ -43,19 +43,18 @@ demo: setup
 	$(BIN)/railgauge run --wait 10min --db $(DB) plans/quickstart.yaml
 	$(BIN)/railgauge report --db $(DB) --spec reports/quickstart.yaml --out demo/report
 
-# All tests side by side, most of which wait for others, then those that need the machine alone; the
-# second part runs whatever the first one says. SANITIZE=address,undefined: engines under sanitizers.
+# All tests side by side, as most of them wait for others. SANITIZE=address,undefined: the engines'
+# tests under the sanitizers.
 TEST_WORKERS ?= $(shell n=$$(nproc); echo $$((2 * n + 1 < 17 ? 2 * n + 1 : 17)))
 SANITIZE ?=
 SUITE = RAILGAUGE_SANITIZE=$(SANITIZE) $(PYTEST) tests
-SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder
+SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder -m "not long"
 test: setup-dev
-	@$(SUITE) $(SIDE_BY_SIDE) -m "not long and not alone"; beside=$$?; \
-	$(SUITE) -m "alone and not long"; alone=$$?; test $$beside$$alone = 00
+	$(SUITE) $(SIDE_BY_SIDE)
 
 # Where its time goes: the slowest tests, the sum of each folder; CPU, queueing, sleep, other waits.
 test-times: setup-dev
-	$(SUITE) $(SIDE_BY_SIDE) -p tests.support.times -q -m "not long"
+	$(SUITE) $(SIDE_BY_SIDE) -q -p tests.support.times
 
 # What takes long by its nature, for nights and releases: paces on a quiet machine, real limits,
 # thousands of random cases.
