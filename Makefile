@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
 # What tests make is none of this one's.
-PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/python -m pytest
+PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE $(BIN)/python -m pytest
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 

@@ -74,7 +74,7 @@ def test_a_barrier_has_no_bandwidth(collective: Callable[..., Outcome]) -> None:
     assert "algorithm_bandwidth" not in metrics
 
 
-@pytest.mark.parametrize(("count", "done"), [(1, 1), (777, 777)])
+@pytest.mark.parametrize(("count", "done"), [(1, 1), (77, 77)])
 def test_exactly_as_many_operations_are_timed_as_asked(
     collective: Callable[..., Outcome], count: int, done: int
 ) -> None:

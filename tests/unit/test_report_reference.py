@@ -410,7 +410,7 @@ def test_two_groups_of_values_are_told_where_their_mean_stands() -> None:
     assert table.rows[0].cells[1].mark == "a,b"
     assert table.footnotes[0].text == (
         "values fall into two groups: 6 around 50.1, 4 around 81.0 GB/s:"
-        " the mean is a value that no replication had"
+        " no single number stands for both"
     )
 
 

@@ -155,7 +155,7 @@ def _told(one: Series, found: TwoGroups) -> str:
         f"values fall into two groups: {found.lower} around {low}, {found.upper} around {high}"
         f" {unit}"
     )
-    return f"{text}: the mean is a value that no replication had" if found.mean_apart else text
+    return f"{text}: no single number stands for both" if found.mean_apart else text
 
 
 def _quantities(low: float, high: float, base: str) -> tuple[str, str, str]:
