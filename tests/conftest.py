@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,30 +27,16 @@ HERE = Path(__file__).parent
 ORDER = ("integration", "browser", "engines", "unit")
 
 
-def _folder(item: pytest.Item) -> str:
-    return item.path.relative_to(HERE).parts[0]
-
-
-def _group(item: pytest.Item) -> str:
-    """Return what a test's neighbours in one worker share, "" where it may run in any."""
-    assert isinstance(item, pytest.Function)
-    if marker := item.get_closest_marker("xdist_group"):
-        return str(marker.args[0])
-    if "slurm_lab" in item.fixturenames:
-        return "slurm"
-    definitions = [d for ds in item._fixtureinfo.name2fixturedefs.values() for d in ds]
-    shared = any(definition.scope == "module" for definition in definitions)
-    if shared or _folder(item) in ("integration", "browser"):
-        return str(item.path)
-    return ""
-
-
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: (ORDER.index(_folder(item)), _group(item) != "slurm"))
-    for item in items:
-        if group := _group(item):
-            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: ORDER.index(item.path.relative_to(HERE).parts[0]))
+
+
+@pytest.fixture
+def only_soaker() -> Iterator[None]:
+    """Wait until no other worker's test has soakers: a machine has room for one."""
+    with (Path(tempfile.gettempdir()) / "railgauge-test-soak.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _require(condition: object, what: str) -> None:

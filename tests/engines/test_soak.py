@@ -27,8 +27,7 @@ from tests.support.soak_lab import (
 )
 from tests.support.wire import PATIENCE
 
-# A machine has room for one.
-pytestmark = pytest.mark.xdist_group("soak")
+pytestmark = pytest.mark.usefixtures("only_soaker")
 
 BURN = "while True: pass"
 Start = Callable[..., Soak]

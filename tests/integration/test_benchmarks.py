@@ -25,7 +25,7 @@ def _in_ci(package: str) -> bool:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.xdist_group("soak")) if name == "soak" else name
+        pytest.param(name, marks=pytest.mark.usefixtures("only_soaker")) if name == "soak" else name
         for name in BENCHMARKS
     ],
 )

@@ -362,7 +362,7 @@ def test_foreign_traffic_makes_a_replication_suspect(lab: Lab) -> None:
     assert rows == [("a", "foreign-traffic"), ("b", "foreign-traffic")]
 
 
-@pytest.mark.xdist_group("soak")
+@pytest.mark.usefixtures("only_soaker")
 def test_soakers_refuse_a_machine_that_is_not_idle(lab: Lab) -> None:
     with burner():
         said = lab.railgauge(
@@ -373,7 +373,7 @@ def test_soakers_refuse_a_machine_that_is_not_idle(lab: Lab) -> None:
     assert not lab.watchers()
 
 
-@pytest.mark.xdist_group("soak")
+@pytest.mark.usefixtures("only_soaker")
 def test_soakers_figures_stand_beside_the_kernels_and_the_engines(lab: Lab, paced) -> None:
     path = str(lab.plan(f"{UDP}, replications: 2, soak: true}}"))
 
