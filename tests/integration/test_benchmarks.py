@@ -22,16 +22,12 @@ def _in_ci(package: str) -> bool:
     return not package or package in tools.split()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.usefixtures("only_soaker")) if name == "soak" else name
-        for name in BENCHMARKS
-    ],
-)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_benchmark_ends_well_and_prints_its_table(
-    name: str, require: Callable[[object, str], None]
+    name: str, require: Callable[[object, str], None], request: pytest.FixtureRequest
 ) -> None:
+    if name == "soak":
+        request.getfixturevalue("only_soaker")
     ran = run_smallest(name)
     if ran.status == LACKING:
         assert ran.headline.startswith("needs ")
