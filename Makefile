@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
-# What tests make is none of this one's.
-PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE $(BIN)/python -m pytest
+# What tests make is none of this one's; the thousands of Python processes compile once.
+PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE -u PYTHONDONTWRITEBYTECODE \
+	$(BIN)/python -m pytest
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
@@ -52,7 +53,7 @@ SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not
 test: setup-dev
 	$(SUITE) $(SIDE_BY_SIDE)
 
-# Where its time goes: the slowest tests, the sum of each folder; CPU, queueing, sleep, other waits.
+# Where its time goes: the slowest tests, the sum of each file and folder; CPU, queueing, sleep, other waits.
 test-times: setup-dev
 	$(SUITE) $(SIDE_BY_SIDE) -q -p tests.support.times
 

@@ -6,11 +6,10 @@ import platform
 import re
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from tests.support.engine_cache import deploy_here
 
-ENGINES = Path(__file__).resolve().parents[2] / "engines"
 LOOP = re.compile(
     r"^[0-9a-f]+ <((?:avx512|avx2|avx|sse2|neon|scalar)_(?:double|single|half|quarter|integer))>:\n"
     r"((?:.+\n)+)",
@@ -44,13 +43,9 @@ def _body(text: str) -> list[Instruction]:
 
 
 @pytest.fixture(scope="module")
-def loops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Instruction]]:
+def loops() -> dict[str, list[Instruction]]:
     """Each loop's instructions, as they stand in the program that measures: without sanitizers."""
-    program = tmp_path_factory.mktemp("plain") / "rail-cpu"
-    subprocess.run(
-        ["make", "-s", "-j4", "-C", ENGINES, f"BUILD={program.parent}", program],
-        check=True,
-    )
+    program = deploy_here() / "build/rail-cpu"
     listing = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", program],
         capture_output=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,8 @@ class Tab:
         return self.page
 
     def picture(self, name: str) -> None:
-        """Keep what is seen for people to look at."""
+        """Keep what is seen for people to look at, in make test-long: whole pages take a while."""
+        if not os.environ.get("RAILGAUGE_LONG"):
+            return
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)

@@ -114,13 +114,17 @@ class Summary:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         folders: dict[str, Times] = defaultdict(Times)
+        files: dict[str, Times] = defaultdict(Times)
         for place, times in self._of.items():
             if not place.startswith("fixture "):
-                folder = str(Path(place.partition("::")[0]).parent)
-                folders[folder] = folders[folder].plus(times)
-                folders["all"] = folders["all"].plus(times)
+                file = place.partition("::")[0]
+                files[file] = files[file].plus(times)
+                for folder in (str(Path(file).parent), "all"):
+                    folders[folder] = folders[folder].plus(times)
+        busiest = sorted(files.items(), key=lambda item: -item[1].cpu)[:SLOWEST]
         slowest = sorted(self._of.items(), key=lambda item: -item[1].wall)[:SLOWEST]
         _print(terminalreporter, "folders (shared fixtures included)", folders.items())
+        _print(terminalreporter, f"the {SLOWEST} files that compute most", busiest)
         _print(terminalreporter, f"slowest {SLOWEST} tests and shared fixtures", slowest)
 
 
