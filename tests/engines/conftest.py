@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.engine_cache import SANITIZE, build_engines
 from tests.support.engine_lab import ROOT, Engines
-from tests.support.shared_build import build_engines
 from tests.support.wire import PATIENCE, Wire
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where this session's engines are built, with sanitizers if RAILGAUGE_SANITIZE names some."""
-    return build_engines(tmp_path_factory, "engines")
+    """Where this session's engines are, with sanitizers if RAILGAUGE_SANITIZE names some."""
+    return build_engines(tmp_path_factory)
 
 
 @pytest.fixture
@@ -36,8 +36,7 @@ def probe(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
     def run(name: str, text: str) -> str:
         if name not in built:
             built[name] = place / name
-            sanitize = os.environ.get("RAILGAUGE_SANITIZE", "")
-            flags = [f"-fsanitize={sanitize}"] if sanitize else []
+            flags = [f"-fsanitize={SANITIZE}"] if SANITIZE else []
             source = Path(__file__).with_name(f"{name}.c")
             objects = sorted((folder / "lib").glob("*.o"))
             command = [

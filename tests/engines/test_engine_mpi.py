@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.support import long_way, ranks
+from tests.support.engine_cache import SANITIZE, build_engines
 from tests.support.engine_lab import Engines, Event, Outcome, Running
-from tests.support.shared_build import build_engines
 
 PREFIXES = [p for p in (sys.prefix, "/usr") if (Path(p) / "bin/mpicc").exists()]
-if os.environ.get("RAILGAUGE_SANITIZE"):
+if SANITIZE:
     PREFIXES = PREFIXES[-1:]  # what differs between the two is not our code
 STREAMS = [
     ("stream", "--blocking=true"),
@@ -43,7 +43,8 @@ class Mpi:
         return [*start, self.program, *(str(o) for o in options)]
 
     def start(self, *options: object, count: int = 2, **more: str) -> Running:
-        argv = self.argv(*options, "--json", "--yield", "--deadline=60s", count=count)
+        deadline = [] if any("--deadline" in str(o) for o in options) else ["--deadline=60s"]
+        argv = self.argv(*options, "--json", "--yield", *deadline, count=count)
         return self.engines.start_other(*argv, **ranks.environment(**more))
 
     def run(self, mode: str, *options: object, count: int = 2, **more: str) -> Outcome:
@@ -59,9 +60,7 @@ def build(
     require: Callable[[object, str], None],
 ) -> tuple[str, Path]:
     require(PREFIXES, "Open MPI (mpicc in PATH)")
-    name = f"mpi-{PREFIXES.index(request.param)}"
-    folder = build_engines(tmp_path_factory, name, "mpi", mpi=request.param)
-    return request.param, folder / "rail-mpi"
+    return request.param, build_engines(tmp_path_factory, request.param) / "rail-mpi"
 
 
 @pytest.fixture

@@ -1,18 +1,32 @@
-"""The engines as railgauge builds them on a host, built once here and copied to the labs' hosts."""
+"""The engines, built once for all workers: as a host has them, and with the sanitizers."""
 
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.transport.local import LocalTransport
 
-_LOCK = Path(tempfile.gettempdir()) / "railgauge-test-engines.lock"
+ROOT = Path(__file__).resolve().parents[2]
+SANITIZE = os.environ.get("RAILGAUGE_SANITIZE", "")
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def deploy_here() -> Path:
@@ -20,8 +34,7 @@ def deploy_here() -> Path:
 
     Returns the host's folder of these sources. Of several workers one builds.
     """
-    with _LOCK.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _alone(Path(tempfile.gettempdir()) / "railgauge-test-engines.lock"):
         transport = LocalTransport("here")
         build = deploy(transport, bundle())
         if shutil.which("mpicc"):
@@ -37,3 +50,33 @@ def copy_to(home: Path) -> None:
     folder = home / ".cache/railgauge/engines" / built.name
     if not folder.exists():
         shutil.copytree(built, folder, symlinks=True)
+
+
+def build_engines(factory: pytest.TempPathFactory, mpi: str = "") -> Path:
+    """Return a folder with all engines, rail-mpi for the Open MPI with that prefix.
+
+    With the sanitizers of RAILGAUGE_SANITIZE, if there are any; else as a host has them. Whoever
+    comes second waits for whoever builds.
+    """
+    base = factory.getbasetemp()
+    session = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = session / f"engines{mpi.replace('/', '-')}"
+    with _alone(folder.with_suffix(".lock")):
+        if SANITIZE:
+            options = [f"BUILD={folder}", f"SANITIZE={SANITIZE}", f"MPI={mpi}"]
+            command = ["make", "-s", "-j4", "-C", ROOT / "engines", *options]
+            targets = ["mpi"] if mpi else []
+            done = subprocess.run([*command, *targets], capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+        elif not folder.exists():
+            _link(deploy_here() / "build", folder, mpi)
+    return folder
+
+
+def _link(build: Path, folder: Path, mpi: str) -> None:
+    folder.mkdir()
+    for path in build.iterdir():
+        (folder / path.name).symlink_to(path)
+    if mpi or shutil.which("mpicc"):
+        ours = deploy_mpi(LocalTransport("here"), str(build), mpi or None)
+        (folder / "rail-mpi").symlink_to(ours.program)

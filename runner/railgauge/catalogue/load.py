@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,32 @@ def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
 
     FileProblems with the mistakes of all the descriptions.
     """
-    engines = _our_engines(assets.folder("schema") / "engines.json")
-    executor = engines.pop(_EXECUTOR)
-    taken = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge")}
+    shipped = _shipped(assets.folder("schema"), assets.folder("engines"))
+    engines, files = dict(shipped.engines), dict(shipped.external)
+    _add_external(engines, files, extra, shipped.executor)
+    return Catalogue(engines, shipped.executor, files)
+
+
+# Nothing changes them while a process runs, and a report or a plan of a thousand hosts asks often.
+@functools.cache
+def _shipped(schema: Path, sources: Path) -> Catalogue:
+    engines = _our_engines(schema / "engines.json")
     files: dict[str, str] = {}
+    executor = engines.pop(_EXECUTOR)
+    _add_external(engines, files, sorted((sources / "external").glob("*.yaml")), executor)
+    return Catalogue(engines, executor, files)
+
+
+def _add_external(
+    engines: dict[str, EngineInfo],
+    files: dict[str, str],
+    paths: Iterable[Path],
+    executor: EngineInfo,
+) -> None:
+    """Add the engines that `paths` describe, and where they are from."""
+    taken = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge"), **files}
     problems: list[Problem] = []
-    for path in [*sorted((assets.folder("engines") / "external").glob("*.yaml")), *extra]:
+    for path in paths:
         try:
             engine = load_external(path, executor, taken)
         except FileProblems as error:
@@ -43,7 +64,6 @@ def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
         files[engine.name] = taken[engine.name] = str(path)
     if problems:
         raise FileProblems(problems)
-    return Catalogue(engines, executor, files)
 
 
 def _our_engines(path: Path) -> dict[str, EngineInfo]:
