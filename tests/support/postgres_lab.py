@@ -63,11 +63,11 @@ def postgres_server(binaries: Path) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def make_database(folder: Path, name: str) -> str:
-    """Make an empty database and return its URL for railgauge."""
+def make_database(folder: Path, name: str, template: str = "template0") -> str:
+    """Make a database, empty or as the template is, and return its URL for railgauge."""
     with psycopg.connect(host=str(folder), user="railgauge", dbname="postgres") as connection:
         connection.autocommit = True
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     return f"postgresql+psycopg://railgauge@/{name}?host={folder}"
 
 

@@ -44,9 +44,11 @@ def begin(where: Path | str) -> int:
         return store.begin_run(RUN, planned(case(), replications=1000), METRICS)
 
 
-def test_the_migrations_make_what_the_models_say(where: str) -> None:
-    Store.open(where).close()
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+def test_the_migrations_make_what_the_models_say(without_schema: str) -> None:
+    Store.open(without_schema).close()
+    engine = create_engine(
+        without_schema if "://" in without_schema else f"sqlite:///{without_schema}"
+    )
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
         assert compare_metadata(context, Base.metadata) == []
@@ -252,15 +254,15 @@ def test_two_processes_read_while_one_writes(where: str) -> None:
     assert [reader.communicate()[0] for reader in readers] == ["150\n", "150\n"]
 
 
-def test_processes_that_make_the_same_database_at_once_all_get_it(where: str) -> None:
+def test_processes_that_make_the_same_database_at_once_all_get_it(without_schema: str) -> None:
     body = (
         "import sys; from tests.support.store_samples import *; from railgauge.store import Store\n"
         "with Store.open(sys.argv[1]) as store:\n"
         "    store.begin_run(RUN, planned(*(case(size) for size in range(200))), METRICS)"
     )
-    makers = [script(body, where) for _ in range(4)]
+    makers = [script(body, without_schema) for _ in range(4)]
     assert [maker.wait() for maker in makers] == [0] * 4
-    with Store.open(where, create=False) as store:
+    with Store.open(without_schema, create=False) as store:
         assert sorted(each.id for each in store.runs()) == [1, 2, 3, 4]
 
 
