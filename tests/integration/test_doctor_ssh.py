@@ -134,8 +134,8 @@ def test_a_firewall_against_udp_is_told_with_the_direction(diagnose: Diagnose, l
     with dropped(lab.b, "udp"):
         diagnosis = diagnose()
     ab, ba = diagnosis.links
-    assert (ab.tcp, ab.udp, ab.udp_back) == (True, False, None)
-    assert (ba.tcp, ba.udp, ba.udp_back) == (True, True, False)
+    assert (ab.tcp, ab.udp, ab.udp_back) == (True, False, None), ab.problems
+    assert (ba.tcp, ba.udp, ba.udp_back) == (True, True, False), ba.problems
     (there,), (back,) = ab.problems, ba.problems
     assert there.startswith(f"UDP from a to b ({lab.b.address}) doesn't arrive")
     assert back.startswith(f"UDP from a to b ({lab.b.address}) (the way back of what arrived) does")
