@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-times test-long fuzz lint types layers check schema lock clean \
-	gallery gallery-database bench
+	gallery gallery-database bench house
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -76,13 +76,18 @@ types: setup-dev
 layers: setup-dev
 	$(BIN)/lint-imports
 
+# The plan of the house in figures, with its goals; HOUSE=--all: what stands behind each.
+HOUSE ?=
+house: setup-dev
+	$(BIN)/python -m tests.support.house $(HOUSE)
+
 # What is generated and kept in git; tests check that it isn't stale.
 schema: setup
 	$(MAKE) -C engines describe OUT=../schema/engines.json
 	$(BIN)/python -m railgauge.plan.schema_files schema
 	$(BIN)/python -m railgauge.store.schema_file schema
-	$(BIN)/python -m railgauge.testbed.schema_file schema
-	$(BIN)/python -m railgauge.report.schema_file schema
+	$(BIN)/python -m railgauge.lab.testbed.schema_file schema
+	$(BIN)/python -m railgauge.report.definition.schema_file schema
 
 # docs/gallery, of the database that is kept there; tests check that it isn't stale.
 gallery: setup-dev

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from railgauge.analysis import FEWEST, StopRule, autocorrelation, narrow_enough, outliers
-from railgauge.analysis.interval import median_ranks
+from railgauge.stats import FEWEST, StopRule, autocorrelation, narrow_enough, outliers
+from railgauge.stats.interval import median_ranks
 
 Statistic = Literal["median", "mean"]
 Floats = NDArray[np.float64]

@@ -26,20 +26,20 @@ from pathlib import Path
 from tests.support import sshlab
 
 from benchmarks.machine import need
-from railgauge.cases import Case, expand
-from railgauge.catalogue import Catalogue
 from railgauge.engine.command_lines import Terms, client_argv, server_argv
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.engine.events import Done, Listening, Replicated, parse
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.execution import Execution, Namer, Setting
+from railgauge.hosts.transport import open_transport
+from railgauge.plan.cases import Case, expand
+from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.schedule import Dispatch, Extent
+from railgauge.plan.schedule import Dispatch, Extent
+from railgauge.run.execution import Execution, Namer, Setting
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
-from railgauge.transport import open_transport
 
 CLONE_NEWNET = 0x40000000
 SECRET = "0" * 32

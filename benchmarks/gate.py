@@ -18,9 +18,9 @@ from pathlib import Path
 
 from benchmarks.million import build
 from benchmarks.report import median_seconds
-from railgauge.comparison.compare import compare
-from railgauge.comparison.reading import read
-from railgauge.comparison.select import Selection
+from railgauge.compare.compare import compare
+from railgauge.compare.reading import read
+from railgauge.compare.select import Selection
 from railgauge.store import Store
 
 

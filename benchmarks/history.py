@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.analysis import change_points
-from railgauge.cases import Case, case_key
+from railgauge.plan.cases import Case, case_key
+from railgauge.stats import change_points
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from railgauge.base.errors import EnvironmentFailedError
 from railgauge.engine.deploy import bundle, deploy
-from railgauge.errors import EnvironmentFailedError
-from railgauge.transport.local import LocalTransport
+from railgauge.hosts.transport.local import LocalTransport
 
 # The exit status of a benchmark that can't be run here; automake's tests have the same.
 LACKING = 77

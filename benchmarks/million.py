@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from railgauge.cases import Case, case_key
+from railgauge.plan.cases import Case, case_key
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 

@@ -18,12 +18,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from railgauge.catalogue import Catalogue
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.execution import Namer
-from railgauge.job import Request
-from railgauge.pipeline import execute
-from railgauge.schedule import Dispatch
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.schedule import Dispatch
+from railgauge.run.execution import Namer
+from railgauge.run.job import Request
+from railgauge.run.pipeline import execute
 
 ENGINE = """\
 railgauge_engine: 1

@@ -21,17 +21,17 @@ import time
 from functools import partial
 from pathlib import Path
 
-from railgauge.cases import Case, ExpandedTest, expand
-from railgauge.catalogue import Catalogue
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.execution import Execution, Namer, Setting
+from railgauge.hosts.transport.simulated import SimulatedTransport
+from railgauge.plan.cases import Case, ExpandedTest, expand
+from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.schedule import Dispatch, Round, extent, schedule
+from railgauge.plan.schedule import Dispatch, Round, extent, schedule
+from railgauge.run.execution import Execution, Namer, Setting
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
-from railgauge.transport.simulated import SimulatedTransport
 
 ENGINE = "tcp"
 PLAN = """\

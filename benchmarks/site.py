@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from railgauge.cases import Case, case_key
+from railgauge.plan.cases import Case, case_key
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from railgauge.catalogue import Catalogue, load_catalogue
-from railgauge.report.model import Spec
-from railgauge.report.spec import load_spec
-from railgauge.report.write import write_report
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.definition.model import Spec
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
 
 HERE = Path(__file__).parent

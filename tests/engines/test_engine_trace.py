@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge import trace
-from railgauge.errors import TraceError
+from railgauge.base import trace
+from railgauge.base.errors import TraceError
 
 Probe = Callable[[str, str], str]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.support.stream_peer import TOKEN, StreamClient, StreamServer, datagram, encode, number_of
 
-from railgauge import trace as traces
+from railgauge.base import trace as traces
 
 UDP_SEGMENT = 103
 DISORDER = [0, 1, 1, 1, 4, 3, 4, 6]  # of ten sent: five arrived, three of them again, one late

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.units import parse_rate
-from railgauge.validity import under_rate
+from railgauge.base.units import parse_rate
+from railgauge.engine.validity import under_rate
 
 CALLS = ("threads", "batch", "gso")
 

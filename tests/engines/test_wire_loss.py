@@ -14,7 +14,7 @@ import pytest
 from tests.support import wire_lab
 from tests.support.wire_lab import RIGHT, Lab
 
-from railgauge import trace
+from railgauge.base import trace
 
 COUNT = 150
 DIRECTIONS = ("left_to_right", "right_to_left")

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.support.boxes import Box, new_name
 
-from railgauge.analysis import StopRule, narrow_enough
+from railgauge.stats import StopRule, narrow_enough
 
 # Its values are made of its case and of how many replications of that are stored already, so
 # a run that was killed and went on should have the values of one that wasn't.

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from tests.support.sshlab import Lab
 
+from railgauge.base.errors import BuildError
 from railgauge.engine.deploy import Bundle, bundle, deploy
-from railgauge.errors import BuildError
-from railgauge.transport.base import run
-from railgauge.transport.ssh import SshTransport
+from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.ssh import SshTransport
 
 MAKEFILE = b"""BUILD = build
 $(BUILD)/hello: hello.c

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.support.sshlab import Lab, LabHost, ip
 
-from railgauge.doctor.diagnosis import Diagnosis
-from railgauge.doctor.examine import examine
-from railgauge.doctor.patients import read_patients
+from railgauge.lab.doctor.diagnosis import Diagnosis
+from railgauge.lab.doctor.examine import examine
+from railgauge.lab.doctor.patients import read_patients
 
 LINKS = "links: {ab: {from: a, to: b}, ba: {from: b, to: a}}\n"
 PLAN = """\

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from tests.support import snmplab
 
-from railgauge.equipment.path_counters import PathCounters
-from railgauge.errors import InputError
+from railgauge.base.errors import InputError
+from railgauge.base.systemlog import PortLog
+from railgauge.hosts.equipment.path_counters import PathCounters
 from railgauge.plan.equipment import Equipment, Port
-from railgauge.report.path_losses import path_losses
+from railgauge.report.pages.path_losses import path_losses
 from railgauge.store import Store
-from railgauge.systemlog import PortLog
 
 _COUNT = 5000
 # Its agent looks at the interfaces every three seconds.

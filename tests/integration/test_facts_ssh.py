@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from tests.support.sshlab import Lab, LabHost
 
-from railgauge import facts
-from railgauge.transport.ssh import SshTransport
+from railgauge.hosts import facts
+from railgauge.hosts.transport.ssh import SshTransport
 
 
 @pytest.fixture

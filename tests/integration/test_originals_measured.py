@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from railgauge.assets import folder
+from railgauge.base.assets import folder
 
 
 def _railgauge(where: Path, *words: str) -> str:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from railgauge.peaks import Peak
+from railgauge.hosts.peaks import Peak
 from railgauge.store import Store
 
 PLAN = """\

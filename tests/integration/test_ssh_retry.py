@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.support.sshlab import Lab, keygen
 
-from railgauge.errors import HostUnreachableError
-from railgauge.transport.base import run
-from railgauge.transport.ssh import SshTransport
+from railgauge.base.errors import HostUnreachableError
+from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.ssh import SshTransport
 
 PORT = 2229
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import Case
-from railgauge.catalogue import load_catalogue
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.progress import LiveProgress, PlainProgress, console
-from railgauge.schedule import Dispatch
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.schedule import Dispatch
+from railgauge.run.progress import LiveProgress, PlainProgress, console
 
 PLAN = """\
 railgauge: 1

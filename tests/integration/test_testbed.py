@@ -17,11 +17,11 @@ import pytest
 from tests.support import boxes, sshlab
 from tests.support.boxes import Box
 
+from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.engine.deploy import bundle, deploy
-from railgauge.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.transport.base import run
-from railgauge.transport.local import LocalTransport
-from railgauge.transport.netns import NetnsTransport, host_name
+from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.local import LocalTransport
+from railgauge.hosts.transport.netns import NetnsTransport, host_name
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tests.support.slurmlab import SlurmLab
 
-from railgauge.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.slurm import SlurmTransport
 from railgauge.plan.model import Host
-from railgauge.transport import open_transport
-from railgauge.transport.base import run
-from railgauge.transport.slurm import SlurmTransport
 
 
 @pytest.fixture

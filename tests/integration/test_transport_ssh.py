@@ -15,12 +15,12 @@ import pytest
 from paramiko.hostkeys import HostKeys
 from tests.support.sshlab import PORT, Lab, keygen
 
-from railgauge.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
+from railgauge.base.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
+from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.retry import TRIES
+from railgauge.hosts.transport.ssh import SshTransport
 from railgauge.plan.model import Host
-from railgauge.transport import open_transport
-from railgauge.transport.base import run
-from railgauge.transport.retry import TRIES
-from railgauge.transport.ssh import SshTransport
 
 KEEPALIVE = 5.0
 

@@ -16,9 +16,9 @@ from tests.support import boxes, sshlab
 from tests.support.boxes import Box
 
 from railgauge.engine.deploy import bundle, deploy
-from railgauge.transport.base import Process
-from railgauge.transport.local import LocalTransport
-from railgauge.transport.netns import NetnsTransport
+from railgauge.hosts.transport.base import Process
+from railgauge.hosts.transport.local import LocalTransport
+from railgauge.hosts.transport.netns import NetnsTransport
 
 _DATA_PORT = 5998
 _UNDER_WAY = 100_000  # bytes: by then the handshake's windows are past

@@ -25,10 +25,10 @@ from tests.support.store_samples import (
     warmup,
 )
 
+from railgauge.base.systemlog import PortLog
 from railgauge.store import Store
 from railgauge.store.copy_tables import TABLES, refers_to
 from railgauge.store.records import Launch, MetricInfo, PlannedCase
-from railgauge.systemlog import PortLog
 
 METRICS = {
     "udp": {

@@ -16,7 +16,7 @@ import pytest
 
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.engine.deploy_mpi import deploy_mpi
-from railgauge.transport.local import LocalTransport
+from railgauge.hosts.transport.local import LocalTransport
 
 ROOT = Path(__file__).resolve().parents[2]
 SANITIZE = os.environ.get("RAILGAUGE_SANITIZE", "")

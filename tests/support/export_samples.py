@@ -17,7 +17,7 @@ from tests.support.store_samples import (
     warmup,
 )
 
-from railgauge.cases import Case
+from railgauge.plan.cases import Case
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo
 

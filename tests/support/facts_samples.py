@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from railgauge.facts import SOURCES
-from railgauge.facts.asking import split
+from railgauge.hosts.facts import SOURCES
+from railgauge.hosts.facts.asking import split
 
 _ANSWERS = Path(__file__).parents[1] / "fixtures" / "facts"
 

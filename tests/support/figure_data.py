@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from railgauge.cases import Case, case_key
+from railgauge.base.systemlog import Suspicion
+from railgauge.plan.cases import Case, case_key
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.systemlog import Suspicion
 
 # 2026-11-20 00:00:00 UTC
 MIDNIGHT = 1795132800.0

@@ -13,12 +13,12 @@ import numpy as np
 from click.testing import CliRunner
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
 
-from railgauge.cases import Case
+from railgauge.base.errors import InputError
+from railgauge.base.systemlog import Suspicion
 from railgauge.cli.history import history
-from railgauge.errors import InputError
+from railgauge.plan.cases import Case
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun
-from railgauge.systemlog import Suspicion
 
 FACTS = {"gw1": {"kernel": "6.1"}, "hh1": {"kernel": "6.1"}}
 SWAPPED = Suspicion("swapped", "gw1", "it swapped")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from railgauge.hpcbench.layout import LAYOUTS, TOS_NAMES
-from railgauge.hpcbench.records import CpuShares, InterfaceCounts, LogFile, LogRow, Output
+from railgauge.exchange.hpcbench.layout import LAYOUTS, TOS_NAMES
+from railgauge.exchange.hpcbench.records import CpuShares, InterfaceCounts, LogFile, LogRow, Output
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "hpcbench"
 OUTPUTS = (*sorted(SAMPLES.glob("*.txt")), SAMPLES / "system_log" / "output")

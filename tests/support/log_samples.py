@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from railgauge.systemlog import SoakLoad, SystemLog, TimeSeries
+from railgauge.base.systemlog import SoakLoad, SystemLog, TimeSeries
 
 TICKS = 100
 

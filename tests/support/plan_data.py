@@ -10,14 +10,14 @@ from tests.support import report_data
 from tests.support.log_samples import system_log
 from tests.support.store_samples import LAUNCH, MOMENT, RUN
 
-from railgauge.assets import folder
-from railgauge.cases import Case, expand
-from railgauge.catalogue import Catalogue, EngineInfo
-from railgauge.derived import derived_metrics
+from railgauge.base.assets import folder
+from railgauge.base.derived import derived_metrics
+from railgauge.base.trace import encode
+from railgauge.plan.cases import Case, expand
+from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.plan.load import load_plan
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase
-from railgauge.trace import encode
 
 # So much more than the first is each replication: far from even, so that no mean is the median.
 _FACTORS = (1.0, 1.25, 4.0)

@@ -16,11 +16,11 @@ from tests.support import log_samples
 from tests.support.report_data import trace
 from tests.support.store_samples import MOMENT, RUN
 
-from railgauge.cases import Case, Value, case_key
+from railgauge.base.systemlog import PortLog, Suspicion
+from railgauge.base.trace import encode
+from railgauge.plan.cases import Case, Value, case_key
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase
-from railgauge.systemlog import PortLog, Suspicion
-from railgauge.trace import encode
 
 # What a field is to be called -> what stands in it.
 Words = Callable[[str], str]

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from railgauge.cases import Case, Value, case_key
-from railgauge.catalogue import load_catalogue
-from railgauge.peaks import Peak
-from railgauge.report.beside import Beside
-from railgauge.report.model import TableSpec
-from railgauge.report.pivot import build
-from railgauge.report.table import Table
+from railgauge.base.trace import Trace, encode
+from railgauge.hosts.peaks import Peak
+from railgauge.plan.cases import Case, Value, case_key
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, Series
-from railgauge.trace import Trace, encode
 
 
 def series(

@@ -11,7 +11,7 @@ from tests.support.matrix_data import rates, store_matrix
 from tests.support.store_samples import LAUNCH, RUN, SUSPICIONS, failed, measured
 from tests.support.verdict_samples import add_run, lane, noisy
 
-from railgauge.cases import Case, Value, case_key
+from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.texts import only_texts
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from tests.support.store_samples import LAUNCH, RUN, failed, measured
 
-from railgauge.cases import Case, case_key
-from railgauge.comparison.compare import compare
-from railgauge.comparison.reading import read
-from railgauge.comparison.select import Selection
-from railgauge.comparison.verdict import Verdict, find_reasons
+from railgauge.compare.compare import compare
+from railgauge.compare.reading import read
+from railgauge.compare.select import Selection
+from railgauge.compare.verdict import Verdict, find_reasons
+from railgauge.plan.cases import Case, case_key
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from railgauge.systemlog import SoakLoad, SystemLog
+from railgauge.base.systemlog import SoakLoad, SystemLog
 
 NAMES = (
     "cpu/all/user",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from railgauge.cases import Case, case_key
+from railgauge.base.systemlog import SystemLog
+from railgauge.plan.cases import Case, case_key
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.systemlog import SystemLog
 
 ZC = Path(__file__).parents[1] / "fixtures" / "zc_cpu.csv"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.atomicfile import PART, atomic_file, write_atomic
-from railgauge.errors import InputError
-from railgauge.exporting.whole import written_whole
-from railgauge.report.write import _write
-from railgauge.site.folder import Folder
-from railgauge.site.mark import Mark
+from railgauge.base.atomicfile import PART, atomic_file, write_atomic
+from railgauge.base.errors import InputError
+from railgauge.exchange.exporting.whole import written_whole
+from railgauge.report.formats.write import _write
+from railgauge.report.site.folder import Folder
+from railgauge.report.site.mark import Mark
 
 
 def export(path: Path) -> None:

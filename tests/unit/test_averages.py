@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from railgauge.analysis import average_of, summarise
-from railgauge.assets import folder
+from railgauge.base.assets import folder
+from railgauge.stats import average_of, summarise
 
 
 @pytest.mark.parametrize("unit", ["s", "us", "B", "MiB", "J", "s/op"])

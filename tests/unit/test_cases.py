@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.cases import Case, case_key, expand
+from railgauge.plan.cases import Case, case_key, expand
 from railgauge.plan.load import load_plan_text
 
 HEAD = """\

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from railgauge.catalogue import EngineInfo, ParameterInfo, load_catalogue, read_engine
+from railgauge.base.errors import EngineError, FileProblems, InputError
 from railgauge.cli.engines import describe
-from railgauge.errors import EngineError, FileProblems, InputError
+from railgauge.plan.catalogue import EngineInfo, ParameterInfo, load_catalogue, read_engine
 
 GOOD = """\
 railgauge_engine: 1

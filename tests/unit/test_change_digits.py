@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.analysis.digits import percent_text, percentage, ratio_text
+from railgauge.stats.digits import percent_text, percentage, ratio_text
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from tests.support.store_samples import logged, system_log
 from tests.support.verdict_samples import add_run, lane
 
-from railgauge.comparison.counters import CounterChange, changed_counters
-from railgauge.comparison.rates import FREQUENCY, rates
+from railgauge.base.systemlog import PortLog
+from railgauge.compare.counters import CounterChange, changed_counters
+from railgauge.compare.rates import FREQUENCY, rates
 from railgauge.store import Store
-from railgauge.systemlog import PortLog
 
 Counts = Mapping[str, int]
 STEADY = {

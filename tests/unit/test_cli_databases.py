@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from tests.support.copy_samples import fill
 from tests.support.store_samples import METRICS, MOMENT, RUN, case, measured, planned
 
+from railgauge.base.errors import InputError
 from railgauge.cli import cli
-from railgauge.errors import InputError
 from railgauge.plan.texts import only_texts
 from railgauge.store import Store
 from railgauge.store.records import Launch

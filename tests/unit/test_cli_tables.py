@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from tests.support.matrix_data import rates, store_matrix
 from tests.support.postgres_lab import make_database
 
-from railgauge.catalogue import load_catalogue
 from railgauge.cli import cli
 from railgauge.cli.running import tell
-from railgauge.job import Finished, Request
-from railgauge.progress import observer_for
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.run.job import Finished, Request
+from railgauge.run.progress import observer_for
 from railgauge.store import Store
 
 

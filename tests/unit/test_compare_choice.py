@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from tests.support.store_samples import LAUNCH, MOMENT, RUN, failed
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
-from railgauge.catalogue import load_catalogue
 from railgauge.cli.comparing import compare
-from railgauge.comparison.reading import read
+from railgauge.compare.reading import read
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.text import verdict_lines
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 from tests.support.store_samples import RUN, SUSPICIONS, measured
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
+from railgauge.base.errors import InputError, RailgaugeError
 from railgauge.cli.comparing import compare
-from railgauge.comparison.select import select
-from railgauge.errors import InputError, RailgaugeError
+from railgauge.compare.select import select
 from railgauge.plan.texts import ONLY
 from railgauge.store import Store
 

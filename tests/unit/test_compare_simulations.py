@@ -20,7 +20,7 @@ from tests.support.comparison_samples import (
     sticky_modes,
 )
 
-from railgauge.analysis import Side, compare_all
+from railgauge.stats import Side, compare_all
 
 _KINDS = [
     normal,

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from railgauge.analysis import benjamini_hochberg, rank_test
-from railgauge.analysis.between_runs import Variances, moderated, scatter
-from railgauge.analysis.dependence import variance_factors
-from railgauge.analysis.hodges_lehmann import shifts
-from railgauge.analysis.rank_test import rank_tests
-from railgauge.analysis.resolution import step_of
-from railgauge.analysis.spread import robust_spread
+from railgauge.stats import benjamini_hochberg, rank_test
+from railgauge.stats.between_runs import Variances, moderated, scatter
+from railgauge.stats.dependence import variance_factors
+from railgauge.stats.hodges_lehmann import shifts
+from railgauge.stats.rank_test import rank_tests
+from railgauge.stats.resolution import step_of
+from railgauge.stats.spread import robust_spread
 
 _SIZES = [(1, 1), (1, 7), (3, 4), (4, 3), (10, 10), (6, 25), (25, 25), (12, 60)]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from tests.support.verdict_samples import lane, noisy
 
-from railgauge.comparison.compare import Comparison, Result, compare
-from railgauge.comparison.confirm import cases_of, confirmed, once_more, suspects
-from railgauge.comparison.reading import Reading
-from railgauge.comparison.select import Selection
+from railgauge.compare.compare import Comparison, Result, compare
+from railgauge.compare.confirm import cases_of, confirmed, once_more, suspects
+from railgauge.compare.reading import Reading
+from railgauge.compare.select import Selection
 from railgauge.store.records import PlannedCase, Series
 
 Values = Mapping[int, Sequence[float]]

@@ -14,8 +14,8 @@ from tests.support.export_samples import fill_export
 from tests.support.history_samples import Database
 from tests.support.store_samples import case
 
+from railgauge.base.errors import RailgaugeError, StoreError
 from railgauge.cli import cli
-from railgauge.errors import RailgaugeError, StoreError
 from railgauge.store import Store
 
 PAGE = 4096

@@ -34,8 +34,8 @@ from tests.support.store_samples import (
     system_log,
 )
 
-from railgauge.cases import Case
-from railgauge.exporting.view import COLUMNS
+from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.plan.cases import Case
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo
 

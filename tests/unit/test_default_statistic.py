@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 from tests.support.plan_data import store_plan
 
-from railgauge.assets import folder
+from railgauge.base.assets import folder
 from railgauge.cli import cli
-from railgauge.report.figure_model import YSpec
-from railgauge.report.model import CellSpec
+from railgauge.report.definition.figure_model import YSpec
+from railgauge.report.definition.model import CellSpec
 from railgauge.store import Store
 
 # A test's columns on the terminal -> the table of reports/quickstart.yaml and its columns there.

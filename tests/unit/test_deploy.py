@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from railgauge.base.errors import BuildError
 from railgauge.engine.deploy import Bundle, bundle, deploy
-from railgauge.errors import BuildError
-from railgauge.transport.base import run
-from railgauge.transport.local import LocalTransport
+from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.local import LocalTransport
 
 MAKEFILE = b"""BUILD = build
 $(BUILD)/hello: hello.c lib/word.h

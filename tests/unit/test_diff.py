@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, failed, measured, planned
 
-from railgauge.cases import Case
+from railgauge.base.systemlog import Suspicion
 from railgauge.cli.diffing import diff
-from railgauge.comparison.compare import Result
-from railgauge.report.difference import Difference, difference
+from railgauge.compare.compare import Result
+from railgauge.plan.cases import Case
+from railgauge.report.pages.difference import Difference, difference
 from railgauge.store import Store
 from railgauge.store.records import NewRun, Peak
-from railgauge.systemlog import Suspicion
 
 FAST = [900e6 + number * 1e6 for number in range(6)]
 SWAPPED = Suspicion("swapped", "gw1", "it swapped")

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.doctor import buffers, clock, compiler, governor, mpi, ports, system
-from railgauge.doctor.check import Check
-from railgauge.doctor.choice import choose, distinct
-from railgauge.doctor.clock import Offset
-from railgauge.doctor.compare import compare
-from railgauge.doctor.diagnosis import HostFindings
-from railgauge.doctor.patients import read_patients
-from railgauge.doctor.probe import probe, split
-from railgauge.doctor.wishes import Wishes
-from railgauge.errors import EnvironmentFailedError, FileProblems, InputError
+from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
+from railgauge.hosts.transport.fake import LINE, FakeTransport, Program
+from railgauge.hosts.transport.local import LocalTransport
+from railgauge.lab.doctor import buffers, clock, compiler, governor, mpi, ports, system
+from railgauge.lab.doctor.check import Check
+from railgauge.lab.doctor.choice import choose, distinct
+from railgauge.lab.doctor.clock import Offset
+from railgauge.lab.doctor.compare import compare
+from railgauge.lab.doctor.diagnosis import HostFindings
+from railgauge.lab.doctor.patients import read_patients
+from railgauge.lab.doctor.probe import probe, split
+from railgauge.lab.doctor.wishes import Wishes
 from railgauge.plan.links import Link
 from railgauge.plan.model import Host, Mpi
-from railgauge.transport.fake import LINE, FakeTransport, Program
-from railgauge.transport.local import LocalTransport
 
 HOSTS = """\
 hosts:

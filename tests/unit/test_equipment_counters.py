@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.equipment.credentials import read_credentials
-from railgauge.equipment.difference import counted, restarted
-from railgauge.equipment.interfaces import Counter, PortReading, Reading
-from railgauge.errors import InputError
+from railgauge.base.errors import InputError
+from railgauge.hosts.equipment.credentials import read_credentials
+from railgauge.hosts.equipment.difference import counted, restarted
+from railgauge.hosts.equipment.interfaces import Counter, PortReading, Reading
 from railgauge.plan.equipment import Snmp
 
 _GIGABIT = 1e9

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.errors import FileProblems
+from railgauge.base.errors import FileProblems
 from railgauge.plan.equipment import KeyPlace, Port
 from railgauge.plan.load import load_plan_text
 from railgauge.plan.topology import Topology, read_hosts_file

@@ -10,7 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from railgauge.assets import folder
+from railgauge.base.assets import folder
+from railgauge.base.errors import EngineError
 from railgauge.engine.events import (
     Done,
     Event,
@@ -22,7 +23,6 @@ from railgauge.engine.events import (
     Warned,
     parse,
 )
-from railgauge.errors import EngineError
 
 REPLICATION = {
     "event": "replication",

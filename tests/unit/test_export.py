@@ -20,11 +20,11 @@ from click.testing import CliRunner, Result
 from tests.support.export_samples import fill_export
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
+from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.cli import cli
-from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.exporting.export import FORMATS, export
-from railgauge.exporting.view import COLUMNS
-from railgauge.exporting.whole import written_whole
+from railgauge.exchange.exporting.export import FORMATS, export
+from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.exchange.exporting.whole import written_whole
 from railgauge.store import Store
 from railgauge.store.copy import copy
 from railgauge.store.records import MetricInfo

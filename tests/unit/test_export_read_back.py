@@ -11,12 +11,12 @@ from click.testing import CliRunner, Result
 from tests.support.export_samples import fill_export
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, pair, planned, suspect
 
-from railgauge.catalogue import load_catalogue
+from railgauge.base.errors import FileProblems, InputError, RailgaugeError
 from railgauge.cli import cli
-from railgauge.errors import FileProblems, InputError, RailgaugeError
-from railgauge.exporting.export import export
-from railgauge.exporting.read_back import import_exported
-from railgauge.exporting.view import COLUMNS
+from railgauge.exchange.exporting.export import export
+from railgauge.exchange.exporting.read_back import import_exported
+from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 from railgauge.store.records import Launch
 

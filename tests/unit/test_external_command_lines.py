@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from railgauge.cases import Case, Value
-from railgauge.catalogue import EngineInfo, ParameterInfo
-from railgauge.catalogue.program import Program
 from railgauge.cli.engines import describe
 from railgauge.engine.command_lines import Terms, executor_argv, guarded_argv
 from railgauge.engine.mpi_job import Launcher
 from railgauge.engine.presence import programs_of, why_skipped
+from railgauge.plan.cases import Case, Value
+from railgauge.plan.catalogue import EngineInfo, ParameterInfo
+from railgauge.plan.catalogue.program import Program
 
 AT = ("10.0.0.1", "10.0.0.2")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.catalogue import EngineInfo, load_catalogue
-from railgauge.errors import FileProblems
+from railgauge.base.errors import FileProblems
+from railgauge.plan.catalogue import EngineInfo, load_catalogue
 
 NET = """\
 railgauge_engine: 1

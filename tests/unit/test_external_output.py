@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.catalogue.output import Match, Output, Source, split_path
-from railgauge.catalogue.program import Program
-from railgauge.errors import EngineError
+from railgauge.base.errors import EngineError
+from railgauge.plan.catalogue.output import Match, Output, Source, split_path
+from railgauge.plan.catalogue.program import Program
 
 JOBS = """\
 note: both iodepth >= 1 and a synchronous engine are selected

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from railgauge import facts
-from railgauge.errors import EnvironmentFailedError
-from railgauge.facts import clock, cpu, frequency, kernel, memory, sockets, system
-from railgauge.facts.asking import ask, script, split
-from railgauge.facts.source import Source
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.hosts import facts
+from railgauge.hosts.facts import clock, cpu, frequency, kernel, memory, sockets, system
+from railgauge.hosts.facts.asking import ask, script, split
+from railgauge.hosts.facts.source import Source
+from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport.base import Transport
+from railgauge.hosts.transport.fake import FakeTransport, Program
 from railgauge.plan.model import Host
-from railgauge.transport import open_transport
-from railgauge.transport.base import Transport
-from railgauge.transport.fake import FakeTransport, Program
 
 
 def test_a_line_belongs_to_the_file_it_names_and_may_hold_colons():

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.facts import dmi
-from railgauge.facts.asking import script, split
-from railgauge.facts.source import Source
+from railgauge.hosts.facts import dmi
+from railgauge.hosts.facts.asking import script, split
+from railgauge.hosts.facts.source import Source
 
 DDR4, DDR5, HBM2 = 0x1A, 0x22, 0x21
 GIB = 1 << 30

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.engine.events import Failed
 from railgauge.engine.follow import Program, events
-from railgauge.errors import EngineError, HostUnreachableError
-from railgauge.transport.base import Exit
-from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport, Script
-from railgauge.transport.fake import Program as Steps
+from railgauge.hosts.transport.base import Exit
+from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Script
+from railgauge.hosts.transport.fake import Program as Steps
 
 PEER_LOST = '{"event":"error","code":"peer-lost","message":"the server hung up"}'
 

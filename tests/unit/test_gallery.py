@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.assets import folder
+from railgauge.base.assets import folder
 
 _GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 # Soakers want a machine where nothing else runs.

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
-from railgauge.catalogue import load_catalogue
-from railgauge.comparison.verdict import Verdict
-from railgauge.report.characters import visible
+from railgauge.base.characters import visible
+from railgauge.compare.verdict import Verdict
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.github import workflow_commands
 from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.junit import junit

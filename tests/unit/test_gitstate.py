@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.gitstate import git_state
+from railgauge.base.gitstate import git_state
 
 
 def git(folder: Path, *arguments: str) -> str:

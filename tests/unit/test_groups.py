@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import Case, case_key, expand
-from railgauge.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
+from railgauge.base.errors import FileProblems
 from railgauge.cli.engines import describe
 from railgauge.engine.deploy_mpi import Mpi
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.mpi_job import Launcher, mpi_argv
-from railgauge.errors import FileProblems
+from railgauge.plan.cases import Case, case_key, expand
+from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
 from railgauge.plan.load import LoadedPlan, load_plan_text
-from railgauge.schedule import Dispatch, Round, dispatch_name, schedule
+from railgauge.plan.schedule import Dispatch, Round, dispatch_name, schedule
 
 HEAD = """\
 railgauge: 1

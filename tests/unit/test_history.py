@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from tests.support.history_samples import FACTS, NIGHTLY, Database
 from tests.support.store_samples import LAUNCH, METRICS, case, measured, planned
 
-from railgauge.catalogue import load_catalogue
+from railgauge.base.errors import EnvironmentFailedError
 from railgauge.cli.history import history
-from railgauge.errors import EnvironmentFailedError
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.texts import ONLY
-from railgauge.report.gnuplot import find_gnuplot
+from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.history_samples import NIGHTLY, Database
 from tests.support.store_samples import LAUNCH, case, measured, planned
 
-from railgauge.cases import Case
+from railgauge.plan.cases import Case
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from railgauge.cases import Case
-from railgauge.report.history.dots import dots
+from railgauge.plan.cases import Case
+from railgauge.report.verdicts.history.dots import dots
 from railgauge.store.records import Series
 
 CASE = Case("0123456789abcdef", "udp", "link", "a", "b", {})

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from railgauge.base.errors import EngineError, EnvironmentFailedError, HostUnreachableError
 from railgauge.engine.measure import Site
-from railgauge.errors import EngineError, EnvironmentFailedError, HostUnreachableError
-from railgauge.holding import Claim, Held
-from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program, Wait
+from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program, Wait
+from railgauge.run.holding import Claim, Held
 
 HELD = json.dumps({"event": "held"})
 BUSY = {"event": "busy", "user": "ann", "uid": 1000, "pid": 42, "seconds": 3.5, "text": "run 12"}

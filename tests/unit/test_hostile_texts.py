@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 import pytest
 from tests.support.published_samples import fill, plain, publish
 
-from railgauge.report.characters import acts, visible
-from railgauge.report.gnuplot import find_gnuplot
+from railgauge.base.characters import acts, visible
+from railgauge.report.figures.gnuplot import find_gnuplot
 
 # What got out is called evil: a tag, an attribute, a link, a file.
 _TEXT = (

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from tests.support.hpcbench_samples import OUTPUTS, SAMPLES, SCREENS
 
-from railgauge.cases import Case, Value, case_key
-from railgauge.catalogue import Catalogue, load_catalogue
-from railgauge.errors import EnvironmentFailedError, FileProblems, InputError
-from railgauge.hpcbench.export import export_hpcbench
-from railgauge.hpcbench.importing import import_hpcbench
+from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
+from railgauge.base.systemlog import Phase, Suspicion, SystemLog
+from railgauge.exchange.hpcbench.export import export_hpcbench
+from railgauge.exchange.hpcbench.importing import import_hpcbench
+from railgauge.plan.cases import Case, Value, case_key
+from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.systemlog import Phase, Suspicion, SystemLog
 
 MOMENT = 1_795_260_000.25  # 2026-11-21T11:20:00.25Z
 RUN = NewRun("fabric", "railgauge: 1\n", "/", "", False, 0, "gw0", "0.1.0", "feed", {})

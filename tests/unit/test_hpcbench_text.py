@@ -20,12 +20,12 @@ from tests.support.hpcbench_samples import (
     tables,
 )
 
-from railgauge.errors import FileProblems, InputError, RailgaugeError
-from railgauge.hpcbench.log_read import read_log
-from railgauge.hpcbench.log_write import log_text
-from railgauge.hpcbench.output_read import read_output
-from railgauge.hpcbench.output_write import output_text
-from railgauge.hpcbench.records import LogFile, Output
+from railgauge.base.errors import FileProblems, InputError, RailgaugeError
+from railgauge.exchange.hpcbench.log_read import read_log
+from railgauge.exchange.hpcbench.log_write import log_text
+from railgauge.exchange.hpcbench.output_read import read_output
+from railgauge.exchange.hpcbench.output_write import output_text
+from railgauge.exchange.hpcbench.records import LogFile, Output
 
 property_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -10,10 +10,8 @@ from random import Random
 
 import pytest
 
-from railgauge.catalogue import Catalogue, load_catalogue
-from railgauge.errors import FileProblems, InputError
-from railgauge.store import Store
-from railgauge.store.import_csv import (
+from railgauge.base.errors import FileProblems, InputError
+from railgauge.exchange.importing.csv_import import (
     Binding,
     CsvMapping,
     ImportResult,
@@ -21,6 +19,8 @@ from railgauge.store.import_csv import (
     parse_binding,
     parse_setting,
 )
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.store import Store
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 MAPPING = CsvMapping(

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from tests.support.history_samples import Database
 
+from railgauge.base.errors import FileProblems, InputError
+from railgauge.base.units import parse_moment
 from railgauge.cli import cli
-from railgauge.errors import FileProblems, InputError
 from railgauge.store import Store
-from railgauge.units import parse_moment
 
 TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"
 FIO = 1795274254  # as the file says

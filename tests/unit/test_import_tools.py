@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.base.errors import FileProblems, InputError
 from railgauge.cli import cli
-from railgauge.errors import FileProblems, InputError
-from railgauge.importing import ImportResult, import_tool
+from railgauge.exchange.importing import ImportResult, import_tool
+from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 
 TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from railgauge.analysis import Interval, mean_interval, median_interval, summarise
+from railgauge.stats import Interval, mean_interval, median_interval, summarise
 
 _ANY = st.floats(allow_nan=False, allow_infinity=False)
 _SERIES = st.lists(_ANY, min_size=6, max_size=60)

@@ -13,14 +13,18 @@ from pathlib import Path
 import pytest
 from tests.support.report_data import series
 
-from railgauge.report.appendix.collect import Appendix
-from railgauge.report.contents import Part, Passage
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.page import Details, Page
-from railgauge.report.pivot import build
-from railgauge.report.render import render_appendix_latex, render_latex, render_latex_document
-from railgauge.report.table import Table
-from railgauge.report.tex import breakable
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.formats.contents import Part, Passage
+from railgauge.report.formats.page import Details, Page
+from railgauge.report.formats.render import (
+    render_appendix_latex,
+    render_latex,
+    render_latex_document,
+)
+from railgauge.report.formats.tex import breakable
+from railgauge.report.pages.appendix.collect import Appendix
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
 
 _PUNCTUATION = string.punctuation + r" \input{/etc/passwd} ^^41 $$ \\[9pt] &&\\hline %x"
 _LANGUAGES = "Ünïcödé Ωµ αω 中文 Привет ½ 🚀 e\u0301"
@@ -74,7 +78,7 @@ def _document(table: Table, text: str) -> dict[str, str]:
 
 
 def _shown(text: str) -> str:
-    from railgauge.report.characters import visible
+    from railgauge.base.characters import visible
 
     return visible(text)
 

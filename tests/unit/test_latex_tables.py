@@ -10,9 +10,9 @@ import pytest
 from tests.support.latex_lab import alone, pages_of, run
 from tests.support.report_data import series
 
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.pivot import build
-from railgauge.report.render import render_latex
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.formats.render import render_latex
+from railgauge.report.tables.pivot import build
 
 _MEDIAN = CellSpec(metric="throughput", unit="Mbit/s", digits=2, statistic="median")
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from railgauge.cases import Case, expand
 from railgauge.engine.command_lines import Terms, client_argv
 from railgauge.engine.launch_terms import launch_terms
+from railgauge.plan.cases import Case, expand
 from railgauge.plan.load import LoadedPlan, load_plan_text
-from railgauge.schedule import Dispatch
+from railgauge.plan.schedule import Dispatch
 
 PLAN = """\
 railgauge: 1

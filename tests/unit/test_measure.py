@@ -9,18 +9,18 @@ from dataclasses import replace
 
 import pytest
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo, MetricDescription, ParameterInfo
-from railgauge.catalogue.program import Program
+from railgauge.base.errors import EngineError, HostUnreachableError
+from railgauge.base.trace import MAX_BYTES, decode
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.events import Traced
 from railgauge.engine.measure import Site, measure
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
-from railgauge.errors import EngineError, HostUnreachableError
-from railgauge.trace import MAX_BYTES, decode
-from railgauge.transport.base import Exit
-from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport
+from railgauge.hosts.transport.base import Exit
+from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo, MetricDescription, ParameterInfo
+from railgauge.plan.catalogue.program import Program
 
 ENGINE = EngineInfo(
     name="toy",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from railgauge.base.errors import InputError
 from railgauge.cli.notifying import command_line, notify
-from railgauge.errors import InputError
 
 
 def test_the_summary_comes_on_standard_input_and_the_exit_code_in_the_environment(

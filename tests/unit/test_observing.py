@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 from tests.support.watch_samples import log, ready
 
-from railgauge.cases import Case
-from railgauge.catalogue import load_catalogue
+from railgauge.base.errors import HostUnreachableError
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import Site
+from railgauge.engine.observing import Observing, Scene
+from railgauge.engine.observing.judging import judged
+from railgauge.engine.observing.scene import Way
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
-from railgauge.errors import HostUnreachableError
-from railgauge.observing import Observing, Scene
-from railgauge.observing.judging import judged
-from railgauge.observing.scene import Way
+from railgauge.engine.watch.watcher import Watcher
+from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.model import Test
-from railgauge.schedule import Dispatch
-from railgauge.transport.fake import LINE, LOSS, FakeTransport
-from railgauge.watch.watcher import Watcher
+from railgauge.plan.schedule import Dispatch
 
 LAUNCH = Launch(5.0, client={"mss": 1448})
 CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})

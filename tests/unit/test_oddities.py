@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from railgauge.analysis import autocorrelation, oddities, two_groups
+from railgauge.stats import autocorrelation, oddities, two_groups
 
 
 def test_many_series_at_once_give_what_each_gives_alone() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from railgauge.cases import expand, restricted
+from railgauge.plan.cases import expand, restricted
 from railgauge.plan.load import load_plan
 from railgauge.plan.texts import ONLY, only_cases, only_texts
 

@@ -27,7 +27,7 @@ from tests.support.store_samples import (
     suspect,
 )
 
-from railgauge.exporting.export import export
+from railgauge.exchange.exporting.export import export
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.analysis import outliers, summarise
+from railgauge.stats import outliers, summarise
 
 _ANY = st.floats(allow_nan=False, allow_infinity=False)
 

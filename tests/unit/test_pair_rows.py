@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo, MetricDescription
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.deploy_mpi import Mpi
 from railgauge.engine.measure import Site, measure
 from railgauge.engine.outcome import Outcome
 from railgauge.engine.running import RunningPrograms
-from railgauge.transport.fake import FakeTransport
+from railgauge.hosts.transport.fake import FakeTransport
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo, MetricDescription
 
 ENGINE = EngineInfo(
     name="mpi",

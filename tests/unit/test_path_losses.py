@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from railgauge.cases import Case
-from railgauge.report.path_losses import PathLoss, path_losses
-from railgauge.systemlog import PortLog, SystemLog
+from railgauge.base.systemlog import PortLog, SystemLog
+from railgauge.plan.cases import Case
+from railgauge.report.pages.path_losses import PathLoss, path_losses
 
 _OTHERS = 30  # segments of the control channel, as both hosts count them
 

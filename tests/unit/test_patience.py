@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.cases import Case
-from railgauge.catalogue import load_catalogue
 from railgauge.engine.patience import patience_for
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import load_catalogue
 
 MPI = load_catalogue().engines["mpi"]
 DISK = load_catalogue().engines["disk"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.facts_samples import facts_of
 
-from railgauge.peaks import Peak, host_peaks, link_peak, why_none
+from railgauge.hosts.peaks import Peak, host_peaks, link_peak, why_none
 from railgauge.plan.peaks import RESOURCES, ByteRate, Peaks, Time
 
 # AMD's data sheet of the EPYC 7543: 32 cores, 3.7 GHz at most, eight channels of DDR4-3200 which

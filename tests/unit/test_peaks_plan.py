@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.errors import FileProblems
+from railgauge.base.errors import FileProblems
 from railgauge.plan.model import HostsFile
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
 
 HOSTS = """\
 hosts:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import expand
-from railgauge.catalogue import load_catalogue
+from railgauge.plan.cases import expand
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.model import Host
 from railgauge.plan.schema_files import schema_files, write_schema_files

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import expand
-from railgauge.errors import FileProblems
+from railgauge.base.errors import FileProblems
+from railgauge.plan.cases import expand
 from railgauge.plan.load import load_plan, load_plan_text
 
 PLAN = """\

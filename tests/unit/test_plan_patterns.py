@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.errors import FileProblems
+from railgauge.base.errors import FileProblems
 from railgauge.plan.links import Link
 from railgauge.plan.patterns import AllPairs, Between, Ring, Star
 from railgauge.plan.topology import Topology, read_hosts_file

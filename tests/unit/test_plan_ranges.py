@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.cases import expand
-from railgauge.catalogue import ParameterInfo
-from railgauge.errors import FileProblems
+from railgauge.base.errors import FileProblems
+from railgauge.plan.cases import expand
+from railgauge.plan.catalogue import ParameterInfo
 from railgauge.plan.load import load_plan_text
 from railgauge.plan.ranges import read_range
 

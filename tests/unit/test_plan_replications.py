@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from railgauge.catalogue import load_catalogue
+from railgauge.base.errors import FileProblems
 from railgauge.cli import cli
-from railgauge.errors import FileProblems
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import LoadedPlan, load_plan_text
 from railgauge.plan.replications import Until, judged_metrics
 

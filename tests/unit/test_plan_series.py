@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import case_key, expand
-from railgauge.catalogue import Catalogue, EngineInfo, ParameterInfo, Series
-from railgauge.errors import FileProblems
+from railgauge.base.errors import FileProblems
+from railgauge.plan.cases import case_key, expand
+from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo, Series
 from railgauge.plan.load import LoadedPlan
 from railgauge.plan.model import Plan
 from railgauge.plan.space import Place, Space, SpaceReader
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
 
 MODES = ("stream", "exponential", "ladder", "latency", "generator", "file")
 ENGINE = EngineInfo(

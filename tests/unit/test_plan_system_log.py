@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import Case, expand
+from railgauge.plan.cases import Case, expand
 from railgauge.plan.load import load_plan_text
 from railgauge.plan.model import Test
 from railgauge.plan.system_log import Suspect, SystemLogging

@@ -6,11 +6,11 @@ import io
 
 import pytest
 
-from railgauge.cases import Case
-from railgauge.catalogue import MetricDescription, load_catalogue
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.progress import LiveProgress, PlainProgress, console, headline
-from railgauge.schedule import Dispatch
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import MetricDescription, load_catalogue
+from railgauge.plan.schedule import Dispatch
+from railgauge.run.progress import LiveProgress, PlainProgress, console, headline
 
 
 @pytest.mark.parametrize(

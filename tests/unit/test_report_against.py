@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from tests.support.report_data import series
 
-from railgauge.analysis import difference_interval, ratio_interval
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import InputError
-from railgauge.report.csvfile import render_csv
-from railgauge.report.model import TableSpec
-from railgauge.report.pivot import build
-from railgauge.report.render import render_latex, render_text
-from railgauge.report.table import Table
-from railgauge.report.tooltip import tooltip
+from railgauge.base.errors import InputError
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.formats.csvfile import render_csv
+from railgauge.report.formats.render import render_latex, render_text
+from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
+from railgauge.stats import difference_interval, ratio_interval
 from railgauge.store.records import Series
 
 _PLAIN = {"metric": "throughput", "statistic": "mean", "unit": "Mbit/s", "label": "Rate"}

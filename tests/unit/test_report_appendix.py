@@ -10,16 +10,16 @@ import pytest
 from click.testing import CliRunner
 from tests.support.latex_lab import alone, pages_of
 
-from railgauge.cases import Case, Value, case_key
-from railgauge.catalogue import load_catalogue
+from railgauge.base.systemlog import Suspicion
 from railgauge.cli import cli
+from railgauge.plan.cases import Case, Value, case_key
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.texts import NODES
-from railgauge.report.appendix.collect import Appendix, make_appendix
-from railgauge.report.page import RunRecords
-from railgauge.report.write import write_report
+from railgauge.report.formats.page import RunRecords
+from railgauge.report.formats.write import write_report
+from railgauge.report.pages.appendix.collect import Appendix, make_appendix
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
-from railgauge.systemlog import Suspicion
 
 _PLAN = """
 railgauge: 1

@@ -7,14 +7,14 @@ import re
 import pytest
 from tests.support.report_data import series
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import InputError
-from railgauge.report.contents import Part
-from railgauge.report.model import TableSpec
-from railgauge.report.page import Details, Page
-from railgauge.report.pivot import build
-from railgauge.report.render import render_html, render_latex, render_text
-from railgauge.report.table import Table
+from railgauge.base.errors import InputError
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.formats.contents import Part
+from railgauge.report.formats.page import Details, Page
+from railgauge.report.formats.render import render_html, render_latex, render_text
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
 
 _RATE = {"metric": "throughput", "unit": "Mbit/s", "label": "Rate"}

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from tests.support.report_data import series
 
-from railgauge.analysis import ratio_interval, summarise
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import FileProblems
-from railgauge.peaks import Peak
-from railgauge.report.beside import Beside
-from railgauge.report.contents import Part
-from railgauge.report.model import TableSpec
-from railgauge.report.page import Details, Page
-from railgauge.report.pivot import build
-from railgauge.report.render import render_latex, render_latex_document, render_text
-from railgauge.report.spec import load_spec
-from railgauge.report.table import Table
+from railgauge.base.errors import FileProblems
+from railgauge.hosts.peaks import Peak
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.formats.contents import Part
+from railgauge.report.formats.page import Details, Page
+from railgauge.report.formats.render import render_latex, render_latex_document, render_text
+from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
+from railgauge.stats import ratio_interval, summarise
 
 _VALUES = [100.0, 101.0, 99.0, 102.0, 98.0, 100.5, 100.2]
 

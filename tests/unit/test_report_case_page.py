@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from tests.support.log_samples import system_log
 
-from railgauge.cases import Case, Value, case_key
-from railgauge.catalogue import load_catalogue
-from railgauge.report.casepage.timelines import timelines
-from railgauge.report.write import write_report
+from railgauge.base.systemlog import PortLog, Suspicion, SystemLog, TimeSeries
+from railgauge.plan.cases import Case, Value, case_key
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.formats.write import write_report
+from railgauge.report.pages.case.timelines import timelines
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.systemlog import PortLog, Suspicion, SystemLog, TimeSeries
 
 _DROPS = "hh1: 1,204 packets were dropped, the receive buffer being full"
 _EVIL = """<script>alert(1)</script> " onload='x' & {{ 7*7 }}\x07"""

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from tests.support.log_samples import system_log
 
-from railgauge.report.casepage.counters import Counters
-from railgauge.report.casepage.cpus import cpu_sheet
-from railgauge.report.casepage.interfaces import interface_sheet
-from railgauge.report.casepage.interrupts import interrupt_sheets
-from railgauge.report.casepage.memory import machine_sheet
-from railgauge.report.casepage.protocols import fabric_sheet, protocol_sheet, trouble_sheet
-from railgauge.report.casepage.sheet import Sheet, count, share, value
-from railgauge.systemlog import SoakLoad, SystemLog
+from railgauge.base.systemlog import SoakLoad, SystemLog
+from railgauge.report.pages.case.counters import Counters
+from railgauge.report.pages.case.cpus import cpu_sheet
+from railgauge.report.pages.case.interfaces import interface_sheet
+from railgauge.report.pages.case.interrupts import interrupt_sheets
+from railgauge.report.pages.case.memory import machine_sheet
+from railgauge.report.pages.case.protocols import fabric_sheet, protocol_sheet, trouble_sheet
+from railgauge.report.pages.case.sheet import Sheet, count, share, value
 
 
 def _table(sheet: Sheet | None) -> dict[str, dict[str, str]]:

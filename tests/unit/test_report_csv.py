@@ -8,9 +8,9 @@ import io
 import pytest
 from tests.support.report_data import series
 
-from railgauge.report.csvfile import render_csv
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.pivot import build
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.formats.csvfile import render_csv
+from railgauge.report.tables.pivot import build
 
 
 def _csv(points: list, **more: object) -> str:

@@ -8,12 +8,12 @@ import pytest
 from tests.support.report_data import series
 from tests.support.store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case, measured, planned
 
-from railgauge.errors import InputError
-from railgauge.report.beside import read_beside
-from railgauge.report.default import default_series, default_spec
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.pivot import build
-from railgauge.report.render import render_text
+from railgauge.base.errors import InputError
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.formats.render import render_text
+from railgauge.report.tables.beside import read_beside
+from railgauge.report.tables.default import default_series, default_spec
+from railgauge.report.tables.pivot import build
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 

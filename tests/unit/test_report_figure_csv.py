@@ -10,17 +10,17 @@ import pytest
 from tests.support.figure_data import MIDNIGHT
 from tests.support.report_data import store_traces, trace
 
-from railgauge.cases import Case, Value, case_key
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import EnvironmentFailedError
-from railgauge.report.gnuplot import find_gnuplot
-from railgauge.report.kinds import KINDS
-from railgauge.report.model import Spec
-from railgauge.report.write import write_report
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.plan.cases import Case, Value, case_key
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.report.figures.kinds import KINDS
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 _RUN = NewRun("fabric", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
 _TRACED = ("arrival", "gaps")

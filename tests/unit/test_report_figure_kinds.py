@@ -15,14 +15,14 @@ import pytest
 from numpy.typing import NDArray
 from tests.support.figure_data import FAILED, MIDNIGHT, store_values
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.report.gnuplot import find_gnuplot
-from railgauge.report.model import Spec
-from railgauge.report.write import write_report
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b} 'q' "d" `date` @x"""

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from tests.support.figure_data import MIDNIGHT, store_values
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.report.figure import Content
-from railgauge.report.figures import build_figures
-from railgauge.report.gnuplot import find_gnuplot
-from railgauge.report.model import Spec
-from railgauge.report.plotfile import draw
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.figures.figure import Content
+from railgauge.report.figures.figures import build_figures
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.report.figures.plotfile import draw
 from railgauge.store import Store
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 _TEN = [1e9, 1.1e9, 1.2e9, 1.3e9, 1.4e9, 1.5e9, 1.6e9, 1.7e9, 1.8e9, 1.9e9]
 

@@ -15,21 +15,21 @@ import numpy as np
 import pytest
 from tests.support.report_data import series, store_traces, trace
 
-from railgauge.cases import Case, case_key
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.report.gnuplot import find_gnuplot, run_gnuplot
-from railgauge.report.legend import tell_apart
-from railgauge.report.model import Spec
-from railgauge.report.plotfile import quoted
-from railgauge.report.selection import make_axes
-from railgauge.report.thin import visible_points
-from railgauge.report.write import write_report
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.trace import encode
+from railgauge.plan.cases import Case, case_key
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
+from railgauge.report.figures.legend import tell_apart
+from railgauge.report.figures.plotfile import quoted
+from railgauge.report.figures.thin import visible_points
+from railgauge.report.formats.write import write_report
+from railgauge.report.tables.selection import make_axes
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.trace import encode
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 # What UDPmon saw on the way from gwgsara2 to prusin.
 _LOSSES = {616: 172, 1143: 209, 1782: 227, 2479: 187, 3051: 179, 3604: 186, 4180: 172, 4700: 217}

@@ -11,13 +11,13 @@ from html.parser import HTMLParser
 import pytest
 from tests.support.report_data import reference_table, series
 
-from railgauge.assets import folder
-from railgauge.report.contents import Part
-from railgauge.report.machines import FactCell, FactGroup, FactRow, Machines
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.page import Details, Page
-from railgauge.report.pivot import build
-from railgauge.report.render import render_html
+from railgauge.base.assets import folder
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.formats.contents import Part
+from railgauge.report.formats.page import Details, Page
+from railgauge.report.formats.render import render_html
+from railgauge.report.pages.machines import FactCell, FactGroup, FactRow, Machines
+from railgauge.report.tables.pivot import build
 
 _EVIL = """<script>alert(1)</script> " onload='x' & %_\\ {{ 7*7 }}"""
 

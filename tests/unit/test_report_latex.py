@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from tests.support.report_data import reference_table, series
 
-from railgauge.report.contents import Part
-from railgauge.report.machines import FactCell, FactGroup, FactRow, Machines
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.page import Details, Page
-from railgauge.report.pivot import build
-from railgauge.report.render import render_latex, render_latex_document
-from railgauge.report.table import Table
-from railgauge.report.tex import escape, unit
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.formats.contents import Part
+from railgauge.report.formats.page import Details, Page
+from railgauge.report.formats.render import render_latex, render_latex_document
+from railgauge.report.formats.tex import escape, unit
+from railgauge.report.pages.machines import FactCell, FactGroup, FactRow, Machines
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
 
 _NASTY = (
     r"""50% of R&D_#1 {x} $y$ ~z ^2 \input{/etc/passwd} <a> |b| "c" `d' [e] *f* 1--2---3 ''g''"""

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from tests.support.log_samples import system_log
 
-from railgauge.cases import Case, case_key
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import FileProblems, InputError
-from railgauge.report.model import TableSpec
-from railgauge.report.pivot import build
-from railgauge.report.spec import load_spec
-from railgauge.report.table import Table
-from railgauge.report.table_series import TableSeries, stored_metrics
+from railgauge.base.errors import FileProblems, InputError
+from railgauge.base.systemlog import Suspicion, SystemLog
+from railgauge.plan.cases import Case, case_key
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
+from railgauge.report.tables.table_series import TableSeries, stored_metrics
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.systemlog import Suspicion, SystemLog
 
 _RUN = NewRun("fabric", "text", "/home/me", "", False, 7, "ctl", "0.1.0", "ab12", {})
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from tests.support.store_samples import MOMENT, RUN
 
-from railgauge.cases import Case, case_key
-from railgauge.errors import EnvironmentFailedError
-from railgauge.peaks import Peak
-from railgauge.report.gnuplot import find_gnuplot
-from railgauge.report.model import Spec
-from railgauge.report.write import write_report
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.hosts.peaks import Peak
+from railgauge.plan.cases import Case, case_key
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 _SPEC = """\
 railgauge_report: 1

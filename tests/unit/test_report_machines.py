@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from railgauge.report.machines import Machines, in_short, make_machines
+from railgauge.report.pages.machines import Machines, in_short, make_machines
 from railgauge.store.records import NewRun, Peak, StoredRun
 
 

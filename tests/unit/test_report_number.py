@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.report.number import at_most, best_unit, fitting_units, scale, shown
+from railgauge.base.number import at_most, best_unit, fitting_units, scale, shown
 
 _MEGA = Decimal(10**6)
 

@@ -14,11 +14,11 @@ from tests.support.hpcbench_samples import SAMPLES
 from tests.support.report_data import store_traces, trace
 from tests.support.zc_samples import ZC, store_zc
 
-from railgauge.assets import folder
-from railgauge.catalogue import Catalogue, load_catalogue
-from railgauge.hpcbench.importing import import_hpcbench
-from railgauge.report.spec import load_spec
-from railgauge.report.write import write_report
+from railgauge.base.assets import folder
+from railgauge.exchange.hpcbench.importing import import_hpcbench
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
 
 

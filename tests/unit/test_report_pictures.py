@@ -12,15 +12,15 @@ import pytest
 from tests.support.latex_lab import alone, pages_of, printed_pages_of
 from tests.support.report_data import store_traces, trace
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import EnvironmentFailedError
-from railgauge.report.gnuplot import find_gnuplot, terminals
-from railgauge.report.model import Spec
-from railgauge.report.pictures import PICTURES, Pictures, choose
-from railgauge.report.write import write_report
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.figures.gnuplot import find_gnuplot, terminals
+from railgauge.report.figures.pictures import PICTURES, Pictures, choose
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 _NASTY = r"50% of R&D_#1 {x} \input{y} <a> ^2"
 _SPEC = """

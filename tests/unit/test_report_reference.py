@@ -9,16 +9,16 @@ from collections.abc import Sequence
 import pytest
 from tests.support.report_data import series
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import InputError
-from railgauge.peaks import Peak, link_peak
-from railgauge.report.beside import Beside
-from railgauge.report.csvfile import render_csv
-from railgauge.report.model import TableSpec
-from railgauge.report.pivot import build
-from railgauge.report.render import render_text
-from railgauge.report.table import Table
-from railgauge.report.tooltip import tooltip
+from railgauge.base.errors import InputError
+from railgauge.hosts.peaks import Peak, link_peak
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.formats.csvfile import render_csv
+from railgauge.report.formats.render import render_text
+from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
 
 _LETTERS = "abcdefghijkl"

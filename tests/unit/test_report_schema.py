@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from railgauge.assets import folder
-from railgauge.report.schema_file import NAME, schema_file
-from railgauge.yamlfile import load
+from railgauge.base.assets import folder
+from railgauge.plan.yamlfile import load
+from railgauge.report.definition.schema_file import NAME, schema_file
 
 _TABLE: dict[str, Any] = {
     "name": "t",

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import pytest
 
-from railgauge.assets import folder
-from railgauge.catalogue import load_catalogue
-from railgauge.report.spec import load_spec
-from railgauge.report.write import write_report
+from railgauge.base.assets import folder
+from railgauge.exchange.importing.csv_import import CsvMapping, import_csv, parse_binding
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
-from railgauge.store.import_csv import CsvMapping, import_csv, parse_binding
 
 _FIXTURES = Path(__file__).parents[1] / "fixtures"
 _BUFFERS = {"10240": "10KB", "102400": "100KB", "1048576": "1MB", "10485760": "10MB"}

@@ -16,14 +16,14 @@ import pytest
 from tests.support.matrix_data import rates, store_matrix
 from tests.support.report_data import store_traces, trace
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import FileProblems, InputError
-from railgauge.report.model import Spec
-from railgauge.report.spec import load_spec
-from railgauge.report.write import write_report
+from railgauge.base.errors import FileProblems, InputError
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 _NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b}"""
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.assets import folder
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import FileProblems
-from railgauge.report.spec import load_spec
+from railgauge.base.assets import folder
+from railgauge.base.errors import FileProblems
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.spec import load_spec
 
 _GOOD = """\
 railgauge_report: 1

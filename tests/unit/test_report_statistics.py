@@ -13,23 +13,23 @@ import numpy as np
 import pytest
 from tests.support.report_data import series
 
-from railgauge.analysis import summarise
-from railgauge.report.contents import Part
-from railgauge.report.csvfile import render_csv
-from railgauge.report.default import default_spec
-from railgauge.report.figure_model import FigureSpec, YSpec
-from railgauge.report.kinds.base import Line
-from railgauge.report.kinds.heatmap import KIND
-from railgauge.report.model import CellSpec, SlowNodesSpec, TableSpec
-from railgauge.report.page import Details, Page
-from railgauge.report.pivot import build
-from railgauge.report.render import render_html, render_latex, render_text
-from railgauge.report.selection import make_axes
-from railgauge.report.slow_nodes import build_listings
-from railgauge.report.statistic import value_of
-from railgauge.report.summaries import statistics_of
-from railgauge.report.table import Table
-from railgauge.report.tooltip import tooltip
+from railgauge.report.definition.figure_model import FigureSpec, YSpec
+from railgauge.report.definition.model import CellSpec, SlowNodesSpec, TableSpec
+from railgauge.report.figures.kinds.base import Line
+from railgauge.report.figures.kinds.heatmap import KIND
+from railgauge.report.formats.contents import Part
+from railgauge.report.formats.csvfile import render_csv
+from railgauge.report.formats.page import Details, Page
+from railgauge.report.formats.render import render_html, render_latex, render_text
+from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.tables.default import default_spec
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.selection import make_axes
+from railgauge.report.tables.slow_nodes import build_listings
+from railgauge.report.tables.statistic import value_of
+from railgauge.report.tables.summaries import statistics_of
+from railgauge.report.tables.table import Table
+from railgauge.stats import summarise
 from railgauge.store import Store
 from railgauge.store.records import Series
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.support.report_data import series
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import InputError
-from railgauge.report.beside import Beside
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.model_parts import AxisSpec
-from railgauge.report.pivot import build
-from railgauge.report.table import Table
+from railgauge.base.errors import InputError
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.model_parts import AxisSpec
+from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
 
 _THROUGHPUT = CellSpec(metric="throughput", statistic="mean", unit="Mbit/s")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.support.report_data import series
 
-from railgauge.report.characters import width
-from railgauge.report.model import CellSpec, TableSpec
-from railgauge.report.pivot import build
-from railgauge.report.render import render_text
+from railgauge.base.characters import width
+from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.formats.render import render_text
+from railgauge.report.tables.pivot import build
 
 
 def test_a_table_is_aligned_and_grouped() -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import Case, case_key
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.report.model import Spec
-from railgauge.report.write import write_report
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.plan.cases import Case, case_key
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.model import Spec
+from railgauge.report.formats.write import write_report
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
-from railgauge.validation import validate
-from railgauge.yamlfile import loads
 
 _SPEC = """\
 railgauge_report: 1

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from tests.support.plan_data import store_plan
 
-from railgauge.assets import folder
-from railgauge.catalogue import Catalogue
-from railgauge.report.logged import is_logged
-from railgauge.report.model import TableSpec
-from railgauge.report.selection import engines_shown, make_axes, matching
-from railgauge.report.spec import load_spec
-from railgauge.report.write import write_report
+from railgauge.base.assets import folder
+from railgauge.plan.catalogue import Catalogue
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.formats.write import write_report
+from railgauge.report.tables.logged import is_logged
+from railgauge.report.tables.selection import engines_shown, make_axes, matching
 from railgauge.store import Store
 from railgauge.store.records import Series
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.support.published_samples import fill, publish, railgauge
 
-from railgauge.report.gnuplot import find_gnuplot
+from railgauge.report.figures.gnuplot import find_gnuplot
 
 
 def test_another_place_time_user_and_copy_give_the_same_bytes(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from railgauge.engine.running import RunningPrograms
-from railgauge.transport.local import LocalTransport
+from railgauge.hosts.transport.local import LocalTransport
 
 
 @pytest.fixture

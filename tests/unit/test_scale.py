@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import Case, ExpandedTest
-from railgauge.catalogue import Catalogue, load_catalogue
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import Site
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.execution import Execution, Namer, Setting, Totals
+from railgauge.hosts.transport.simulated import SimulatedTransport
+from railgauge.plan.cases import Case, ExpandedTest
+from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.model import Test
-from railgauge.schedule import Dispatch, extent, schedule
+from railgauge.plan.schedule import Dispatch, extent, schedule
+from railgauge.run.execution import Execution, Namer, Setting, Totals
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
-from railgauge.transport.simulated import SimulatedTransport
 
 HOSTS = [f"n{number:02}" for number in range(60)]
 PAIRS = list(itertools.combinations(HOSTS, 2))

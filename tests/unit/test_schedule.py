@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.cases import Case, ExpandedTest
-from railgauge.catalogue import Value, load_catalogue
+from railgauge.plan.cases import Case, ExpandedTest
+from railgauge.plan.catalogue import Value, load_catalogue
 from railgauge.plan.model import Test
-from railgauge.schedule import Round, estimate, schedule
+from railgauge.plan.schedule import Round, estimate, schedule
 
 ORDERS = ["sequential", "interleaved", "random"]
 

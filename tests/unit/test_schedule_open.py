@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.cases import Case, ExpandedTest
-from railgauge.catalogue import Value, load_catalogue
 from railgauge.engine.outcome import Launch, Outcome
+from railgauge.plan.cases import Case, ExpandedTest
+from railgauge.plan.catalogue import Value, load_catalogue
 from railgauge.plan.model import Test
-from railgauge.schedule import Dispatch, Schedule, extent, schedule
-from railgauge.stopping import Judge, rules_of
+from railgauge.plan.schedule import Dispatch, Schedule, extent, schedule
+from railgauge.run.stopping import Judge, rules_of
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase
 

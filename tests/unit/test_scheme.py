@@ -2,8 +2,8 @@
 
 from xml.etree import ElementTree
 
-from railgauge.report.scheme import scheme
-from railgauge.systemlog import PortLog
+from railgauge.base.systemlog import PortLog
+from railgauge.report.pages.scheme import scheme
 
 PORTS = [
     PortLog(3, "switchB", "Eth1/3", {}),

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from tests.support.report_data import series
 
-from railgauge.assets import folder
-from railgauge.cases import Case, expand
-from railgauge.catalogue import EngineInfo, load_catalogue
-from railgauge.derived import derived_metrics
-from railgauge.peaks import Peak, host_peaks
+from railgauge.base.assets import folder
+from railgauge.base.derived import derived_metrics
+from railgauge.hosts.peaks import Peak, host_peaks
+from railgauge.plan.cases import Case, expand
+from railgauge.plan.catalogue import EngineInfo, load_catalogue
 from railgauge.plan.load import load_plan
 from railgauge.plan.peaks import RESOURCES
-from railgauge.report.beside import Beside
-from railgauge.report.pivot import build
-from railgauge.report.spec import load_spec
-from railgauge.report.table import Table
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
 
 # What both a plan and a report are called.

@@ -15,13 +15,13 @@ from tests.support.site_samples import CASES, PLAN, Links, build, files, nights
 from tests.support.store_samples import RUN, logged, system_log
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
-from railgauge.catalogue import load_catalogue
+from railgauge.base.systemlog import TimeSeries
 from railgauge.cli.site import site as command
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.site.against import Against
 from railgauge.report.verdicts.text import verdict_lines
-from railgauge.site.against import Against
 from railgauge.store import Store
 from railgauge.store.heads import run_heads
-from railgauge.systemlog import TimeSeries
 
 HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"
 

@@ -24,12 +24,12 @@ from tests.support.store_samples import (
 )
 from tests.support.verdict_samples import add_run, lane, noisy
 
+from railgauge.base.errors import InputError
 from railgauge.cli import cli
-from railgauge.errors import InputError
 from railgauge.plan.texts import only_texts
-from railgauge.site.jobs import case_file, plan_site
-from railgauge.site.made_by import made_by
-from railgauge.site.mark import Mark, marked, read_mark
+from railgauge.report.site.jobs import case_file, plan_site
+from railgauge.report.site.made_by import made_by
+from railgauge.report.site.mark import Mark, marked, read_mark
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, PlannedCase
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from tests.support.site_samples import build
 from tests.support.site_variety import AGAINST, Shown, store_variety, table
 
+from railgauge.base.characters import visible
 from railgauge.cli import cli
-from railgauge.report.characters import visible
 
 RUNS = range(1, 16)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.errors import FileProblems, InputError
+from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.load import load_plan, load_plan_text
-from railgauge.slurm.allocation import inherited, require_nodes, seconds_of
+from railgauge.schedulers.slurm.allocation import inherited, require_nodes, seconds_of
 
 PLAN = """\
 railgauge: 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from railgauge.analysis import (
+from railgauge.stats import (
     FEWEST,
     StopRule,
     mean_interval,

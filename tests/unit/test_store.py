@@ -21,7 +21,7 @@ from tests.support.store_samples import (
     warmup,
 )
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.support.store_samples import METRICS, RUN, case, planned
 
-from railgauge.errors import InputError
+from railgauge.base.errors import InputError
 from railgauge.store import Store
 
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from tests.support.store_samples import METRICS, RUN, case, planned, script
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
 
 # Holds a run until its standard input ends.
@@ -141,7 +141,7 @@ def test_a_program_that_outlives_the_holder_does_not_hold_on(where: str) -> None
 # attempts fall between a holder's last two steps, the removal of the file and its release.
 CLAIMER = """
 import os, sys
-from railgauge.errors import InputError
+from railgauge.base.errors import InputError
 from railgauge.store.claim import claim_file
 claimed = 0
 while claimed < 500:

@@ -14,7 +14,7 @@ from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, create_engi
 from tests.support.copy_samples import METRICS, contents, fill, stored_links, told
 from tests.support.store_samples import LAUNCH, MOMENT, RUN, case, lossy, measured, planned, script
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
 from railgauge.store.copy import Copied, copy
 from railgauge.store.copy_tables import TABLES, owner, unknown_tables

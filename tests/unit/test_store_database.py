@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
 from railgauge.store.migrate import VERSION_TABLE, revisions
 from railgauge.store.models import Base

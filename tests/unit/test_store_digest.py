@@ -17,7 +17,7 @@ from tests.support.store_samples import (
     system_log,
 )
 
-from railgauge.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.store import Store
 from railgauge.store.digest import Digests, digests, log_digest
 from railgauge.store.known import counting_runs, known_cases, known_metrics

@@ -24,7 +24,7 @@ from tests.support.store_samples import (
 )
 from tests.support.store_samples import warmup as warm_up
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 

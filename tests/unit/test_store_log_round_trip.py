@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.store_samples import COUNTS, GAUGES, METRICS, RUN, assert_same_log
 
+from railgauge.base.systemlog import SoakLoad, SystemLog, TimeSeries
 from railgauge.store import Store
-from railgauge.systemlog import SoakLoad, SystemLog, TimeSeries
 
 # Counters of all families, well and badly formed, and of none.
 _WORDS = """

@@ -25,11 +25,11 @@ from tests.support.store_samples import (
     warmup,
 )
 
-from railgauge.derived import cpu_load
+from railgauge.base.derived import cpu_load
+from railgauge.base.systemlog import PortLog
 from railgauge.store import Store
 from railgauge.store.log_models import LOG_TABLES
 from railgauge.store.records import Launch
-from railgauge.systemlog import PortLog
 
 COLUMNS = [
     "run",

@@ -27,10 +27,10 @@ from tests.support.store_samples import (
     warmup,
 )
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
+from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 from railgauge.store import Store
 from railgauge.store.records import Launch, Outcome
-from railgauge.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 
 PORTS = (
     PortLog(1, "switchA", "17", {"ifHCInOctets": 2**62, "ifOutDiscards": 0}),

@@ -22,7 +22,7 @@ from tests.support.store_samples import (
     planned,
 )
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
 from railgauge.store import Store
 from railgauge.store.records import Launch, Outcome
 

@@ -27,8 +27,8 @@ from tests.support.store_samples import (
     warmup,
 )
 
-from railgauge.assets import folder
-from railgauge.errors import StoreError
+from railgauge.base.assets import folder
+from railgauge.base.errors import StoreError
 from railgauge.store import Store
 from railgauge.store.log_models import LOG_TABLES
 from railgauge.store.migrate import NEWEST, VERSION_TABLE

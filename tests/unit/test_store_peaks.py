@@ -19,7 +19,7 @@ from tests.support.store_samples import (
     warmup,
 )
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
 
 ABSENT = "iperf3 isn't on gw1"

@@ -21,9 +21,9 @@ from tests.support.store_samples import (
     trace,
 )
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
+from railgauge.base.trace import decode, unpack
 from railgauge.store import Store
-from railgauge.trace import decode, unpack
 
 COLUMNS = ["run", "plan", "test", "link", "case_key", "replication", "after_sequence", "lost"]
 

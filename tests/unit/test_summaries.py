@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from railgauge.analysis import summaries, summarise
-from railgauge.analysis.sums import row_sums
+from railgauge.stats import summaries, summarise
+from railgauge.stats.sums import row_sums
 
 _SEED = 20261121
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from railgauge.assets import folder
-from railgauge.errors import FileProblems
-from railgauge.testbed.layout import Layout, free_network, lay_out
-from railgauge.testbed.read import read_testbed
-from railgauge.testbed.relay import arguments
-from railgauge.testbed.schema_file import NAME, schema_file
-from railgauge.testbed.shaping import discipline
-from railgauge.yamlfile import load
+from railgauge.base.assets import folder
+from railgauge.base.errors import FileProblems
+from railgauge.lab.testbed.layout import Layout, free_network, lay_out
+from railgauge.lab.testbed.read import read_testbed
+from railgauge.lab.testbed.relay import arguments
+from railgauge.lab.testbed.schema_file import NAME, schema_file
+from railgauge.lab.testbed.shaping import discipline
+from railgauge.plan.yamlfile import load
 
 NETWORK = "10.77.0.0/16"
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from railgauge.cases import Case
-from railgauge.catalogue import Value, load_catalogue
-from railgauge.schedule import Dispatch, within
-from railgauge.slurm.allocation import deadline
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import Value, load_catalogue
+from railgauge.plan.schedule import Dispatch, within
+from railgauge.schedulers.slurm.allocation import deadline
 
 CATALOGUE = load_catalogue()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.catalogue import load_catalogue
-from railgauge.errors import EngineError
+from railgauge.base.errors import EngineError
+from railgauge.plan.catalogue import load_catalogue
 
 TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"
 CATALOGUE = load_catalogue()

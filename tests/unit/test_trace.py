@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.errors import TraceError
-from railgauge.trace import (
+from railgauge.base.errors import TraceError
+from railgauge.base.trace import (
     MAGIC,
     MAX_BYTES,
     Trace,

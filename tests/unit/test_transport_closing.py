@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from railgauge.transport.closing import close_all
-from railgauge.transport.fake import FakeTransport
+from railgauge.hosts.transport.closing import close_all
+from railgauge.hosts.transport.fake import FakeTransport
 
 
 class Meeting(FakeTransport):

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from railgauge.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.transport.base import Exit, end, run
-from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
+from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.hosts.transport.base import Exit, end, run
+from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
 
 
 def hello(argv: Sequence[str]) -> Program:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.errors import EngineError, EnvironmentFailedError, HostUnreachableError
+from railgauge.base.errors import EngineError, EnvironmentFailedError, HostUnreachableError
+from railgauge.hosts.transport.base import end, run
+from railgauge.hosts.transport.connect import open_transport
+from railgauge.hosts.transport.local import LocalTransport
 from railgauge.plan.model import Host
-from railgauge.transport.base import end, run
-from railgauge.transport.connect import open_transport
-from railgauge.transport.local import LocalTransport
 
 
 @pytest.fixture

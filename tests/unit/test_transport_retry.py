@@ -15,9 +15,9 @@ from paramiko.ssh_exception import (
     SSHException,
 )
 
-from railgauge.errors import HostKeyError, HostUnreachableError
-from railgauge.transport.retry import TRIES, patiently
-from railgauge.transport.sshconnect import may_pass, translated
+from railgauge.base.errors import HostKeyError, HostUnreachableError
+from railgauge.hosts.transport.retry import TRIES, patiently
+from railgauge.hosts.transport.sshconnect import may_pass, translated
 
 
 class Door:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.errors import HostUnreachableError
-from railgauge.transport.sshconfig import resolve
+from railgauge.base.errors import HostUnreachableError
+from railgauge.hosts.transport.sshconfig import resolve
 
 
 @pytest.fixture

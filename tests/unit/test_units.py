@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge import units
+from railgauge.base import units
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from typing import Annotated
 import pytest
 from pydantic import Field
 
-from railgauge.errors import FileProblems
-from railgauge.validation import Scalar, StrictModel, Version, suggest, validate
-from railgauge.yamlfile import loads
+from railgauge.base.errors import FileProblems
+from railgauge.plan.validation import Scalar, StrictModel, Version, suggest, validate
+from railgauge.plan.yamlfile import loads
 
 
 class Part(StrictModel):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.support.watch_samples import log
 
-from railgauge.derived import cpu_load, derive, derived_metrics
+from railgauge.base.derived import cpu_load, derive, derived_metrics
+from railgauge.base.systemlog import SoakLoad, Suspicion
+from railgauge.engine.validity import Part, judge, most_bytes, under_rate
 from railgauge.plan.system_log import Suspect
-from railgauge.systemlog import SoakLoad, Suspicion
-from railgauge.validity import Part, judge, most_bytes, under_rate
 
 NOTHING = Part(None, None, None)
 

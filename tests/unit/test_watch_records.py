@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.watch_samples import NAMES, counters, mark, own_mark, ready, sample
 
-from railgauge.errors import EngineError, EnvironmentFailedError
-from railgauge.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
-from railgauge.watch.lines import parse
-from railgauge.watch.record import Record
-from railgauge.watch.watcher import Watcher, idle
+from railgauge.base.errors import EngineError, EnvironmentFailedError
+from railgauge.engine.watch.lines import parse
+from railgauge.engine.watch.record import Record
+from railgauge.engine.watch.watcher import Watcher, idle
+from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
 
 
 def record(*lines: str, ends: int = 1) -> Record:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.errors import FileProblems
-from railgauge.yamlfile import load, loads
+from railgauge.base.errors import FileProblems
+from railgauge.plan.yamlfile import load, loads
 
 
 def mistakes(text: str) -> list[str]:

@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 import click
 
 from railgauge import __version__
-from railgauge.errors import FileProblems, InterruptedRunError, RailgaugeError
-from railgauge.interrupts import raise_keyboard_interrupt
+from railgauge.base.errors import FileProblems, InterruptedRunError, RailgaugeError
+from railgauge.base.interrupts import raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {
@@ -67,7 +67,7 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from railgauge.validation import suggest
+            from railgauge.plan.validation import suggest
 
             raise click.UsageError(f"no command {args[0]!r}{suggest(args[0], _COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
@@ -133,6 +133,6 @@ def _say(message: str, code: int, error: BaseException | None = None) -> int:
 
 def _shown(message: str) -> str:
     """Return the message; names in it, which may be any, do nothing to a terminal."""
-    from railgauge.report.characters import visible
+    from railgauge.base.characters import visible
 
     return "\n".join(map(visible, message.split("\n")))

@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 import click
 
+from railgauge.base.characters import visible
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
-from railgauge.report.characters import visible
 from railgauge.store import Store
 from railgauge.store.heads import RunHead, run_heads
 from railgauge.store.records import Baseline, RunSummary

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from railgauge.catalogue import load_catalogue
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.written import check_folder, write
-from railgauge.comparison.reading import read
-from railgauge.comparison.select import Selection, select
-from railgauge.comparison.verdict import Verdict, held_against
+from railgauge.compare.reading import read
+from railgauge.compare.select import Selection, select
+from railgauge.compare.verdict import Verdict, held_against
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.markdown import markdown as as_markdown
 from railgauge.report.verdicts.text import verdict_lines

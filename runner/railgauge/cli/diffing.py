@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from railgauge.cases import Value
-from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.base.characters import visible
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
-from railgauge.comparison.facts import Change, HostChanges
-from railgauge.comparison.verdict import few_runs_note
-from railgauge.report.characters import visible
-from railgauge.report.difference import Difference, ParameterChange, difference
+from railgauge.compare.facts import Change, HostChanges
+from railgauge.compare.verdict import few_runs_note
+from railgauge.plan.cases import Value
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.pages.difference import Difference, ParameterChange, difference
 from railgauge.report.verdicts.jsonable import case_data, result_data
 from railgauge.report.verdicts.text import case_lines, result_lines
 from railgauge.report.verdicts.words import Namer, tally

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from railgauge import units
+from railgauge.base import units
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
-from railgauge.doctor.diagnosis import Diagnosis, HostFindings
-from railgauge.doctor.examine import examine
-from railgauge.doctor.patients import read_patients
+from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings
+from railgauge.lab.doctor.examine import examine
+from railgauge.lab.doctor.patients import read_patients
 
 _HEADER = (
     "host",

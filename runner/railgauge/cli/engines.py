@@ -9,10 +9,10 @@ from dataclasses import asdict
 
 import click
 
-from railgauge.catalogue import EngineInfo, ParameterInfo, load_catalogue
+from railgauge.base.errors import InputError
 from railgauge.cli.options import as_json
-from railgauge.errors import InputError
-from railgauge.validation import suggest
+from railgauge.plan.catalogue import EngineInfo, ParameterInfo, load_catalogue
+from railgauge.plan.validation import suggest
 
 
 @click.command()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from railgauge.catalogue import load_catalogue
+from railgauge.base.characters import visible
 from railgauge.cli.options import database
-from railgauge.exporting.export import export
-from railgauge.hpcbench.export import export_hpcbench
-from railgauge.report.characters import visible
+from railgauge.exchange.exporting.export import export
+from railgauge.exchange.hpcbench.export import export_hpcbench
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 
 

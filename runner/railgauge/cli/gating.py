@@ -14,27 +14,27 @@ from typing import Any, NamedTuple
 
 import click
 
-from railgauge.catalogue import Catalogue
+from railgauge.base.errors import EnvironmentFailedError, InputError, InterruptedRunError
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.notifying import command_line, notify
 from railgauge.cli.options import allow_large, as_json, database, hosts, keep_going, margin, wait
 from railgauge.cli.running import unsettled_lines
 from railgauge.cli.written import check_folder, write
-from railgauge.comparison.compare import Comparison, Result, compare
-from railgauge.comparison.confirm import cases_of, confirmed, once_more, suspects
-from railgauge.comparison.reading import CaseName, read
-from railgauge.comparison.select import Selection, select
-from railgauge.comparison.verdict import Verdict, find_reasons, notes_on
-from railgauge.errors import EnvironmentFailedError, InputError, InterruptedRunError
-from railgauge.job import Finished, Request
-from railgauge.pipeline import execute
+from railgauge.compare.compare import Comparison, Result, compare
+from railgauge.compare.confirm import cases_of, confirmed, once_more, suspects
+from railgauge.compare.reading import CaseName, read
+from railgauge.compare.select import Selection, select
+from railgauge.compare.verdict import Verdict, find_reasons, notes_on
+from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import load_plan
-from railgauge.progress import observer_for
 from railgauge.report.verdicts.github import workflow_commands
 from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.junit import junit
 from railgauge.report.verdicts.markdown import markdown
 from railgauge.report.verdicts.text import verdict_lines
+from railgauge.run.job import Finished, Request
+from railgauge.run.pipeline import execute
+from railgauge.run.progress import observer_for
 from railgauge.store import Store
 from railgauge.store.baselines import check_name
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import click
 
-from railgauge.cases import case_name, varying
-from railgauge.catalogue import Catalogue, load_catalogue
-from railgauge.catalogue.headlines import HEADLINES
+from railgauge.base.characters import visible
+from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.written import write
-from railgauge.comparison.history import (
+from railgauge.compare.history import (
     NIGHTS,
     History,
     all_histories,
@@ -24,11 +23,12 @@ from railgauge.comparison.history import (
     newest_first,
     with_beside,
 )
-from railgauge.errors import EnvironmentFailedError, InputError
-from railgauge.report.characters import visible
-from railgauge.report.history.jsonable import history_data
-from railgauge.report.history.text import all_lines, history_lines, not_looked_at
-from railgauge.report.naming import telling
+from railgauge.plan.cases import case_name, varying
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.report.tables.naming import telling
+from railgauge.report.verdicts.history.jsonable import history_data
+from railgauge.report.verdicts.history.text import all_lines, history_lines, not_looked_at
 from railgauge.store import Store
 from railgauge.store.heads import RunHead, run_heads
 from railgauge.store.records import FoundCase
@@ -139,7 +139,7 @@ def _tell_one(
     asked_for = {word.partition("=")[0] for word in text.split()}
     name = case_name(told.case, telling(told.case, catalogue, asked_for), catalogue)
     if out is not None:
-        from railgauge.report.history.plot import draw_history
+        from railgauge.report.verdicts.history.plot import draw_history
 
         files = draw_history(told, f"{told.test}: {name}")
         for file, text in files.items():

@@ -6,16 +6,21 @@ from pathlib import Path
 
 import click
 
-from railgauge.catalogue import load_catalogue
+from railgauge.base.errors import InputError
+from railgauge.base.units import parse_moment
 from railgauge.cli.options import database
-from railgauge.errors import InputError
-from railgauge.exporting.read_back import import_exported
-from railgauge.hpcbench.importing import import_hpcbench
-from railgauge.importing import import_tool
+from railgauge.exchange.exporting.read_back import import_exported
+from railgauge.exchange.hpcbench.importing import import_hpcbench
+from railgauge.exchange.importing import import_tool
+from railgauge.exchange.importing.csv_import import (
+    CsvMapping,
+    import_csv,
+    parse_binding,
+    parse_setting,
+)
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
-from railgauge.store.import_csv import CsvMapping, import_csv, parse_binding, parse_setting
 from railgauge.store.known import tells_time
-from railgauge.units import parse_moment
 
 
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:

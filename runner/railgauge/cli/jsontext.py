@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from railgauge.report.characters import acts
+from railgauge.base.characters import acts
 
 _SPECIAL = re.compile(r"[^\n -~]")
 

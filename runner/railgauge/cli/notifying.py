@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import click
 
-from railgauge.errors import InputError
-from railgauge.report.characters import visible
+from railgauge.base.characters import visible
+from railgauge.base.errors import InputError
 
 # What takes longer hangs: a mail is handed over in a second.
 SECONDS = 60.0

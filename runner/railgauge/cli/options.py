@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from railgauge.slurm.allocation import MARGIN
-from railgauge.units import parse_time
+from railgauge.base.units import parse_time
+from railgauge.schedulers.slurm.allocation import MARGIN
 
 database = click.option(
     "--db",

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import click
 
-from railgauge.analysis import FEWEST
-from railgauge.cases import ExpandedTest, expand
 from railgauge.cli.options import allow_large, as_json, hosts
+from railgauge.plan.cases import ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Test
-from railgauge.schedule import Spanned, estimate, schedule
-from railgauge.stopping import soonest
+from railgauge.plan.schedule import Spanned, estimate, schedule
+from railgauge.run.stopping import soonest
+from railgauge.stats import FEWEST
 
 
 @click.command()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from railgauge.catalogue import load_catalogue
+from railgauge.base.errors import InputError
 from railgauge.cli.options import database
-from railgauge.errors import InputError
-from railgauge.report.casepage.collect import MOST_PAGES
-from railgauge.report.pictures import PICTURES, Pictures
-from railgauge.report.spec import load_spec
-from railgauge.report.write import write_report
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.spec import load_spec
+from railgauge.report.figures.pictures import PICTURES, Pictures
+from railgauge.report.formats.write import write_report
+from railgauge.report.pages.case.collect import MOST_PAGES
 from railgauge.store import Store
 
 

@@ -11,11 +11,11 @@ import click
 
 from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
 from railgauge.cli.tables import default_text
-from railgauge.job import Finished, Request
-from railgauge.pipeline import execute
 from railgauge.plan.replications import share_text
-from railgauge.progress import observer_for
-from railgauge.stopping import Unsettled
+from railgauge.run.job import Finished, Request
+from railgauge.run.pipeline import execute
+from railgauge.run.progress import observer_for
+from railgauge.run.stopping import Unsettled
 
 # `railgauge show` has the others.
 _MOST_NAMED = 20

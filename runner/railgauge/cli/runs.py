@@ -8,15 +8,15 @@ from dataclasses import asdict
 
 import click
 
-from railgauge.cases import Case, case_name, varying
-from railgauge.catalogue import Catalogue, load_catalogue
+from railgauge.base.characters import visible
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
-from railgauge.report.characters import visible
-from railgauge.report.default import default_series
-from railgauge.report.narrowness import never_narrow, why_never
-from railgauge.report.summaries import statistics_of
+from railgauge.plan.cases import Case, case_name, varying
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.tables.default import default_series
+from railgauge.report.tables.narrowness import never_narrow, why_never
+from railgauge.report.tables.summaries import statistics_of
 from railgauge.store import Store
 from railgauge.store.records import Failure, RunSummary, StoredRun, StoredSuspicion
 

@@ -12,18 +12,18 @@ from typing import Any
 import click
 import yaml
 
-from railgauge.cases import expand
+from railgauge.base.errors import InputError, RailgaugeError
 from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
 from railgauge.cli.running import tell
-from railgauge.errors import InputError, RailgaugeError
-from railgauge.job import Request
-from railgauge.pipeline import execute
+from railgauge.plan.cases import expand
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.plan.texts import NODES, moved_to
-from railgauge.progress import observer_for
-from railgauge.slurm.allocation import ask
-from railgauge.slurm.batch import Batch
-from railgauge.slurm.batch import submit as submit_script
+from railgauge.run.job import Request
+from railgauge.run.pipeline import execute
+from railgauge.run.progress import observer_for
+from railgauge.schedulers.slurm.allocation import ask
+from railgauge.schedulers.slurm.batch import Batch
+from railgauge.schedulers.slurm.batch import submit as submit_script
 from railgauge.store import Store
 
 

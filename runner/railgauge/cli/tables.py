@@ -5,13 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from railgauge.catalogue import Catalogue
-from railgauge.report.beside import read_beside
-from railgauge.report.default import default_series, default_spec
-from railgauge.report.pivot import build
-from railgauge.report.render import render_text
-from railgauge.report.statistic import value_of
-from railgauge.report.table import Cell, Heading, Row, Table
+from railgauge.plan.catalogue import Catalogue
+from railgauge.report.formats.render import render_text
+from railgauge.report.tables.beside import read_beside
+from railgauge.report.tables.default import default_series, default_spec
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.statistic import value_of
+from railgauge.report.tables.table import Cell, Heading, Row, Table
 from railgauge.store import Store
 
 # A hundred hosts' matrix has 9,900 rows, which nobody reads in a terminal.

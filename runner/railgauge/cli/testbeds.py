@@ -8,15 +8,15 @@ from typing import Any
 
 import click
 
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.units import format_rate, format_time
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
-from railgauge.errors import EnvironmentFailedError
-from railgauge.testbed.down import down
-from railgauge.testbed.read import read_testbed
-from railgauge.testbed.state import State, find, states
-from railgauge.testbed.status import as_dict
-from railgauge.testbed.up import up
-from railgauge.units import format_rate, format_time
+from railgauge.lab.testbed.down import down
+from railgauge.lab.testbed.read import read_testbed
+from railgauge.lab.testbed.state import State, find, states
+from railgauge.lab.testbed.status import as_dict
+from railgauge.lab.testbed.up import up
 
 
 @click.group("testbed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from railgauge.errors import EnvironmentFailedError, InputError
+from railgauge.base.errors import EnvironmentFailedError, InputError
 
 
 def check_folder(*files: Path | None) -> None:

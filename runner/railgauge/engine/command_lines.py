@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo
-from railgauge.catalogue.external import RANKS
-from railgauge.catalogue.program import Program, expand, fill
-from railgauge.catalogue.written import plain
 from railgauge.engine.mpi_job import Launcher, foreign_job, watch_option
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo
+from railgauge.plan.catalogue.external import RANKS
+from railgauge.plan.catalogue.program import Program, expand, fill
+from railgauge.plan.catalogue.written import plain
 
 # Engines that make something of what their link is known to carry.
 _KNOW_LINK_RATE = ("tcp", "udp")

@@ -15,9 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from railgauge.assets import folder
-from railgauge.errors import BuildError, EngineError, EnvironmentFailedError, HostUnreachableError
-from railgauge.transport.base import Completed, Transport, run
+from railgauge.base.assets import folder
+from railgauge.base.errors import (
+    BuildError,
+    EngineError,
+    EnvironmentFailedError,
+    HostUnreachableError,
+)
+from railgauge.hosts.transport.base import Completed, Transport, run
 
 # What a login shell may say first (a banner, a message of the day) comes before this.
 _MARK = "railgauge-deploy:"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from railgauge.errors import BuildError
-from railgauge.transport.base import Transport, run
+from railgauge.base.errors import BuildError
+from railgauge.hosts.transport.base import Transport, run
 
 _MARK = "railgauge-mpi:"
 _LAST_LINES = 12

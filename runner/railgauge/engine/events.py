@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from railgauge.cases import Value
-from railgauge.errors import EngineError
+from railgauge.base.errors import EngineError
+from railgauge.plan.cases import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Warned:
 class Traced:
     """A piece of a replication's trace, part 0, 1, 2 …, before that replication's own event.
 
-    `data` are at most 48,000 bytes; all parts' together are what `railgauge.trace.decode` reads.
+    `data` are at most 48,000 bytes; all parts' together are what
+    `railgauge.base.trace.decode` reads.
     """
 
     replication: int

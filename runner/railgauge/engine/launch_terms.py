@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.mpi_job import Launcher
 from railgauge.plan.model import Host, Mpi, Plan
-from railgauge.schedule import Dispatch
+from railgauge.plan.schedule import Dispatch
 
 
 def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:

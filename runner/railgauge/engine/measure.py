@@ -12,8 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo
+from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.engine.command_lines import (
     Terms,
     client_argv,
@@ -41,8 +40,9 @@ from railgauge.engine.pair_rows import PairRows
 from railgauge.engine.patience import patience_for
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
-from railgauge.errors import EngineError, HostUnreachableError
-from railgauge.transport.base import Transport, end
+from railgauge.hosts.transport.base import Transport, end
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo
 
 # Starting, connecting and agreeing on settings; generous, since a loaded host is no failure.
 _START_SECONDS = 30.0

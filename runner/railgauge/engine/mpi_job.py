@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo
 from railgauge.engine.deploy_mpi import Mpi
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo
 
 # As root Open MPI wants this said twice; whoever starts railgauge as root meant it. Of the agent,
 # the first name is Open MPI 5's and the second one Open MPI 4's.

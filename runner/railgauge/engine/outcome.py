@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from railgauge.cases import Value
-from railgauge.systemlog import PortLog, Suspicion, SystemLog
+from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
+from railgauge.plan.cases import Value
 
 Status = Literal["ok", "failed", "suspect"]
 
@@ -31,7 +31,7 @@ class Outcome:
     """How one replication ended. `started_at` in seconds since 1970, UTC; metrics in base units.
 
     A failed one has an error code and message and no metrics. A warm-up has number 0. Only an
-    imported one may not know when it started. `trace` is what `railgauge.trace.decode` reads,
+    imported one may not know when it started. `trace` is what `railgauge.base.trace.decode` reads,
     empty when none was asked for. Where the pairs of a group were measured, `pairs` are the metrics
     of each, by client and server, and there are no others. `logs` are of the hosts that measured,
     the client's first, or by rank; `ports` of the equipment between them. A suspect one has been

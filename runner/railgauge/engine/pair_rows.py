@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo
+from railgauge.base.errors import EngineError
 from railgauge.engine.events import PairRow, Replicated
-from railgauge.errors import EngineError
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo
 
 Pairs = Mapping[tuple[str, str], Mapping[str, float]]
 

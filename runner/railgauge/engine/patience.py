@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo
 
 # Beyond a replication's own duration: set-up, results, and what lies in the socket buffers, which
 # takes its time over a slow link (10 MiB at 1 Mbit/s: 84 s).

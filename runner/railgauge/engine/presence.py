@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo
-from railgauge.catalogue.program import fill
+from railgauge.base.errors import EngineError
 from railgauge.engine.mpi_job import Launcher, mpirun_of
-from railgauge.errors import EngineError
-from railgauge.transport.base import Transport, run
+from railgauge.hosts.transport.base import Transport, run
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo
+from railgauge.plan.catalogue.program import fill
 
 _SECONDS = 30.0
 _LONGEST = 200

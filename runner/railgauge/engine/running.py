@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from railgauge.transport.base import Process, end
+from railgauge.hosts.transport.base import Process, end
 
 _LAST_SECONDS = 5.0  # for a program that is done, on a host that is busy
 

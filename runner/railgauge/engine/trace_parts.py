@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from railgauge.cases import Case
-from railgauge.catalogue import EngineInfo
+from railgauge.base.errors import EngineError
+from railgauge.base.trace import MAX_BYTES, decode
 from railgauge.engine.events import Traced
-from railgauge.errors import EngineError
-from railgauge.trace import MAX_BYTES, decode
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import EngineInfo
 
 
 class TraceParts:

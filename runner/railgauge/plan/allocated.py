@@ -10,9 +10,9 @@ from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from railgauge.errors import FileProblems
-from railgauge.slurm.allocation import OUTSIDE, current_job, nodes
-from railgauge.yamlfile import Document, loads
+from railgauge.base.errors import FileProblems
+from railgauge.plan.yamlfile import Document, loads
+from railgauge.schedulers.slurm.allocation import OUTSIDE, current_job, nodes
 
 _ALL = {"slurm": "all"}
 

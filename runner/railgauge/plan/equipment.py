@@ -17,9 +17,9 @@ from pydantic import (
     model_validator,
 )
 
-from railgauge import units
+from railgauge.base import units
 from railgauge.plan.fields import Address, Label
-from railgauge.validation import StrictModel, describe
+from railgauge.plan.validation import StrictModel, describe
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LONGEST_WAIT = 300.0

@@ -15,8 +15,8 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from railgauge import units
-from railgauge.validation import Scalar, describe
+from railgauge.base import units
+from railgauge.plan.validation import Scalar, describe
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HOST_NAME = re.compile(r"(?!.*\.[0-9]+\.?$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})")

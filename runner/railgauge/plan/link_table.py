@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from railgauge import units
+from railgauge.base import units
 from railgauge.plan.equipment import Port
 from railgauge.plan.groups import Groups
 from railgauge.plan.links import Link, WrittenLink

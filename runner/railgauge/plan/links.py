@@ -19,7 +19,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from railgauge.plan.equipment import Port
 from railgauge.plan.fields import Label, Labels, Rate, Time
-from railgauge.validation import StrictModel, suggest
+from railgauge.plan.validation import StrictModel, suggest
 
 ALL = "all"
 # Patterns that are about all hosts if nothing is said; their names alone will do.

@@ -9,17 +9,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from railgauge.catalogue import Catalogue, EngineInfo, load_catalogue
-from railgauge.derived import derived_metrics
-from railgauge.errors import FileProblems, InputError, Problem
+from railgauge.base.derived import derived_metrics
+from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.plan.allocated import Allocated
+from railgauge.plan.catalogue import Catalogue, EngineInfo, load_catalogue
 from railgauge.plan.model import Plan, Test
 from railgauge.plan.places import read_places
 from railgauge.plan.replications import judged_metrics
 from railgauge.plan.space import Place, Space, SpaceReader
 from railgauge.plan.topology import Topology, read_topology
-from railgauge.validation import Mistake, attempt, suggest
-from railgauge.yamlfile import Document, load, loads, why_unreadable
+from railgauge.plan.validation import Mistake, attempt, suggest
+from railgauge.plan.yamlfile import Document, load, loads, why_unreadable
 
 
 @dataclass(frozen=True, slots=True)

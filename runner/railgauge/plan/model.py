@@ -24,7 +24,7 @@ from railgauge.plan.links import LinkEntry
 from railgauge.plan.peaks import Peaks
 from railgauge.plan.replications import OrNumber, Replications, Shares, Time
 from railgauge.plan.system_log import OrOff, SystemLogging
-from railgauge.validation import Scalar, StrictModel, Version
+from railgauge.plan.validation import Scalar, StrictModel, Version
 
 
 class Host(StrictModel):

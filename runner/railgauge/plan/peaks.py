@@ -7,9 +7,9 @@ from typing import Any, ClassVar, get_args
 from pydantic import ConfigDict, model_validator
 from pydantic.config import JsonDict
 
-from railgauge import units
+from railgauge.base import units
 from railgauge.plan.fields import Label
-from railgauge.validation import StrictModel, describe
+from railgauge.plan.validation import StrictModel, describe
 
 
 def _text_or_mapping(schema: JsonDict) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 from typing import Any
 
-from railgauge.catalogue import EngineInfo, Value
+from railgauge.plan.catalogue import EngineInfo, Value
 from railgauge.plan.model import Test
 from railgauge.plan.space import Group, Place
 from railgauge.plan.topology import Topology, unknown

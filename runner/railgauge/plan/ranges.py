@@ -11,8 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from railgauge.catalogue import ParameterInfo, Value
-from railgauge.validation import suggest
+from railgauge.plan.catalogue import ParameterInfo, Value
+from railgauge.plan.validation import suggest
 
 MAX_VALUES = 100_000
 _KEYS = ("from", "to", "step", "factor")

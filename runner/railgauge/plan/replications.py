@@ -20,10 +20,10 @@ from pydantic import (
     model_validator,
 )
 
-from railgauge import units
-from railgauge.catalogue import EngineInfo, Value
-from railgauge.catalogue.headlines import HEADLINES
-from railgauge.validation import StrictModel, describe
+from railgauge.base import units
+from railgauge.plan.catalogue import EngineInfo, Value
+from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.validation import StrictModel, describe
 
 MOST = 1_000_000
 # Fewer values have no 95 % interval: of a median by order statistics, of a mean by their spread.

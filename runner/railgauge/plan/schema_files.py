@@ -9,9 +9,9 @@ import json
 import sys
 from pathlib import Path
 
-from railgauge.catalogue.external_model import ExternalEngine
+from railgauge.plan.catalogue.external_model import ExternalEngine
 from railgauge.plan.model import HostsFile, Plan
-from railgauge.validation import StrictModel
+from railgauge.plan.validation import StrictModel
 
 _MODELS: dict[str, tuple[type[StrictModel], str]] = {
     "plan.schema.json": (Plan, "railgauge plan"),

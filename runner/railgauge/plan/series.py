@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from railgauge.catalogue import EngineInfo, Series, Value
+from railgauge.plan.catalogue import EngineInfo, Series, Value
 
 Row = Mapping[str, Value]
 Axis = tuple[Row, ...]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from railgauge.errors import Problem
+from railgauge.base.errors import Problem
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.links import WrittenLink
-from railgauge.validation import suggest
-from railgauge.yamlfile import Document
+from railgauge.plan.validation import suggest
+from railgauge.plan.yamlfile import Document
 
 # Of more names than these nobody waits for the nearest.
 _COMPARED = 20_000

@@ -13,13 +13,13 @@ from itertools import islice
 from math import prod
 from typing import Any
 
-from railgauge.catalogue import SOAK, EngineInfo, ParameterInfo, Series, Value
-from railgauge.errors import Problem
+from railgauge.base.errors import Problem
+from railgauge.plan.catalogue import SOAK, EngineInfo, ParameterInfo, Series, Value
 from railgauge.plan.model import Test
 from railgauge.plan.ranges import MAX_VALUES, read_range
 from railgauge.plan.series import Row, expand_series, joint_size, series_named
-from railgauge.validation import suggest
-from railgauge.yamlfile import Document
+from railgauge.plan.validation import suggest
+from railgauge.plan.yamlfile import Document
 
 PLACES = -1
 _PLACE_NAME = ParameterInfo("", "text")

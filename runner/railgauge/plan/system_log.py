@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from railgauge import units
-from railgauge.validation import StrictModel, describe
+from railgauge.base import units
+from railgauge.plan.validation import StrictModel, describe
 
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
 _SHORTEST, _LONGEST = 0.01, 3600.0

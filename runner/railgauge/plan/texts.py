@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from railgauge.plan.load import LoadedPlan
-from railgauge.yamlfile import load
+from railgauge.plan.yamlfile import load
 
 NODES = "slurm nodes"
 HOSTS = "--hosts"

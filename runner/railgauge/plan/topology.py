@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from railgauge.errors import FileProblems, Problem
+from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.groups import Groups
@@ -15,8 +15,8 @@ from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
 from railgauge.plan.model import Host, HostsFile, Mpi, Plan
 from railgauge.plan.sources import Source, unknown
-from railgauge.validation import validate
-from railgauge.yamlfile import Document, load, why_unreadable
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import Document, load, why_unreadable
 
 __all__ = ["Topology", "read_hosts_file", "read_topology", "unknown"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from railgauge.report.axes import Placed, axis_value
-from railgauge.report.model import TableSpec
+from railgauge.report.definition.model import TableSpec
+from railgauge.report.tables.axes import Placed, axis_value
 
 PARAMETERS = "parameters"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, delete, insert, select
 
-from railgauge.errors import InputError
+from railgauge.base.errors import InputError
 from railgauge.store.models import BaselineRow, BaselineRun, Run
 from railgauge.store.read import find_run
 from railgauge.store.records import Baseline

@@ -14,7 +14,7 @@ from typing import TextIO
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.store.explain import FULL, NOT_WRITABLE
 
 # The first half of PostgreSQL's key, any constant; the second is the run's id.

@@ -12,7 +12,7 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
-from railgauge.errors import InputError, StoreError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.store.explain import BUSY_SECONDS, NOT_WRITABLE
 
 # How long a server may take to answer, in seconds.

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Table, event, func, insert, select, update
 from sqlalchemy.engine import ExceptionContext
 
-from railgauge.errors import InputError
+from railgauge.base.errors import InputError
 from railgauge.store.baselines import store_baseline, stored_baselines, take_turns
 from railgauge.store.copy_logs import LogCopier
 from railgauge.store.copy_replications import ReplicationCopier, spans

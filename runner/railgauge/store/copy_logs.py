@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, select
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
 from railgauge.store.copy_tables import (
     TABLES,
     Translator,

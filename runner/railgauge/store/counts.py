@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import case, func, select
 
-from railgauge.cases import Value
+from railgauge.plan.cases import Value
 from railgauge.store.models import HostFact, LaunchRow, Replication, RunCase
 from railgauge.store.read import find_run
 from railgauge.store.store import Store

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Float, Integer, Table, Text
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
 from railgauge.store.explain import DAMAGED
 from railgauge.store.log_models import LOG
 from railgauge.store.models import (

@@ -9,7 +9,7 @@ from typing import Self
 
 from sqlalchemy import Connection, Engine
 
-from railgauge.errors import RailgaugeError
+from railgauge.base.errors import RailgaugeError
 from railgauge.store import read
 from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.connect import connect

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
 
 # How long a writer waits for another one, in seconds: longer than a backup or an export takes.
 BUSY_SECONDS = 60

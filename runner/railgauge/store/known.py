@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import select
 
-from railgauge.cases import Case
+from railgauge.plan.cases import Case
 from railgauge.store.log_models import LOG, PORT_LOG
 from railgauge.store.models import BenchCase, LaunchRow, Metric, Replication, RunCase, RunMetric
 from railgauge.store.read import CASE_COLUMNS, fetch, make_cases

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Select, Table, case, select
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
+from railgauge.base.systemlog import Phase, SoakLoad, SystemLog, TimeSeries
 from railgauge.store import log_models as tables
 from railgauge.store.log_rows import counters
 from railgauge.store.log_series import PackedSeries, unpack_numbers, unpack_series
@@ -17,7 +18,6 @@ from railgauge.store.models import BenchCase, Replication, RunCase
 from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import StoredLog
 from railgauge.store.write import chunks
-from railgauge.systemlog import Phase, SoakLoad, SystemLog, TimeSeries
 
 _LOG = tables.LOG.c
 _HEAD = (

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
+from railgauge.base.systemlog import SoakLoad, SystemLog
 from railgauge.store import log_models as tables
 from railgauge.store.log_columns import (
     CPU,
@@ -26,7 +27,6 @@ from railgauge.store.log_columns import (
 )
 from railgauge.store.log_series import PackedSeries, pack_series
 from railgauge.store.write import iso, plain_text
-from railgauge.systemlog import SoakLoad, SystemLog
 
 # PostgreSQL's indexes hold no long texts, and no kernel has such names.
 LONGEST_NAME = 300

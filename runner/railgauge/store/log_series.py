@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
+from railgauge.base.systemlog import TimeSeries
 from railgauge.store.write import plain_text
-from railgauge.systemlog import TimeSeries
 
 # 2 GB: a day of 300 counters, every second, is a tenth of it. What is larger, is damage.
 _MOST_WORDS = 2**28

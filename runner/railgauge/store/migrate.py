@@ -13,8 +13,8 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy.exc import OperationalError
 
-from railgauge.assets import folder
-from railgauge.errors import InputError, StoreError
+from railgauge.base.assets import folder
+from railgauge.base.errors import InputError, StoreError
 
 VERSION_TABLE = "railgauge_schema"
 NEWEST = "database.sql"

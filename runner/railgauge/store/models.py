@@ -265,7 +265,7 @@ class Measurement(Base):
 
 
 class TraceRow(Base):
-    """A replication's per-packet trace: `data` is what `railgauge.trace.unpack` reads."""
+    """A replication's per-packet trace: `data` is what `railgauge.base.trace.unpack` reads."""
 
     __tablename__ = "trace"
     __table_args__ = (

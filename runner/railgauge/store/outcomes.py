@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, func, insert, select
 
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
 from railgauge.store.models import LaunchRow, Measurement, Replication
 from railgauge.store.records import Launch, Outcome
 from railgauge.store.write import OpenRun, chunks, iso, json_text, plain_text

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, insert, select
 
-from railgauge.errors import StoreError
-from railgauge.peaks import LINK_RATE
+from railgauge.base.errors import StoreError
+from railgauge.hosts.peaks import LINK_RATE
 from railgauge.store.models import PeakRow
 from railgauge.store.records import Peak
 from railgauge.store.write import chunks, now, plain_text

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, selec
 from sqlalchemy import case as either
 from sqlalchemy.orm import InstrumentedAttribute
 
-from railgauge.cases import Case
-from railgauge.errors import InputError
+from railgauge.base.errors import InputError
+from railgauge.plan.cases import Case
 from railgauge.plan.texts import ONLY
 from railgauge.store.models import (
     BenchCase,

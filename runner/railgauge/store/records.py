@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge import __version__
-from railgauge.cases import Case
+from railgauge.base.errors import InputError
+from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.engine.outcome import Launch, Outcome, Status
-from railgauge.errors import InputError
-from railgauge.peaks import Peak
-from railgauge.systemlog import PortLog, Suspicion, SystemLog
+from railgauge.hosts.peaks import Peak
+from railgauge.plan.cases import Case
 
 __all__ = [
     "Baseline",

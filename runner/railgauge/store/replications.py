@@ -9,8 +9,8 @@ from typing import cast
 
 from sqlalchemy import ColumnElement, Connection, exists, func, select
 
-from railgauge.cases import Value
 from railgauge.engine.outcome import Status
+from railgauge.plan.cases import Value
 from railgauge.store.log_models import LOG
 from railgauge.store.models import (
     BenchCase,

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, func, select
 
-from railgauge.cases import Case
-from railgauge.collector import collector_off
+from railgauge.base.collector import collector_off
+from railgauge.plan.cases import Case
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
 from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import Series

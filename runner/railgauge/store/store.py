@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine
 
+from railgauge.base.trace import Trace
 from railgauge.store import (
     baselines,
     extras,
@@ -51,7 +52,6 @@ from railgauge.store.records import (
     imported_at,
 )
 from railgauge.store.replications import StoredReplication
-from railgauge.trace import Trace
 
 
 class Store(Database):

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, insert, select
 
-from railgauge.errors import InputError, StoreError, TraceError
+from railgauge.base.errors import InputError, StoreError, TraceError
+from railgauge.base.trace import Trace, decode, loss_runs, pack, unpack
 from railgauge.store.models import BenchCase, LossRun, RunCase, TraceRow
 from railgauge.store.read import CASE_COLUMNS, find_run, make_cases
 from railgauge.store.records import Outcome, StoredTrace
-from railgauge.trace import Trace, decode, loss_runs, pack, unpack
 
 # Loss runs inserted at once: a stream that lost every other datagram has millions.
 _ROWS = 20_000

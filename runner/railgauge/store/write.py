@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Float, Integer, Table, bindparam, insert, select, text, update
 
-from railgauge.cases import Value
-from railgauge.errors import StoreError
+from railgauge.base.errors import StoreError
+from railgauge.plan.cases import Value
 from railgauge.store.models import (
     BenchCase,
     HostFact,

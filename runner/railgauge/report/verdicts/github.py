@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railgauge.catalogue import Catalogue
-from railgauge.comparison.verdict import Verdict
-from railgauge.report.characters import visible
+from railgauge.base.characters import visible
+from railgauge.compare.verdict import Verdict
+from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.words import Namer, headline, reason_lines, sentence
 
 # GitHub shows so many of each kind for a step; the last one says how many more there are.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from railgauge.comparison.compare import Result, Sample
-from railgauge.comparison.facts import HostChanges
-from railgauge.comparison.verdict import Reasons, Verdict
+from railgauge.compare.compare import Result, Sample
+from railgauge.compare.facts import HostChanges
+from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.store.records import PlannedCase
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from railgauge.catalogue import Catalogue
-from railgauge.comparison.compare import Result
-from railgauge.comparison.verdict import Verdict
-from railgauge.report.characters import visible
+from railgauge.base.characters import visible
+from railgauge.compare.compare import Result
+from railgauge.compare.verdict import Verdict
+from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.words import Namer, headline, reason_lines, sentence
 
 _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}

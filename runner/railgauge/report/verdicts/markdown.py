@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from railgauge.analysis.digits import ratio_text
-from railgauge.catalogue import Catalogue
-from railgauge.comparison.compare import Result
-from railgauge.comparison.verdict import Verdict
-from railgauge.report.characters import visible
+from railgauge.base.characters import visible
+from railgauge.compare.compare import Result
+from railgauge.compare.verdict import Verdict
+from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.words import (
     Namer,
     count,
@@ -21,6 +20,7 @@ from railgauge.report.verdicts.words import (
     tally,
     unknown,
 )
+from railgauge.stats.digits import ratio_text
 
 _HEADER = ("case", "metric", "before", "after", "ratio", "95 % interval", "q", "n", "verdict")
 # What would act within a line, or at its beginning: CommonMark 0.31; GitHub's tables, formulae,

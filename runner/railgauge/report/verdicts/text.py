@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from railgauge.analysis.digits import ratio_text
-from railgauge.catalogue import Catalogue
-from railgauge.comparison.compare import Comparison, Result
-from railgauge.comparison.verdict import Verdict
-from railgauge.report.characters import left, right, visible, width
+from railgauge.base.characters import left, right, visible, width
+from railgauge.compare.compare import Comparison, Result
+from railgauge.compare.verdict import Verdict
+from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.words import (
     Namer,
     count,
@@ -21,6 +20,7 @@ from railgauge.report.verdicts.words import (
     tally,
     unknown,
 )
+from railgauge.stats.digits import ratio_text
 
 _HEADER = (
     *("test", "case", "metric", "before", "n", "after", "n"),

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from railgauge.analysis.digits import ratio_text
-from railgauge.cases import Case, case_name, varying
-from railgauge.catalogue import Catalogue
-from railgauge.comparison.compare import Comparison, Result, Sample
-from railgauge.comparison.counters import CounterChange
-from railgauge.comparison.facts import HostChanges
-from railgauge.comparison.verdict import Reasons, Verdict
-from railgauge.report.characters import visible
-from railgauge.report.number import best_unit, scale, shown
+from railgauge.base.characters import visible
+from railgauge.base.number import best_unit, scale, shown
+from railgauge.compare.compare import Comparison, Result, Sample
+from railgauge.compare.counters import CounterChange
+from railgauge.compare.facts import HostChanges
+from railgauge.compare.verdict import Reasons, Verdict
+from railgauge.plan.cases import Case, case_name, varying
+from railgauge.plan.catalogue import Catalogue
+from railgauge.stats.digits import ratio_text
 from railgauge.store.records import PlannedCase
 
 # A fact that is longer is a list, of which nobody reads the rest in a sentence.

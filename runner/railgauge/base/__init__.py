@@ -1,0 +1,1 @@
+"""What everything may use: errors, units, numbers, characters, clocks, small tools."""

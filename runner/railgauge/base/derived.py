@@ -1,0 +1,62 @@
+"""Metrics that come from the system logs, stored beside those that an engine reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from railgauge.base.systemlog import SystemLog
+
+# What /proc/stat tells apart; guests' time is part of the user's (proc_stat(5)).
+CPU_KINDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_SIDES = ("client", "server")
+_LOGGED = {"cpu_load": ("", "lower")}
+_SOAKED = {"cpu_load_soak": ("", "lower")}
+_RECEIVED = {"cpu_per_gigabyte": ("s", "lower")}
+RECEIVED_BYTES = ("received_bytes", "reverse_received_bytes")
+
+
+def derived_metrics(
+    *, two_sided: bool, soak: bool, receives: bool = True
+) -> dict[str, tuple[str, str]]:
+    """Return name -> (unit, what is better) of all that `derive` may give.
+
+    Nothing costs CPU time for each gigabyte received where the engine `receives` none, or doesn't
+    say how much.
+    """
+    kinds = _LOGGED | (_SOAKED if soak else {}) | (_RECEIVED if soak and receives else {})
+    sides = _SIDES if two_sided else _SIDES[:1]
+    return {f"{side}_{name}": info for side in sides for name, info in kinds.items()}
+
+
+def derive(metrics: Mapping[str, float], logs: Mapping[str, SystemLog]) -> dict[str, float]:
+    """Return what the logs of the `client` and the `server`, as far as known, say beside `metrics`.
+
+    `cpu_load` is the share of all CPUs that was busy, by /proc/stat; `cpu_load_soak` the same by
+    what soakers lost; `cpu_per_gigabyte` CPU seconds by soakers for 10^9 bytes received.
+    """
+    received = sum(metrics.get(name, 0) for name in RECEIVED_BYTES)
+    return {
+        f"{side}_{name}": value
+        for side, log in logs.items()
+        for name, value in _of_host(log, received)
+    }
+
+
+def _of_host(log: SystemLog, received: float) -> Iterator[tuple[str, float]]:
+    load = cpu_load(log)
+    if load is not None:
+        yield "cpu_load", load
+    if log.soak:
+        taken = sum(each.load for each in log.soak)
+        yield "cpu_load_soak", taken / len(log.soak)
+        if received:
+            yield "cpu_per_gigabyte", taken * log.elapsed / (received / 1e9)
+
+
+def cpu_load(log: SystemLog) -> float | None:
+    """Return the share of its CPUs' time that was busy, 0 to 1; None if no tick was counted."""
+    ticks = {kind: log.counts.get(f"cpu/all/{kind}", 0) for kind in CPU_KINDS}
+    # Soakers are nice, and stand for what would have been idle.
+    idle = ticks["idle"] + ticks["iowait"] + (ticks["nice"] if log.soak else 0)
+    every = sum(ticks.values())
+    return 1 - idle / every if every else None

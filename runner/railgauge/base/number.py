@@ -1,0 +1,118 @@
+"""How a stored value becomes the digits a reader sees: exact decimal arithmetic, display units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
+
+from railgauge.base.units import DISPLAY
+
+NOT_DEFINED = "n/a"
+# Wide enough for every double; the default's 28 digits refuse to round 1e30 to two decimals.
+_WIDE = Context(prec=400)
+# What is further than this from a tie, in the last digit shown, rounds the same in binary, where
+# numbers below so many last digits are less than 1e-6 of one off.
+_FROM_TIE, _EXACT_BELOW, _MOST_DIGITS = 1e-5, 1e9, 20
+
+# The units that a table picks from by itself, smallest first.
+_LADDERS: dict[str, tuple[str, ...]] = {
+    "bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"),
+    "s": ("ns", "µs", "ms", "s"),
+    "B": ("B", "KiB", "MiB", "GiB"),
+    "op/s": ("op/s", "kop/s", "Mop/s", "Gop/s", "Top/s"),
+    "B/s": ("B/s", "kB/s", "MB/s", "GB/s"),
+    "Hz": ("Hz", "kHz", "MHz", "GHz"),
+}
+
+
+@lru_cache
+def scale(unit: str, base: str) -> Decimal | None:
+    """Return how many `base` units one display `unit` is; None if it can't show that base unit."""
+    known = DISPLAY.get(unit)
+    if known is not None and known[0] == (base or "1"):
+        return _decimal(known[1])
+    return Decimal(1) if unit == base else None
+
+
+def fitting_units(base: str) -> list[str]:
+    """Return the names of the units in which values of the base unit `base` can be shown."""
+    return [unit for unit, (of, _) in DISPLAY.items() if of == (base or "1")] or [base]
+
+
+def shown(value: float | None, per_unit: Decimal, digits: int) -> str:
+    """Return `value` (base unit) in units of `per_unit` base units, with `digits` decimals.
+
+    The rounded number is the shortest decimal that stands for the stored double, not its binary
+    expansion: 165.115 is a tie, and ties go to the even digit (IEEE 754, ISO 80000-1).
+    """
+    if value is None or not math.isfinite(value):
+        return NOT_DEFINED
+    size = value / _float(per_unit)
+    last = abs(size) * 10.0**digits if digits <= _MOST_DIGITS else 0.0
+    if 1 <= last < _EXACT_BELOW and abs(last % 1 - 0.5) > _FROM_TIE:
+        return f"{size:.{digits}f}"
+    exact = _WIDE.divide(_decimal(value), per_unit) if per_unit != 1 else _decimal(value)
+    rounded = exact.quantize(_quantum(digits), ROUND_HALF_EVEN, _WIDE)
+    return f"{rounded if rounded else abs(rounded):f}"
+
+
+def at_most(value: float, per_unit: float, digits: int) -> str:
+    """Return a bound that `value` doesn't exceed, in `per_unit`s, with `digits` decimals."""
+    ratio = _WIDE.divide(_decimal(value), _decimal(per_unit))
+    return f"{ratio.quantize(_quantum(digits), ROUND_CEILING, _WIDE):f}"
+
+
+def best_unit(base: str, values: Iterable[float]) -> str:
+    """Return the display unit in which the middle one of `values` (base unit) is at least 1."""
+    if base not in _LADDERS:
+        return base
+    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
+    return _fitting(base, sizes[len(sizes) // 2]) if sizes else base
+
+
+def in_best_unit(value: float, base: str) -> str:
+    """Return `value` (of `base` unit) with four significant digits, in the unit that suits it."""
+    size = abs(value)
+    unit = _fitting(base, size) if size and math.isfinite(size) else base
+    per_unit = scale(unit, base)
+    assert per_unit is not None  # the unit was chosen for that base
+    size /= _float(per_unit)
+    digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
+    text = shown(value, per_unit, digits)
+    return f"{text} {unit}" if unit not in ("", "1") else text
+
+
+@lru_cache
+def _ladder(base: str) -> tuple[tuple[float, str], ...]:
+    """Return the units that values of `base` are shown in: how much one is, and its name."""
+    return (
+        tuple((DISPLAY[unit][1], unit) for unit in _LADDERS[base])
+        if base in _LADDERS
+        else ((0.0, base),)
+    )
+
+
+def _fitting(base: str, size: float) -> str:
+    ladder = _ladder(base)
+    found = ladder[0][1]
+    for least, unit in ladder:
+        if size < least:
+            break
+        found = unit
+    return found
+
+
+def _decimal(value: float) -> Decimal:
+    return Decimal(repr(float(value)))
+
+
+@lru_cache
+def _float(exact: Decimal) -> float:
+    return float(exact)
+
+
+@lru_cache
+def _quantum(digits: int) -> Decimal:
+    return Decimal(1).scaleb(-digits)

@@ -1,0 +1,268 @@
+"""Per-packet traces: each arrival's number and times, from the engines' bytes to arrays and back.
+
+docs/trace.md gives the format, `RGT1`. Bytes come from another machine or a file: whatever is wrong
+with them is a TraceError, and what they make us allocate is bounded by their length.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.errors import TraceError
+
+MAGIC = b"RGT1"
+MAX_RECORDED = 10_000_000
+_VARINT_BYTES = 10
+_HEADER_NUMBERS = 6
+MAX_BYTES = len(MAGIC) + _VARINT_BYTES * (_HEADER_NUMBERS + 3 * MAX_RECORDED)
+# Counts and times have to fit the signed 64 bits of arrays and databases.
+_LARGEST = 2**63 - 1
+# Times relative to the first, in ns: 36 years, so that no difference of two differences overflows.
+_FARTHEST = 2**60
+# Bytes decoded at once: what is in between stays in the processor's cache.
+_CHUNK = 1 << 18
+# Of RFC 3550's sum the terms before the last 1024 weigh less than 10^-28 together.
+_JITTER_TERMS = 1024
+
+_CLOCKS: tuple[Literal["monotonic"], Literal["realtime"]] = ("monotonic", "realtime")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """The first n arrivals of a replication, in order of arrival, duplicates included.
+
+    `sequence` int64 (n,): numbers from 0, below `sent`. `received` and `sent_at` int64 (n,): ns
+    since the first arrival's own; negative where a datagram overtook it or a stamp is out of order.
+    `first_received` and `first_sent`: ns, each by its end's clock; 0 without arrivals. `clock` is
+    the receiver's: CLOCK_MONOTONIC_RAW read by it, or CLOCK_REALTIME as its kernel stamped.
+    `sent` datagrams left the sender, `arrived` reached the receiver in all, at least n.
+    """
+
+    clock: Literal["monotonic", "realtime"]
+    sent: int
+    arrived: int
+    sequence: NDArray[np.int64]
+    received: NDArray[np.int64]
+    sent_at: NDArray[np.int64]
+    first_received: int
+    first_sent: int
+
+
+def decode(data: bytes) -> Trace:
+    """Return the trace in `data`, version RGT1; TraceError when it isn't exactly one."""
+    if not data.startswith(MAGIC):
+        raise _broken(f"it begins with {data[:4]!r} and not with {MAGIC!r}")
+    if len(data) > MAX_BYTES:
+        raise _broken(f"its {len(data)} bytes are more than the largest has")
+    header, start = _header(data)
+    clock, sent, arrived, recorded, first_received, first_sent = header
+    if clock >= len(_CLOCKS):
+        raise _broken(f"it names an unknown clock, {clock}")
+    if recorded > min(arrived, MAX_RECORDED):
+        raise _broken(f"it records {recorded} of {arrived} arrivals, {MAX_RECORDED} at most")
+    if not recorded and (first_received or first_sent):
+        raise _broken("it has a first time without an arrival")
+    columns = _numbers(data, start, 3 * recorded).reshape(recorded, 3)
+    return Trace(
+        clock=_CLOCKS[clock],
+        sent=sent,
+        arrived=arrived,
+        sequence=_sequence(_signed(columns[:, 0]), sent),
+        received=_times(_signed(columns[:, 1])),
+        sent_at=_times(_signed(columns[:, 2])),
+        first_received=first_received,
+        first_sent=first_sent,
+    )
+
+
+def encode(trace: Trace) -> bytes:
+    """Return the bytes that `decode` makes `trace` of; the trace has to be a consistent one."""
+    header = (
+        _CLOCKS.index(trace.clock),
+        trace.sent,
+        trace.arrived,
+        len(trace.sequence),
+        trace.first_received,
+        trace.first_sent,
+    )
+    columns = np.empty((len(trace.sequence), 3), np.int64)
+    columns[:, 0] = np.diff(trace.sequence, prepend=-1) - 1
+    columns[:, 1] = np.diff(trace.received, prepend=0)
+    columns[:, 2] = np.diff(trace.sent_at, prepend=0)
+    steps = columns.reshape(-1)
+    zigzag = ((steps << 1) ^ (steps >> 63)).view(np.uint64)
+    return MAGIC + _varints(np.array(header, np.uint64)) + _varints(zigzag)
+
+
+def pack(data: bytes) -> bytes:
+    """Return a trace's bytes as the store keeps them: compressed by zlib."""
+    # Level 1: as small as the default, within 1 %, and twice as fast (5 million arrivals: 0.6 s).
+    return zlib.compress(data, 1)
+
+
+def unpack(blob: bytes) -> Trace:
+    """Return the trace that the store keeps as `blob`; TraceError when it holds none."""
+    inflater = zlib.decompressobj()
+    try:
+        data = inflater.decompress(blob, MAX_BYTES + 1)
+    except zlib.error as error:
+        raise _broken(f"it cannot be decompressed: {error}") from error
+    if len(data) <= MAX_BYTES and not inflater.eof:
+        raise _broken("its compressed form is cut off")
+    if inflater.unused_data:
+        raise _broken("more bytes follow its compressed form")
+    return decode(data)
+
+
+def loss_runs(trace: Trace) -> NDArray[np.int64]:
+    """Return each stretch of numbers that never arrived: rows of (number before it, length).
+
+    int64 (k, 2), ascending; the number before is −1 for a loss from the very start. When not all
+    arrivals are recorded, nothing is known above the highest recorded number and nothing is said.
+    """
+    complete = len(trace.sequence) == trace.arrived
+    # Nearly sorted, which the stable sort makes use of.
+    known = np.sort(trace.sequence, kind="stable")
+    ends = np.array([trace.sent] if complete else [], np.int64)
+    bounds = np.concatenate((np.array([-1], np.int64), known, ends))
+    lost = np.diff(bounds) - 1
+    runs = np.flatnonzero(lost > 0)
+    return np.stack((bounds[runs], lost[runs]), axis=1)
+
+
+def jitter(trace: Trace) -> float:
+    """Return RFC 3550's interarrival jitter (section 6.4.1) after the last arrival, in seconds.
+
+    J += (|D| − J) / 16 from J = 0, with D the change in transit time between one arrival and the
+    next; the clocks' offset cancels out. NaN with fewer than two arrivals.
+    """
+    transit = (trace.received - trace.sent_at)[-_JITTER_TERMS - 1 :]
+    if len(transit) < 2:
+        return float("nan")
+    changes = np.abs(np.diff(transit)).astype(np.float64)
+    weights = (15 / 16) ** np.arange(len(changes))[::-1] / 16
+    return float(changes @ weights) * 1e-9
+
+
+def interarrival(trace: Trace) -> NDArray[np.int64]:
+    """Return the ns from each arrival to the next, int64 (n − 1,); negative for stamps in disorder.
+
+    Empty with fewer than two arrivals.
+    """
+    return np.diff(trace.received)
+
+
+def _broken(why: str) -> TraceError:
+    return TraceError(
+        f"a trace cannot be read: {why}. Does the engine that wrote it belong to another version "
+        "of railgauge, or is the database damaged?"
+    )
+
+
+def _header(data: bytes) -> tuple[list[int], int]:
+    """Return the numbers before the arrivals, and where the arrivals start."""
+    numbers, position = [], len(MAGIC)
+    for _ in range(_HEADER_NUMBERS):
+        end = position
+        while data[end : end + 1] >= b"\x80" and end - position < _VARINT_BYTES:
+            end += 1
+        if end >= len(data):
+            raise _cut_off()
+        groups = data[position : end + 1]
+        number = sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(groups))
+        if len(groups) > _VARINT_BYTES or number > _LARGEST:
+            raise _broken(f"the number at byte {position} is too large")
+        numbers.append(number)
+        position = end + 1
+    return numbers, position
+
+
+def _numbers(data: bytes, start: int, count: int) -> NDArray[np.uint64]:
+    """Return exactly `count` varints, which fill `data` from `start` to its end."""
+    if len(data) - start < count:
+        raise _cut_off()
+    raw = np.frombuffer(data, np.uint8, offset=start) if count else np.empty(0, np.uint8)
+    values = np.empty(count, np.uint64)
+    found = position = 0
+    while found < count:
+        piece = raw[position : position + _CHUNK]
+        ends = np.flatnonzero(piece < 0x80)[: count - found]
+        if not len(ends):
+            raise _cut_off()
+        values[found : found + len(ends)] = _decoded(piece, ends, start + position)
+        found += len(ends)
+        position += int(ends[-1]) + 1
+    if start + position < len(data):
+        raise _broken(f"{len(data) - start - position} bytes follow its end")
+    return values
+
+
+def _decoded(piece: NDArray[np.uint8], ends: NDArray[np.intp], offset: int) -> NDArray[np.uint64]:
+    """Return the varints whose last bytes are at `ends`; `offset` is the piece's, for messages."""
+    starts = np.concatenate((np.zeros(1, np.intp), ends[:-1] + 1))
+    lengths = ends - starts + 1
+    longest = int(lengths.max())
+    values = (piece[starts] & 0x7F).astype(np.uint64)
+    for place in range(1, min(longest, _VARINT_BYTES)):
+        longer = np.flatnonzero(lengths > place)
+        groups = (piece[starts[longer] + place] & 0x7F).astype(np.uint64)
+        if place == _VARINT_BYTES - 1 and (groups > 1).any():
+            longest = _VARINT_BYTES + 1
+        values[longer] |= groups << np.uint64(7 * place)
+    if longest > _VARINT_BYTES:
+        where = offset + int(starts[int(lengths.argmax())])
+        raise _broken(f"the number at byte {where} does not fit 64 bits")
+    return values
+
+
+def _cut_off() -> TraceError:
+    return _broken("it is cut off")
+
+
+def _varints(values: NDArray[np.uint64]) -> bytes:
+    lengths = np.ones(len(values), np.intp)
+    for place in range(1, _VARINT_BYTES):
+        lengths += values >= np.uint64(1 << (7 * place))
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    raw = np.empty(int(lengths.sum()), np.uint8)
+    for place in range(int(lengths.max(initial=0))):
+        longer = np.flatnonzero(lengths > place)
+        groups = (values[longer] >> np.uint64(7 * place)).astype(np.uint8) & 0x7F
+        raw[starts[longer] + place] = groups | 0x80
+    raw[ends - 1] &= 0x7F
+    return raw.tobytes()
+
+
+def _signed(values: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Undo zigzag."""
+    one = np.uint64(1)
+    return (values >> one).view(np.int64) ^ -(values & one).view(np.int64)
+
+
+def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:
+    """Return the numbers that `steps` lead to, each from the one expected next."""
+    # A sum that wrapped can't be in range: two numbers in range are less than 2^63 apart, so the
+    # step between them is their true difference.
+    following = np.cumsum(steps + 1)
+    outside = np.flatnonzero((following < 1) | (following > sent))
+    if len(outside):
+        raise _broken(
+            f"arrival {int(outside[0]) + 1} has a number that none of the {sent} datagrams sent had"
+        )
+    return following - 1
+
+
+def _times(steps: NDArray[np.int64]) -> NDArray[np.int64]:
+    if len(steps) and steps[0]:
+        raise _broken("its first arrival is not the one that its times count from")
+    # What wrapped is out of range, as above.
+    times = np.cumsum(steps)
+    if len(times) and (times.max() > _FARTHEST or times.min() < -_FARTHEST):
+        raise _broken("its arrivals are more than 36 years apart")
+    return times

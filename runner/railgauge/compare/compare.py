@@ -1,0 +1,271 @@
+"""Two sides held against one another, case by case: one judgement for all commands."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.collector import collector_off
+from railgauge.compare.matching import Pair, Two, Union, match, union
+from railgauge.compare.reading import Reading, has_direction
+from railgauge.compare.select import Selection
+from railgauge.plan.cases import Case
+from railgauge.stats import Change, Compared, Side, compare_all
+from railgauge.stats.between_runs import BETWEEN_RUNS
+from railgauge.stats.compare import BETTER
+from railgauge.store.records import PlannedCase, Series
+
+# The smallest change that matters where a plan says none, a share.
+SMALLEST = 0.02
+# Worst first: the order in which results are told.
+ORDER: Sequence[Change] = ("slower", "faster", "not enough data", "same")
+_NO_DIRECTION = "of the metric, as it is now, neither more nor less is better"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one side measured of a metric of a case, in base units; an array for each run of it.
+
+    `suspect` of the values are, `failed` replications gave none; `why_none` says why there is no
+    value at all, empty if there are some.
+    """
+
+    runs: tuple[NDArray[np.float64], ...]
+    suspect: int
+    failed: int
+    why_none: str
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """All values (n,), run by run."""
+        return np.concatenate(self.runs) if self.runs else np.zeros(0)
+
+    @cached_property
+    def n(self) -> int:
+        """How many values there are."""
+        return sum(map(len, self.runs))
+
+    @cached_property
+    def median(self) -> float | None:
+        """Their median; None where there are none."""
+        # numpy's takes ten times as long for ten values.
+        return median(self.values.tolist()) if self.n else None
+
+    @cached_property
+    def minimum(self) -> float | None:
+        """Their smallest; None where there are none."""
+        return float(self.values.min()) if self.n else None
+
+    @cached_property
+    def maximum(self) -> float | None:
+        """Their largest; None where there are none."""
+        return float(self.values.max()) if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A metric of a case that both sides have, as planned by the second, and what became of it.
+
+    `smallest` is the smallest change that matters, a share.
+    """
+
+    test: str
+    case: Case
+    metric: str
+    unit: str
+    better: str
+    smallest: float
+    sides: tuple[Sample, Sample]
+    judged: Compared
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What it is of: test, case key, metric."""
+        return self.test, self.case.key, self.metric
+
+    @property
+    def lost(self) -> bool:
+        """Whether the first side has values of it and the second has none."""
+        return self.sides[0].n > 0 and self.sides[1].n == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two sides come to, what changed first; `cases_only` are those that one side lacks.
+
+    `renamed` are the tests, before and after, whose cases were found under another test's name.
+    `undirected` cases both sides have, but no metric of which more or less is better.
+    """
+
+    selected: tuple[Selection, Selection]
+    results: tuple[Result, ...]
+    cases_only: Two
+    renamed: tuple[tuple[str, str], ...] = ()
+    undirected: int = 0
+
+    def of(self, change: Change) -> list[Result]:
+        """Return the results that are judged so."""
+        return [each for each in self.results if each.judged.change == change]
+
+    def counts(self) -> dict[Change, int]:
+        """Return how many results are judged so, in the order of `ORDER`, without zeros."""
+        counted = Counter(each.judged.change for each in self.results)
+        return {change: counted[change] for change in ORDER if counted[change]}
+
+
+@collector_off()
+def compare(
+    reading: Reading,
+    first: Selection,
+    second: Selection,
+    *,
+    between_runs: float = BETWEEN_RUNS,
+) -> Comparison:
+    """Hold the second side's cases against the first's; `reading` has the runs of both.
+
+    Where nothing shows what runs differ by, it is taken to be `between_runs`, a share.
+    """
+    sides = [
+        _Side(reading, side.runs, union([reading.cases[run] for run in side.runs]))
+        for side in (first, second)
+    ]
+    pairs, only = match(*(side.union.cases for side in sides))
+    results = judge(_unjudged(reading, pairs, *sides), between_runs)
+    told = {each.name[:2] for each in results}
+    undirected = sum((after.test, after.case.key) not in told for _, after in pairs)
+    return Comparison((first, second), results, only, _renamed(pairs, sides), undirected)
+
+
+def _renamed(pairs: Iterable[Pair], sides: Iterable[_Side]) -> tuple[tuple[str, str], ...]:
+    """Return the tests, before and after, that got another name within a side or between both."""
+    within = (
+        (old, test)
+        for side in sides
+        for names in side.union.before
+        for (test, _), old in names.items()
+    )
+    between = ((one.test, other.test) for one, other in pairs if one.test != other.test)
+    return tuple(dict.fromkeys([*within, *between]))
+
+
+def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
+    """Judge the results together, as if nothing were known of them but their values."""
+    every = list(results)
+    ready = [each for each in every if _can_be_judged(each)]
+    found = compare_all(
+        [(_side(each.sides[0]), _side(each.sides[1])) for each in ready],
+        [each.better for each in ready],
+        [each.smallest for each in ready],
+        between_runs=between_runs,
+    )
+    known = {each.name: one for each, one in zip(ready, found, strict=True)}
+    told = (replace(each, judged=known.get(each.name) or _nothing(each.sides)) for each in every)
+    return tuple(sorted(told, key=worst_first))
+
+
+def _can_be_judged(result: Result) -> bool:
+    return all(side.n for side in result.sides) and result.better in BETTER
+
+
+def worst_first(result: Result) -> tuple[int, float]:
+    """Return the key by which results are told: what changed first, the largest change first."""
+    ratio = result.judged.ratio
+    change = math.inf if not ratio > 0 else abs(math.log(ratio))
+    return ORDER.index(result.judged.change), -change
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A side's runs and what they are of."""
+
+    reading: Reading
+    runs: Sequence[int]
+    union: Union
+
+    def of(self, planned: PlannedCase) -> dict[str, list[Series]]:
+        """Return the series of a case by metric, each run's under the name it had there."""
+        found: dict[str, list[Series]] = {}
+        name = planned.test, planned.case.key
+        for run, before in zip(self.runs, self.union.before, strict=True):
+            there = (before[name], name[1]) if name in before else name
+            for metric, series in self.reading.series[run].get(there, {}).items():
+                found.setdefault(metric, []).append(series)
+        return found
+
+
+def _unjudged(
+    reading: Reading, pairs: Sequence[Pair], first: _Side, second: _Side
+) -> Iterable[Result]:
+    smallest = {
+        name: share for run in second.runs for name, share in reading.smallest.get(run, {}).items()
+    }
+    for before, after in pairs:
+        sides = first.of(before), second.of(after)
+        metrics = dict.fromkeys(
+            name for side in sides for name, found in side.items() if any(map(has_direction, found))
+        )
+        # One that neither side ever had tells nothing, unless there is no other.
+        for metric in [name for name in metrics if _is_there(sides, name)] or metrics:
+            found = [side.get(metric, []) for side in sides]
+            known = (found[1] or found[0])[-1]
+            yield Result(
+                after.test,
+                after.case,
+                metric,
+                known.unit,
+                known.better,
+                smallest.get((after.case.engine, metric), SMALLEST),
+                (_sample(before, found[0], known), _sample(after, found[1], known)),
+                _nothing(),
+            )
+
+
+def _is_there(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) -> bool:
+    return any(len(one.values) for side in sides for one in side.get(metric, ()))
+
+
+def _sample(planned: PlannedCase, found: Sequence[Series], known: Series) -> Sample:
+    """Return one side's values of what `known` is; another unit or direction is another metric."""
+    alike = [one for one in found if one.unit == known.unit and one.better == known.better]
+    runs = tuple([one.values for one in alike if len(one.values)])
+    suspect = failed = 0
+    for one in alike:
+        suspect += int(np.count_nonzero(one.suspect))
+        failed += one.failed
+    why = ""
+    if not runs:
+        why = _why_none(planned, failed, found[-1] if found and not alike else None)
+    return Sample(runs, suspect, failed, why)
+
+
+def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
+    if other is not None:
+        better = other.better if has_direction(other) else "neither more nor less"
+        return f"it was another metric, in {other.unit}, of which {better} is better"
+    if planned.skipped:
+        return f"it was skipped: {planned.skipped}"
+    if failed:
+        return f"{failed} replications failed and none was measured"
+    return "nothing was measured"
+
+
+def _side(sample: Sample) -> Side:
+    return Side(sample.runs)
+
+
+def _nothing(sides: tuple[Sample, Sample] | None = None) -> Compared:
+    """Return the judgement where a side has no value, with the reason as far as it is known."""
+    named = zip(("before", "after"), sides or (), strict=False)
+    whys = [f"{word}, {side.why_none}" for word, side in named if side.why_none]
+    nan = math.nan
+    n = (sides[0].n, sides[1].n) if sides else (0, 0)
+    return Compared(
+        "not enough data", nan, nan, nan, nan, nan, nan, n, "; ".join(whys) or _NO_DIRECTION
+    )

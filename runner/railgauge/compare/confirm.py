@@ -1,0 +1,107 @@
+"""Measuring once more what looks slower: which cases, and what is left of it.
+
+What chance, or a minute's disturbance, made of one run is seldom there in the next one. So the
+first look may be sharp, without a correction for how many cases there are, where only what is
+slower again counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from railgauge.compare.compare import Comparison, Result, compare, worst_first
+from railgauge.compare.reading import CaseName, Reading
+from railgauge.compare.select import Selection
+from railgauge.stats import Change
+
+# The p, before correcting it for the number of cases, from which on a case is measured once more.
+LEVEL = 0.05
+
+
+def suspects(comparison: Comparison) -> list[Result]:
+    """Return what looks slower, worst first: by its own p alone, and beyond what matters."""
+    return [each for each in comparison.results if _looks_slower(each)]
+
+
+def cases_of(results: Sequence[Result]) -> frozenset[CaseName]:
+    """Return the cases, by test and key, of these results."""
+    return frozenset((each.test, each.case.key) for each in results)
+
+
+def once_more(reading: Reading, first: Selection, run: int) -> Comparison:
+    """Hold the run that measured suspects again against the first side.
+
+    What runs differ by is nothing here: both runs together are held against that with all cases,
+    which a few cases alone can't show.
+    """
+    return compare(reading, first, Selection(f"run {run}", (run,)), between_runs=0.0)
+
+
+def confirmed(
+    first: Comparison, again: Comparison, together: Comparison
+) -> tuple[Comparison, tuple[Result, ...]]:
+    """Return what the first comparison comes to after what looked slower was measured once more.
+
+    `again` holds the new run of those cases against the same baseline, `together` both runs, all
+    cases. What looked slower is slower only if it is so by all values together, corrected for all
+    cases, and looks so by the new ones alone. The former keeps the promise about false alarms
+    though both looks share a baseline; the latter keeps out what passed by itself.
+    Returned beside: what looked slower and isn't, which is the same only if all values together
+    say so. What could not be measured again is judged by the first run alone.
+    """
+    looked = {each.name for each in suspects(first)}
+    anew = {each.name: each for each in again.results if each.sides[1].n}
+    both = {each.name: each for each in together.results}
+    results, unconfirmed = [], []
+    # What only the new run has, a metric that isn't always there, was not asked about.
+    for old in first.results:
+        if old.name not in looked:
+            # Measured beside another metric of its case, it was not asked about again.
+            results.append(old)
+            continue
+        each = both[old.name]
+        if old.name not in anew:
+            why = f"{old.judged.why}; it could not be measured again".removeprefix("; ")
+            results.append(replace(each, judged=old.judged._replace(why=why)))
+        elif each.judged.change == "slower" and _looks_slower(anew[each.name]):
+            results.append(each)
+        else:
+            kept = _not_slower(each, anew[each.name])
+            results.append(kept)
+            unconfirmed.append(kept)
+    return replace(together, results=tuple(sorted(results, key=worst_first))), tuple(unconfirmed)
+
+
+def _looks_slower(result: Result) -> bool:
+    judged = result.judged
+    if judged.change == "slower":
+        return True
+    before, after = (side.median for side in result.sides)
+    if before is None or after is None or not judged.p <= LEVEL:
+        return False
+    if not judged.ratio > 0 and before <= 0:
+        # Where most values were 0 there is no share, and any change matters.
+        return judged.effect < 0.5
+    # Values that aren't all above 0 have a difference in their unit in place of a ratio.
+    share = judged.ratio - 1 if judged.ratio > 0 else (after - before) / before
+    return (-share if result.better == "higher" else share) >= result.smallest
+
+
+def _not_slower(both: Result, anew: Result) -> Result:
+    """Return the result of both runs as it is told when the case was not slower again.
+
+    It is the same only if all its values say so: the second run alone may have missed a change.
+    """
+    judged = both.judged
+    change: Change = "same" if judged.change == "same" else "not enough data"
+    twice = _looks_slower(anew)
+    if twice:
+        why = "it looked slower twice, but not by more than chance gives among all cases"
+    else:
+        why = "it looked slower, but not so when measured once more"
+    if change == "same":
+        why += f"; of both runs together, {judged.why}"
+    elif not twice:
+        why += f"; of that run alone, {anew.judged.why}"
+    return replace(both, judged=judged._replace(change=change, why=why))

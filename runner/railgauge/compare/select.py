@@ -1,0 +1,95 @@
+"""What a user names to compare: a run, a baseline, a commit, a date, or the latest run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from railgauge.base.errors import InputError
+from railgauge.store import Store
+from railgauge.store.records import RunSummary
+
+LATEST = "latest"
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+# A commit of decimal digits alone, which is rare, is named by more of them.
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was named and the runs it stands for, oldest first: `baseline fabric (runs 3, 5, 8)`.
+
+    `baseline` is the name, if it is one.
+    """
+
+    title: str
+    runs: tuple[int, ...]
+    baseline: str = ""
+
+
+def select(store: Store, name: str, *, plan: str = "") -> Selection:
+    """Return what `name` stands for: see docs/compare.md; InputError where there is no such thing.
+
+    A baseline goes before all else of that name. With `plan`, only its runs count; without, a
+    commit's or a day's have to be of one plan. Runs of some of a plan's cases only, which confirm
+    others, count when they are named by number.
+    """
+    baselines = [each.name for each in store.baselines()]
+    if name in baselines:
+        return titled(f"baseline {name}", store.baseline(name).runs, name)
+    if _NUMBER.fullmatch(name):
+        store.run(int(name))
+        return Selection(f"run {int(name)}", (int(name),))
+    runs = [each for each in store.runs() if not plan or each.plan == plan]
+    if name == LATEST:
+        return _latest(runs, plan)
+    if _DATE.fullmatch(name):
+        return _one_plan(name, _of_day(runs, name))
+    if _COMMIT.fullmatch(name.lower()):
+        of_it = [each for each in runs if each.git_commit.startswith(name.lower())]
+        if len(commits := sorted({each.git_commit for each in of_it})) > 1:
+            raise InputError(f"{name} is the beginning of several commits: {', '.join(commits)}")
+        return _one_plan(f"commit {name}", of_it)
+    known = f"baselines here: {', '.join(baselines)}" if baselines else "there is no baseline here"
+    raise InputError(
+        f"{name!r} is no baseline, run, commit, date (2026-11-20) or 'latest': {known}; "
+        "`railgauge list` shows runs with their commits and dates"
+    )
+
+
+def _latest(runs: Sequence[RunSummary], plan: str) -> Selection:
+    for each in reversed(runs):
+        if each.measured and not each.partial:
+            return Selection(f"run {each.id} (the latest)", (each.id,))
+    raise InputError(f"there is no run{f' of plan {plan}' if plan else ''} with a measurement yet")
+
+
+def _of_day(runs: Sequence[RunSummary], name: str) -> list[RunSummary]:
+    try:
+        date.fromisoformat(name)
+    except ValueError as error:
+        raise InputError(f"{name} is no date: {error}") from error
+    return [each for each in runs if each.started_at.startswith(name)]
+
+
+def _one_plan(what: str, found: Sequence[RunSummary]) -> Selection:
+    whole = [each for each in found if each.measured and not each.partial]
+    plans = sorted({each.plan for each in whole})
+    if not whole:
+        raise InputError(
+            f"there is no run of {what} with a measurement: `railgauge list` shows what there is"
+        )
+    if len(plans) > 1:
+        raise InputError(f"{what} has runs of several plans: say which by --plan {'|'.join(plans)}")
+    return titled(what, [each.id for each in whole])
+
+
+def titled(what: str, runs: Sequence[int], baseline: str = "") -> Selection:
+    """Return the selection of these runs, oldest first: `baseline fabric (runs 3, 5, 8)`."""
+    listed = ", ".join(map(str, runs[:5])) + (", …" if len(runs) > 5 else "")
+    return Selection(
+        f"{what} ({'run' if len(runs) == 1 else 'runs'} {listed})", tuple(runs), baseline
+    )

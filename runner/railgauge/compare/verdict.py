@@ -1,0 +1,150 @@
+"""A comparison's verdict: what counts as slower, what couldn't be compared, what changed beside."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from railgauge.compare.compare import Comparison, Result, compare
+from railgauge.compare.counters import CounterChange, changed_counters
+from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
+from railgauge.compare.reading import CaseName, Reading
+from railgauge.compare.select import Selection
+from railgauge.plan.cases import Case
+from railgauge.plan.texts import ONLY
+from railgauge.stats.corrections import LEAST_RUNS
+from railgauge.store import Store
+from railgauge.store.known import counting_runs
+
+# Looking up the logs of a case takes some 10 ms, and nobody reads more.
+_MOST_WITH_COUNTERS = 20
+# Settings that make no measurement another one.
+_HARMLESS = {"git_commit", "git_dirty", "controller", "origin", "state", f"file {ONLY}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """What changed beside a slower case: rates of its hosts' counters, and its hosts' facts."""
+
+    counters: tuple[CounterChange, ...] = ()
+    hosts: tuple[HostChanges, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison comes to.
+
+    `unconfirmed` looked slower and weren't when they were measured again. `problems` are sentences
+    about what couldn't be measured, `notes` what else a reader should know. `reasons` are those of
+    the slower cases, by test and key.
+    """
+
+    comparison: Comparison
+    plan: str = ""
+    unconfirmed: tuple[Result, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reasons: Mapping[CaseName, Reasons] = field(default_factory=dict)
+
+    @property
+    def slower(self) -> list[Result]:
+        """What got slower, the worst first."""
+        return self.comparison.of("slower")
+
+    @property
+    def lost(self) -> list[Result]:
+        """What the second side should have measured as the first did, and didn't."""
+        return [each for each in self.comparison.results if each.lost]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing got slower, and everything could be measured."""
+        return not (self.slower or self.lost or self.problems)
+
+
+def held_against(store: Store, reading: Reading, first: Selection, second: Selection) -> Verdict:
+    """Return what the second side comes to against the first; `reading` has the runs of both."""
+    compared = compare(reading, first, second)
+    notes = [f"run {run} is on both sides" for run in first.runs if run in second.runs]
+    notes += notes_on(store, compared)
+    reasons = find_reasons(store, compared, compared.of("slower"))
+    return Verdict(compared, notes=tuple(notes), reasons=reasons)
+
+
+def find_reasons(
+    store: Store, comparison: Comparison, results: Iterable[Result]
+) -> dict[CaseName, Reasons]:
+    """Return what changed beside the cases of these results; counters of the first ones alone."""
+    cases = {(each.test, each.case.key): each.case for each in results}
+    hosts = {name: _hosts(case) for name, case in cases.items()}
+    wanted = {host for those in hosts.values() for host in those}
+    first, second = (side.runs for side in comparison.selected)
+    before, after = (_last_facts(store, side, wanted) for side in (first, second))
+    changed = {each.host: each for each in host_changes(before, after)}
+    counted = all(counting_runs(store, side) for side in (first, second)) if cases else False
+    return {
+        name: Reasons(
+            changed_counters(store, name, first, second)
+            if counted and at < _MOST_WITH_COUNTERS
+            else (),
+            tuple(changed[host] for host in hosts[name] if host in changed),
+        )
+        for at, name in enumerate(cases)
+    }
+
+
+def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
+    """Yield sentences about what makes the sides less alike than their cases."""
+    for before, after in comparison.renamed:
+        yield f"test {after} was {before} before: their cases are the same"
+    if number := comparison.undirected:
+        has = (
+            "case was not compared: it has" if number == 1 else "cases were not compared: they have"
+        )
+        yield f"{number:,} {has} no metric of which more or less is better"
+    if note := few_runs_note(comparison):
+        yield note
+    sides = [side.runs for side in comparison.selected]
+    if not comparison.of("slower") or not all(sides):
+        return
+    first, second = (store.run(runs[-1]) for runs in sides)
+    changed = [each.name for each in setting_changes(first, second) if each.name not in _HARMLESS]
+    if changed:
+        told = f"railgauge diff {first.id} {second.id} says how"
+        yield f"not as in run {first.id}: {', '.join(changed)}; {told}"
+
+
+def few_runs_note(comparison: Comparison) -> str:
+    """Return for how many results it takes more runs on the first side, and how they are named."""
+    whys = Counter(each.judged.why for each in comparison.results if each.judged.few_runs)
+    if not whys:
+        return ""
+    first = comparison.selected[0]
+    number, every = whys.total(), len(comparison.results)
+    runs = [*map(str, first.runs), "RUN", "RUN"][:LEAST_RUNS]
+    return (
+        f"{number:,} of {every:,} {'result' if every == 1 else 'results'}: "
+        f"{whys.most_common(1)[0][0]}; name three good runs: railgauge baseline set "
+        f"{shlex.quote(first.baseline or 'NAME')} {' '.join(runs)}"
+        f"{' --replace' if first.baseline else ''}"
+    )
+
+
+def _hosts(case: Case) -> list[str]:
+    every = case.members or (case.client, case.server)
+    return [host for host in dict.fromkeys(every) if host is not None]
+
+
+def _last_facts(store: Store, runs: Sequence[int], hosts: Iterable[str]) -> Facts:
+    """Return what each host was in the last of the runs that it took part in."""
+    found: dict[str, Mapping[str, str]] = {}
+    missing = set(hosts)
+    for run in reversed(runs):
+        if not missing:
+            break
+        facts = store.run(run).facts
+        found |= {host: facts[host] for host in missing & facts.keys()}
+        missing -= facts.keys()
+    return found

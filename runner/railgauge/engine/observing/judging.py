@@ -1,0 +1,110 @@
+"""What a replication's logs make of it: more metrics, and reasons not to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import replace
+
+from railgauge.base.derived import derive
+from railgauge.base.systemlog import Suspicion
+from railgauge.engine.observing.scene import Scene, Way
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.engine.validity import Part, judge, most_bytes, under_rate
+from railgauge.plan.catalogue import SOAK
+from railgauge.plan.schedule import Dispatch
+from railgauge.plan.system_log import Suspect
+
+_DATAGRAMS = ("udp",)
+_LOSSES = frozenset(("lost_packets", "dropped_messages"))
+_IP_HEADER = 48  # IPv6's, with that of a fragment
+# Two hosts that are one machine: what one sends there the other has received there too.
+_LOOPBACK = "lo"
+
+
+def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> Outcome:
+    """Return the outcome with what speaks against it; a failed one or a warm-up as it is."""
+    if outcome.status == "failed" or outcome.warmup:
+        return outcome
+    case = dispatch.case
+    logs = {log.host: log for log in outcome.logs}
+    sides = {"client": logs.get(case.client), "server": logs.get(case.server or "")}
+    metrics = outcome.metrics
+    if metrics:
+        known = {side: log for side, log in sides.items() if log is not None}
+        metrics = {**metrics, **derive(metrics, known)}
+    outcome = replace(outcome, metrics=metrics)
+    logging = scene.tests[dispatch.test].system_log
+    limits = Suspect() if logging is None else logging.suspect
+    if limits is None:
+        return outcome
+    suspicions: list[Suspicion] = []
+    if case.engine in _DATAGRAMS:
+        hosts = (case.client, case.server)
+        suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
+    if logging is not None and limits.unwatched:
+        suspicions += _unwatched(scene, dispatch, logs)
+    for log in outcome.logs:
+        part = _part(scene, dispatch, log.host, outcome, launch)
+        part = replace(part, measures_loss=not _LOSSES.isdisjoint(metrics))
+        suspicions += judge(log, part, limits)
+    if not suspicions:
+        return outcome
+    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+
+
+def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterator[Suspicion]:
+    """Yield a reason for each host whose log is missing: nobody has judged what it did."""
+    for host in dict.fromkeys(scene.measuring(dispatch)):
+        if host not in logs:
+            watcher = scene.watchers.get(scene.machines[host])
+            why = "rail-watch was not started" if watcher is None else watcher.why
+            message = (
+                f"{host}: no system log tells what else ran there, as "
+                f"{why or 'rail-watch gave none'}: see that it runs there, and measure again"
+            )
+            yield Suspicion("unwatched", host, message)
+
+
+def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch: Launch) -> Part:
+    """Return what the test itself did on `host`, as far as its engine tells that."""
+    case = dispatch.case
+    if case.members or not outcome.metrics:
+        return Part(None, None, None)
+    if scene.catalogue.engine(case.engine).program is not None:
+        # What somebody else's program sends beside what it tells is its own affair.
+        return Part(_user_time(scene, dispatch, host, outcome), None, None)
+    peer = case.server if host == case.client else case.client
+    way = scene.way(dispatch, host, peer) if peer else Way(None, 0)
+    datagrams = case.engine in _DATAGRAMS
+    size = way.mtu - _IP_HEADER if datagrams else launch.client.get("mss", 0)
+    most = most_bytes(
+        outcome.metrics,
+        float(size) if isinstance(size, int | float) else 0.0,
+        packets=datagrams,
+        write=float(case.parameters.get("write", 0)),
+    )
+    if most is not None and way.interface == _LOOPBACK:
+        most *= 2
+    return Part(_user_time(scene, dispatch, host, outcome), way.interface, most)
+
+
+def _user_time(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome) -> float | None:
+    """Return the user CPU time of the test's programs on the host's kernel, None if unknown."""
+    case, kernels = dispatch.case, scene.kernels
+    same = {name for name, kernel in kernels.items() if kernel == kernels[host]}
+    measuring = scene.measuring(dispatch)
+    # Soakers, more ranks and other launches on this kernel are no foreign load either.
+    if (
+        case.parameters.get(SOAK)
+        or case.parameters.get("ranks_per_host", 1) != 1
+        or (not scene.alone and same - {*measuring})
+    ):
+        return None
+    if len(measuring) == 1:
+        return outcome.metrics.get("client_user_time", outcome.user_time)
+    times = [
+        outcome.metrics.get(f"{side}_user_time")
+        for side, name in zip(("client", "server"), measuring, strict=True)
+        if name in same
+    ]
+    return None if None in times else sum(time for time in times if time is not None)

@@ -1,0 +1,235 @@
+"""Observes the launches of a run: before, while and after they measure."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from railgauge.base.errors import EngineError, HostUnreachableError
+from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
+from railgauge.engine.command_lines import Terms
+from railgauge.engine.observing.judging import judged
+from railgauge.engine.observing.scene import Scene
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.engine.running import RunningPrograms
+from railgauge.engine.watch.soaker import Soaker
+from railgauge.engine.watch.watcher import Watcher
+from railgauge.plan.catalogue import SOAK
+from railgauge.plan.schedule import Dispatch
+
+Measured = Iterator[tuple[Outcome, Launch]]
+Measure = Callable[[Sequence[int], Terms], Measured]
+"""Starts an engine for these replications, on these terms."""
+
+
+class Observing:
+    """Observes the launches of one run; may be used from several threads."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._numbers = itertools.count(1)
+        self._quiet_since = time.monotonic()
+
+    def launch(
+        self,
+        dispatch: Dispatch,
+        numbers: Sequence[int],
+        terms: Terms,
+        measure: Measure,
+        programs: RunningPrograms,
+    ) -> Measured:
+        """Yield what `measure` does, each replication with all that was seen of it.
+
+        Where something has to happen before and after each, only the first of `numbers` is
+        measured.
+        """
+        ports = self._scene.ports(dispatch, programs.pause)
+        with contextlib.ExitStack() as stack:
+            number = next(self._numbers)
+            try:
+                soakers = self._soakers(dispatch, number, programs, stack)
+            except EngineError as error:
+                yield _refused(numbers[0], error)
+                return
+            terms = self._told(dispatch, terms, number, soakers)
+            if not soakers and ports is None:
+                for outcome, launch in self._logged(dispatch, number, measure(numbers, terms)):
+                    yield judged(self._scene, dispatch, outcome, launch), launch
+                self._quiet_since = time.monotonic()
+                return
+            if ports is not None:
+                # Other launches may go on now, unless this is the only one.
+                ports.before(time.monotonic() - self._quiet_since if self._scene.alone else 0.0)
+            held, lost = _held(self._logged(dispatch, number, measure(numbers[:1], terms)))
+            self._quiet_since = time.monotonic()
+            if ports is not None:
+                held = _with_ports(held, *ports.after())
+            for outcome, launch in self._soaked(number, soakers, held):
+                yield judged(self._scene, dispatch, outcome, launch), launch
+            if lost is not None:
+                raise lost
+
+    def _soakers(
+        self,
+        dispatch: Dispatch,
+        number: int,
+        programs: RunningPrograms,
+        stack: contextlib.ExitStack,
+    ) -> dict[str, Soaker]:
+        """Start soakers, on each kernel for the first of its hosts; EngineError if one isn't idle.
+
+        They are calibrated at the same time.
+        """
+        if not dispatch.case.parameters.get(SOAK):
+            return {}
+        scene = self._scene
+        first: dict[str, str] = {}
+        for host in scene.measuring(dispatch):
+            first.setdefault(scene.kernels[host], host)
+        soakers = {}
+        for place, host in enumerate(first.values()):
+            site = scene.sites[host]
+            name = f"{scene.token}-soak-{number}-{place}"
+            soakers[host] = Soaker(site.transport, site.engines, name)
+            stack.enter_context(programs.hold(soakers[host].process))
+        for soaker in soakers.values():
+            soaker.calibrate()
+        return soakers
+
+    def _told(
+        self, dispatch: Dispatch, terms: Terms, number: int, soakers: Mapping[str, Soaker]
+    ) -> Terms:
+        """Return the terms with the watchers' names for each host; a group gets all or none."""
+        watchers = self._scene.watching(dispatch)
+        left = dict(soakers)  # one end tells them, also where both are on one host
+        names = tuple(
+            "+".join(each.name for each in (watchers.get(host), left.pop(host, None)) if each)
+            for host in dispatch.hosts
+        )
+        if not any(names) or (dispatch.case.members and not all(names)):
+            return terms
+        return replace(terms, watch=names, launch=number)
+
+    def _logged(self, dispatch: Dispatch, number: int, measured: Measured) -> Measured:
+        """Yield what was measured, each replication with the log of each host that has one."""
+        watchers = self._scene.watching(dispatch)
+        ends = [watchers[host] for host in self._scene.measuring(dispatch) if host in watchers]
+        with _expecting(Counter(ends), number):
+            count = 0
+            for outcome, launch in measured:
+                count += not outcome.warmup
+                if outcome.status == "failed" or outcome.warmup:
+                    yield outcome, launch
+                    continue
+                logs = _logs(watchers, number, count)
+                # An engine that could not tell its watcher won't later: it isn't waited for again.
+                watchers = {log.host: watchers[log.host] for log in logs}
+                yield replace(outcome, logs=logs), launch
+
+    def _soaked(
+        self,
+        number: int,
+        soakers: Mapping[str, Soaker],
+        held: Sequence[tuple[Outcome, Launch]],
+    ) -> Measured:
+        """Yield what was measured with the loads that the soakers saw."""
+        if not soakers:
+            yield from held
+            return
+        kernels = self._scene.kernels
+        try:
+            loads = {kernels[host]: soaker.finish() for host, soaker in soakers.items()}
+        except EngineError as error:
+            for outcome, launch in held:
+                yield _failed(outcome, error), launch
+            return
+        except HostUnreachableError as error:
+            for outcome, launch in held:
+                yield _failed(outcome, EngineError("host-lost", str(error))), launch
+            raise
+        found = [each for soaker in soakers.values() for each in soaker.suspicions]
+        for outcome, launch in held:
+            logs = [
+                replace(log, soak=loads[kernels[log.host]].get((number, 1), ()))
+                for log in outcome.logs
+            ]
+            yield _suspected(replace(outcome, logs=tuple(logs)), found), launch
+
+
+def _held(measured: Measured) -> tuple[list[tuple[Outcome, Launch]], HostUnreachableError | None]:
+    """Return all that was measured, and what ended it if a host was lost meanwhile."""
+    held: list[tuple[Outcome, Launch]] = []
+    try:
+        for each in measured:
+            held.append(each)
+    except HostUnreachableError as error:
+        return held, error
+    return held, None
+
+
+@contextlib.contextmanager
+def _expecting(ends: Mapping[Watcher, int], number: int) -> Iterator[None]:
+    """Have the watchers listen for as many ends of a launch each, as long as it lasts."""
+    for watcher, count in ends.items():
+        watcher.expect(number, count)
+    try:
+        yield
+    finally:
+        for watcher in ends:
+            watcher.forget(number)
+
+
+def _logs(watchers: Mapping[str, Watcher], number: int, replication: int) -> tuple[SystemLog, ...]:
+    """Return the log of each host that has one; hosts on one machine have the same."""
+    found = {each: each.log(number, replication) for each in dict.fromkeys(watchers.values())}
+    return tuple(
+        replace(log, host=host)
+        for host, watcher in watchers.items()
+        if (log := found[watcher]) is not None
+    )
+
+
+def _with_ports(
+    held: Sequence[tuple[Outcome, Launch]], ports: tuple[PortLog, ...], warnings: tuple[str, ...]
+) -> list[tuple[Outcome, Launch]]:
+    """Return what was measured with what the switches counted meanwhile, and said.
+
+    Also of one that failed: where all packets were lost they may know where.
+    """
+    changed: dict[Launch, Launch] = {}
+    for _, launch in held:
+        changed.setdefault(launch, replace(launch, warnings=(*launch.warnings, *warnings)))
+    return [
+        (outcome if outcome.warmup else replace(outcome, ports=ports), changed[launch])
+        for outcome, launch in held
+    ]
+
+
+def _refused(number: int, error: EngineError) -> tuple[Outcome, Launch]:
+    outcome = _failed(Outcome(number, time.time(), {}), error)
+    return outcome, Launch(time.time())
+
+
+def _failed(outcome: Outcome, error: EngineError) -> Outcome:
+    """Return the outcome as failed: what was measured without all that was asked for is no case."""
+    if outcome.status == "failed":
+        return outcome
+    return Outcome(
+        outcome.replication,
+        outcome.started_at,
+        {},
+        status="failed",
+        warmup=outcome.warmup,
+        error_code=error.code,
+        error_message=str(error),
+    )
+
+
+def _suspected(outcome: Outcome, found: Sequence[Suspicion]) -> Outcome:
+    if outcome.status == "failed" or outcome.warmup or not found:
+        return outcome
+    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *found))

@@ -1,0 +1,211 @@
+"""Whether a replication can be trusted: what the system logs and its own figures say against it.
+
+Pure functions: what was counted and measured in, reasons for suspicion out. Each allows for what
+the counters can't tell apart, and so may miss a little, but accuses nobody for rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from railgauge.base.derived import CPU_KINDS
+from railgauge.base.systemlog import Suspicion, SystemLog
+from railgauge.base.units import format_rate
+from railgauge.plan.system_log import Suspect
+
+# Ticks are counted by sampling: of n, about the root of n more or fewer is chance; three of that.
+_CHANCE = 3.0
+# Ethernet with a VLAN tag, IPv6, and UDP or TCP with all its options: the most around a payload.
+_DATAGRAM_HEADERS = 18 + 40 + 8
+_SEGMENT_HEADERS = 18 + 40 + 60
+_UDP_HEADER = 8
+_LEAST_SEGMENT = 536
+# What belongs to no test: neighbours asking for addresses, the control channel's few segments.
+_SPARE_BYTES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a test itself did on one host, as far as its engine told; None: it didn't.
+
+    `user_time` in seconds of the programs on the host's kernel. On the test's `interface` at most
+    so many bytes were the test's. It `measures_loss` if losses are among its results.
+    """
+
+    user_time: float | None
+    interface: str | None
+    most_bytes: float | None
+    measures_loss: bool = False
+
+
+def judge(log: SystemLog, part: Part, limits: Suspect) -> list[Suspicion]:
+    """Return why the replication that `log` is of can't be trusted, in order of the limits."""
+    drops = limits.receive_drops
+    if drops is None:
+        # What finds no room on its way to the socket is part of the losses that the test reports.
+        drops = not part.measures_loss
+    return [
+        *_steal(log, limits.steal),
+        *_foreign_cpu(log, part, limits.foreign_cpu),
+        *_foreign_traffic(log, part, limits.foreign_traffic),
+        *(_swapped(log) if limits.swap else ()),
+        *(_throttled(log) if limits.throttle else ()),
+        *(_receive_drops(log) if drops else ()),
+    ]
+
+
+def _steal(log: SystemLog, limit: float | None) -> Iterator[Suspicion]:
+    every = sum(_ticks(log).values())
+    stolen = _ticks(log).get("steal", 0)
+    if limit is not None and stolen > limit * every + _CHANCE * math.sqrt(limit * every + 1):
+        yield _about(
+            log, "steal", f"the hypervisor took {stolen / every:.1%} of the CPUs' time (steal)"
+        )
+
+
+def _foreign_cpu(log: SystemLog, part: Part, limit: float | None) -> Iterator[Suspicion]:
+    if limit is None or part.user_time is None or log.elapsed <= 0:
+        return
+    ticks = _ticks(log)
+    busy = ticks.get("user", 0) + ticks.get("nice", 0)
+    own = part.user_time * log.ticks_per_second
+    allowed = limit * log.elapsed * log.ticks_per_second
+    if busy - own > allowed + _CHANCE * math.sqrt(own + allowed + 1):
+        foreign = (busy - own) / log.ticks_per_second / log.elapsed
+        yield _about(log, "foreign-cpu", f"other programs kept {foreign:.2f} CPUs busy")
+
+
+def _foreign_traffic(log: SystemLog, part: Part, limit: float | None) -> Iterator[Suspicion]:
+    if limit is None or part.interface is None or part.most_bytes is None:
+        return
+    name = f"interface/{part.interface}"
+    total = log.counts.get(f"{name}/rx_bytes", 0) + log.counts.get(f"{name}/tx_bytes", 0)
+    foreign = total - part.most_bytes - _SPARE_BYTES
+    if foreign > limit * total:
+        yield _about(
+            log,
+            "foreign-traffic",
+            f"at least {foreign / total:.1%} of the {total:,} bytes on {part.interface} were not "
+            "the test's",
+        )
+
+
+def _swapped(log: SystemLog) -> Iterator[Suspicion]:
+    pages = log.counts.get("vm/pswpin", 0) + log.counts.get("vm/pswpout", 0)
+    if pages:
+        yield _about(log, "swapped", f"{pages:,} pages were swapped")
+
+
+def _throttled(log: SystemLog) -> Iterator[Suspicion]:
+    hot = _sum(log, "throttle/", ("core_count", "package_count"))
+    if hot:
+        yield _about(log, "throttled", f"its CPUs were throttled {hot:,} times, being too hot")
+    capped = log.counts.get("cgroup/nr_throttled", 0)
+    if capped:
+        yield _about(log, "throttled", f"its cgroup had used up its CPU time {capped:,} times")
+
+
+def _receive_drops(log: SystemLog) -> Iterator[Suspicion]:
+    # At least: the kernel counts as one what its offloads hold together.
+    full = sum(
+        log.counts.get(f"protocol/{protocol}/RcvbufErrors", 0)
+        for protocol in ("Udp", "UdpLite", "Udp6", "UdpLite6")
+    ) + log.counts.get("protocol/TcpExt/TCPRcvQDrop", 0)
+    if full:
+        yield _about(
+            log,
+            "receive-drops",
+            f"at least {full:,} packets were dropped, the receive buffer being full",
+        )
+    backlog = _sum(log, "softnet/", ("dropped",))
+    if backlog:
+        yield _about(
+            log,
+            "receive-drops",
+            f"at least {backlog:,} packets were dropped, a CPU's backlog being full",
+        )
+
+
+def under_rate(
+    parameters: Mapping[str, Any],
+    metrics: Mapping[str, float],
+    hosts: tuple[str, str | None],
+    limit: float | None,
+) -> Iterator[Suspicion]:
+    """Yield a reason for each of `hosts`, client and server, that sent below the `rate` asked.
+
+    By more than `limit`, a share of that rate: payload bits over the sender's own time. What the
+    last call of each thread takes is allowed for, as that may have been due just as time was up.
+    """
+    asked = parameters.get("rate", 0)
+    if limit is None or not asked:
+        return
+    threads, batch, gso = (max(1, parameters.get(name, 1)) for name in ("threads", "batch", "gso"))
+    for way, host in zip(("", "reverse_"), hosts, strict=True):
+        sent = metrics.get(f"{way}sent_packets", 0)
+        rate = metrics.get(f"{way}local_throughput", 0)
+        if host is None or not sent:
+            continue
+        if rate * (sent + threads * batch * gso) / sent < (1 - limit) * asked:
+            yield Suspicion(
+                "under-rate",
+                host,
+                f"{host}: sent {format_rate(rate)} of the {format_rate(asked)} that were asked "
+                "for: ask for less, or send larger datagrams, more of them in a call (batch, gso) "
+                "or more threads",
+            )
+
+
+def most_bytes(
+    metrics: Mapping[str, float], segment: float, *, packets: bool, write: float = 0
+) -> float | None:
+    """Return the most bytes that these metrics can have been on the wire, both ways; None: unknown.
+
+    Of datagrams (`packets`) what was sent is known to the packet, in fragments of at least
+    `segment` bytes. Streams are bounded by segments, each of them acknowledged: those that the
+    client's TCP counted, or else as many as there are if no `write` shares one with another.
+    """
+    sent = metrics.get("sent_bytes", 0) + metrics.get("reverse_sent_bytes", 0)
+    turns = 2 * metrics.get("round_trips", 0)
+    if packets:
+        count = metrics.get("sent_packets", 0) + metrics.get("reverse_sent_packets", 0)
+        # Each fragment of a datagram has headers of its own.
+        if not count:
+            return None
+        fragments = math.ceil((sent / count + _UDP_HEADER) / max(segment, _LEAST_SEGMENT))
+        return sent + _DATAGRAM_HEADERS * count * fragments
+    if not sent or turns:
+        return None
+    again = metrics.get("retransmits", 0) + metrics.get("reverse_retransmits", 0)
+    segment = segment or _LEAST_SEGMENT
+    piece = min(segment, write or segment)
+    segments = metrics.get("sent_segments") or _segments(metrics, piece)
+    segments += _segments(metrics, piece, "reverse_")
+    return sent + again * segment + 2 * _SEGMENT_HEADERS * segments
+
+
+def _segments(metrics: Mapping[str, float], piece: float, way: str = "") -> float:
+    """Return how many segments were sent one way, if each but a message's last has a `piece`."""
+    sent, messages, again = (
+        metrics.get(f"{way}{name}", 0) for name in ("sent_bytes", "sent_messages", "retransmits")
+    )
+    return sent / piece + messages + again
+
+
+def _ticks(log: SystemLog) -> dict[str, int]:
+    return {kind: log.counts.get(f"cpu/all/{kind}", 0) for kind in CPU_KINDS}
+
+
+def _sum(log: SystemLog, prefix: str, names: tuple[str, ...]) -> int:
+    return sum(
+        count
+        for name, count in log.counts.items()
+        if name.startswith(prefix) and name.rpartition("/")[2] in names
+    )
+
+
+def _about(log: SystemLog, code: str, what: str) -> Suspicion:
+    return Suspicion(code, log.host, f"{log.host}: {what} in these {log.elapsed:.3g} s")

@@ -1,0 +1,135 @@
+"""One rail-watch on one machine, as long as a run lasts."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+
+from railgauge.base.errors import EngineError, EnvironmentFailedError, RailgaugeError
+from railgauge.base.systemlog import Phase, SystemLog
+from railgauge.engine.watch.lines import Done, Failed, Line, parse
+from railgauge.engine.watch.record import Record
+from railgauge.hosts.transport.base import Process, Transport, end
+
+_START_SECONDS = 30.0
+# An engine goes on only after its mark was taken; the line about it has to come this far only.
+_LINE_SECONDS = 5.0
+# It ends when its standard input does. Where nobody notices that the controller is gone, it ends
+# then; a run that takes longer has no logs of the rest.
+_LONGEST_SECONDS = 30 * 86_400
+
+
+class Watcher:
+    """A rail-watch that is told of replications by the engines on its machine, and read here.
+
+    `name` is what the engines find it by. A watcher that is lost gives no more logs, and `why`.
+    """
+
+    def __init__(self, transport: Transport, engines: str, name: str, interval: float) -> None:
+        """Start one that samples every `interval` s and return when it watches.
+
+        EnvironmentFailedError when that fails, HostUnreachableError when the host is lost.
+        """
+        self.name = name
+        self.why = ""
+        self._host = transport.host
+        self._changed = threading.Condition()
+        self._record = Record(transport.host)
+        self._process = transport.start(
+            [
+                f"{engines}/rail-watch",
+                "--json",
+                f"--interval={interval:.9g}s",
+                f"--marks={name}",
+                f"--deadline={_LONGEST_SECONDS}s",
+            ]
+        )
+        self._reader = threading.Thread(target=self._read, name=f"watch {name}", daemon=True)
+        self._reader.start()
+        with self._changed:
+            self._changed.wait_for(lambda: self._record.ready or self.why, _START_SECONDS)
+            why = self.why or f"it said nothing for {_START_SECONDS:.0f} s"
+            ready = self._record.ready
+        if ready is None:
+            self.close()
+            raise EnvironmentFailedError(
+                f"{transport.host}: the system logs can't be kept: {why}: mend it, or say "
+                "'system_log: off' in the plan's tests"
+            )
+
+    def expect(self, launch: int, ends: int) -> None:
+        """Take note that so many ends on this machine will tell of each replication of a launch."""
+        with self._changed:
+            self._record.expect(launch, ends)
+
+    def log(self, launch: int, replication: int) -> SystemLog | None:
+        """Return what was counted during a replication that has ended, None if it isn't known."""
+        key = launch, replication
+        with self._changed:
+            self._changed.wait_for(lambda: key in self._record.logs or self.why, _LINE_SECONDS)
+            return self._record.logs.pop(key, None)
+
+    def forget(self, launch: int) -> None:
+        """Drop what there is of a launch that is over."""
+        with self._changed:
+            self._record.forget(launch)
+
+    def mark_idle(self) -> None:
+        """Begin an idle stretch."""
+        self._process.send_line("mark idle")
+
+    def mark(self, phase: Phase) -> SystemLog | None:
+        """End the idle stretch, and return what was counted in it, None if that isn't known."""
+        self._process.send_line(f"mark {phase}")
+        with self._changed:
+            self._changed.wait_for(lambda: phase in self._record.own or self.why, _LINE_SECONDS)
+            return self._record.own.pop(phase, None)
+
+    def close(self) -> None:
+        """End it; harmless when it has ended."""
+        with contextlib.suppress(RailgaugeError):
+            end((self._process,))
+        self._reader.join(_LINE_SECONDS)
+
+    def _read(self) -> None:
+        """Take note of all that it says; runs in a thread of its own."""
+        why = ""
+        try:
+            while (text := self._process.read_line()) is not None:
+                line = parse(text)
+                if isinstance(line, Done):
+                    break
+                if isinstance(line, Failed):
+                    why = f"{line.message} ({line.code})"
+                    break
+                self._take(line)
+            why = why or _words(self._process)
+        except RailgaugeError as error:
+            why = str(error)
+        with self._changed:
+            self.why = why or "rail-watch has ended"
+            self._changed.notify_all()
+
+    def _take(self, line: Line) -> None:
+        with self._changed:
+            self._record.take(line)
+            self._changed.notify_all()
+
+
+def _words(process: Process) -> str:
+    """Return how the program ended."""
+    with contextlib.suppress(TimeoutError, EngineError):
+        ended = process.wait(_LINE_SECONDS)
+        words = f": {ended.stderr.strip()[-300:]}" if ended.stderr.strip() else ""
+        return f"rail-watch ended with status {ended.status}{words}"
+    return ""
+
+
+def idle(watchers: list[Watcher], phase: Phase, seconds: float) -> list[SystemLog]:
+    """Return what was counted on each machine while nothing of ours ran for some `seconds`."""
+    for watcher in watchers:
+        watcher.mark_idle()
+    time.sleep(seconds)
+    logs = [watcher.mark(phase) for watcher in watchers]
+    return [log for log in logs if log is not None]

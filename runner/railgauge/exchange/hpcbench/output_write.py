@@ -1,0 +1,101 @@
+"""Writes an output as `udptest -o` does; a number that is not known shows as `-`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from railgauge.base.characters import visible
+from railgauge.base.errors import InputError
+from railgauge.exchange.hpcbench import layout
+from railgauge.exchange.hpcbench.layout import Column, Layout, cell
+from railgauge.exchange.hpcbench.records import Output, Setting
+
+
+def output_text(output: Output) -> str:
+    """Return the text of the file; InputError for a mode that Hpcbench writes to no file."""
+    if output.mode == "latency":
+        return _text(_latency(output))
+    for each in layout.LAYOUTS:
+        if each.mode == output.mode:
+            return _text(_tables(output, each))
+    raise InputError(f"Hpcbench has no file for mode {output.mode!r}")
+
+
+def _text(lines: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _tables(output: Output, how: Layout) -> Iterator[str]:
+    holes = _holes(output)
+    for line in how.head:
+        yield line.format_map(holes)
+    yield from how.table_head
+    for number, metrics in enumerate(output.rows, 1):
+        yield _row(str(number), metrics, how.columns)
+    yield ""
+    scales = {column.name: column.scale for column in how.columns}
+    for which, name in how.averages.items():
+        values = [metrics[name] / scales[name] for metrics in output.rows if name in metrics]
+        yield layout.AVERAGES.format(which=which, **_summary(values, layout.AVERAGE_DECIMALS))
+    if how.averages:
+        yield ""
+    yield from layout.PROCESS_HEAD
+    for number, metrics in enumerate(output.rows, 1):
+        yield _row(f"#{number}", metrics, layout.PROCESS_COLUMNS)
+    yield ""
+
+
+def _latency(output: Output) -> Iterator[str]:
+    holes = _holes(output)
+    for line in layout.LATENCY_HEAD:
+        yield line.format_map(holes)
+    for number, metrics in enumerate(output.rows, 1):
+        rtt = cell(metrics.get("rtt_mean"), layout.LATENCY_DECIMALS, layout.LATENCY_SCALE)
+        yield layout.LATENCY_ROW.format(number=number, rtt=rtt)
+    yield layout.LATENCY_TRIALS.format(trials=len(output.rows), message=holes["message"])
+    values = [
+        metrics["rtt_mean"] / layout.LATENCY_SCALE
+        for metrics in output.rows
+        if "rtt_mean" in metrics
+    ]
+    yield layout.LATENCY_SUMMARY.format_map(_summary(values, layout.LATENCY_DECIMALS))
+
+
+def _row(number: str, metrics: Mapping[str, float], columns: tuple[Column, ...]) -> str:
+    cells = [cell(metrics.get(each.name), each.decimals, each.scale) for each in columns]
+    return layout.row(number, cells, [each.width for each in columns])
+
+
+def _summary(values: list[float], decimals: int) -> dict[str, str]:
+    average = math.fsum(values) / len(values) if values else None
+    return {
+        "average": cell(average, decimals),
+        "minimum": cell(min(values, default=None), decimals),
+        "maximum": cell(max(values, default=None), decimals),
+    }
+
+
+class _Holes(dict[str, str]):
+    """What stands in the head's holes; nothing is known of the others."""
+
+    def __missing__(self, name: str) -> str:
+        return layout.MISSING
+
+
+def _holes(output: Output) -> _Holes:
+    settings = {name: _setting_text(name, value) for name, value in output.settings.items()}
+    moment = layout.MISSING if output.moment is None else layout.moment_text(output.moment)
+    return _Holes(
+        settings,
+        moment=moment,
+        client=visible(output.client),
+        server=visible(output.server),
+        repeat=str(len(output.rows)),
+    )
+
+
+def _setting_text(name: str, value: Setting) -> str:
+    if name in ("client_tos", "server_tos"):
+        return layout.TOS_NAMES.get(int(value), f"0x{int(value):02x}")
+    return f"{value:.6f}" if name == "duration" else str(int(value))

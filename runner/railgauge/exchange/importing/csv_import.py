@@ -1,0 +1,337 @@
+"""Puts results that others measured, in a CSV file, into the database as an imported run.
+
+A row is one replication of one case. The mapping says what the columns mean; what the file and
+the mapping don't say stays unknown: parameters are not filled with an engine's defaults, nor
+are a link's two hosts guessed from its name (`client` is then the link's name, `server` None).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from railgauge.base.derived import derived_metrics
+from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.units import DISPLAY, parse_moment
+from railgauge.exchange.importing.csv_file import Cell, CsvFile
+from railgauge.plan.cases import Case, Value, case_key
+from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
+from railgauge.plan.validation import suggest
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
+from railgauge.store.store import Store
+
+# What stands for "no measurement" in a metric's cell, as in the tables of papers.
+BLANK = ("", "---")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+# More are of no help to anybody.
+_MOST_PROBLEMS = 50
+_COUNTS = ("", "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Says where `name` (a parameter or metric) stands: `source` is COLUMN or COLUMN:UNIT."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class CsvMapping:
+    """What the columns of a CSV file mean.
+
+    `fixed` are parameters with the same value in all rows, as a plan writes them (`mode: stream`).
+    The link is named by a column (`link`) or is `link_name` everywhere. An empty `plan` is
+    the file's name without its ending, an empty `test` the engine's name. `started_at` is the
+    column that says when each row was measured, empty where none does.
+    """
+
+    engine: str
+    metrics: Sequence[Binding]
+    parameters: Sequence[Binding] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+    link_name: str = ""
+    plan: str = ""
+    test: str = ""
+    started_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What came of an import: the run's id, and how many of each.
+
+    `rows` were read, of which `replications` held a value; `blanks` cells held none.
+    """
+
+    run: int
+    cases: int
+    rows: int
+    replications: int
+    values: int
+    blanks: int
+
+
+def parse_binding(text: str) -> Binding:
+    """Return the binding in NAME=COLUMN, NAME=COLUMN:UNIT or NAME (the column's name, too)."""
+    name, equals, source = (part.strip() for part in text.partition("="))
+    if not name or bool(equals) != bool(source):
+        raise InputError(f"{text!r} is not NAME=COLUMN:UNIT, such as throughput=mbps:Mbit/s")
+    return Binding(name, source or name)
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    """Return the name and value in NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not name.strip() or not equals:
+        raise InputError(f"{text!r} is not NAME=VALUE, such as mode=stream")
+    return name.strip(), value.strip()
+
+
+def import_csv(
+    store: Store,
+    path: Path,
+    mapping: CsvMapping,
+    *,
+    catalogue: Catalogue,
+    at: float | None = None,
+) -> ImportResult:
+    """Store the file's rows as one imported run, all or nothing.
+
+    Rows of the same case become its replications 1, 2, 3, …. A metric's cell that is empty or
+    `---` is no measurement; a row of such cells is no replication. `at` is when it was measured
+    (see `Store.import_run`). InputError for a mapping that is wrong, FileProblems for a file that
+    is, with every mistake in it.
+    """
+    engine = _engine(catalogue, mapping.engine)
+    file = CsvFile(path)
+    rows = _Reader(file, mapping, engine).read()
+    test = mapping.test or engine.name
+    cases: dict[str, Case] = {}
+    replications: dict[str, int] = {}
+    outcomes: list[tuple[str, str, Outcome]] = []
+    for row in rows:
+        if not row.metrics:
+            continue
+        cases.setdefault(row.case.key, row.case)
+        number = replications[row.case.key] = replications.get(row.case.key, 0) + 1
+        outcomes.append((test, row.case.key, Outcome(number, row.started_at, row.metrics)))
+    if not outcomes:
+        raise InputError(f"{path} holds no measurement in the columns of the metrics")
+    run = store.import_run(
+        imported_run(mapping.plan or path.stem, path),
+        [PlannedCase(test, case, replications[key]) for key, case in cases.items()],
+        {
+            engine.name: {
+                binding.name: _metrics(engine)[binding.name] for binding in mapping.metrics
+            }
+        },
+        outcomes,
+        at=at,
+    )
+    values = sum(len(row.metrics) for row in rows)
+    return ImportResult(
+        run=run,
+        cases=len(cases),
+        rows=len(rows),
+        replications=len(outcomes),
+        values=values,
+        blanks=len(rows) * len(mapping.metrics) - values,
+    )
+
+
+def _engine(catalogue: Catalogue, name: str) -> EngineInfo:
+    if name not in catalogue.engines:
+        hint = suggest(name, catalogue.engines) or f": known are {', '.join(catalogue.engines)}"
+        raise InputError(f"there is no engine {name!r}{hint}")
+    return catalogue.engines[name]
+
+
+def _metrics(engine: EngineInfo) -> dict[str, MetricInfo]:
+    """Return what the engine reports, and what system logs and soakers may say of it."""
+    logged = derived_metrics(two_sided=engine.two_sided, soak=True)
+    own = {name: MetricInfo(one.unit, one.better) for name, one in engine.metrics.items()}
+    return {**own, **{name: MetricInfo(*info) for name, info in logged.items() if name not in own}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    case: Case
+    started_at: float | None
+    metrics: Mapping[str, float]
+
+
+class _Reader:
+    """Turns rows of cells into cases and values, noting every mistake."""
+
+    def __init__(self, file: CsvFile, mapping: CsvMapping, engine: EngineInfo) -> None:
+        self.file = file
+        self.engine = engine
+        self.problems: list[Problem] = []
+        self.fixed = _fixed(mapping, engine)
+        _check_names(mapping, engine)
+        self.link_name = mapping.link_name
+        self.link = None if self.link_name else self._column(mapping.link)
+        self.started_at = self._column(mapping.started_at) if mapping.started_at else None
+        self.parameters = [self._parameter(binding) for binding in mapping.parameters]
+        self.metrics = [self._metric(binding) for binding in mapping.metrics]
+        self._raise_problems()
+
+    def read(self) -> list[_Row]:
+        rows = []
+        for cells in self.file.rows:
+            link = self._link(cells)
+            parameters = dict(self.fixed)
+            for name, column, parse in self.parameters:
+                value = self._parse(cells[column], name, parse)
+                if value is not None:
+                    parameters[name] = value
+            metrics: dict[str, float] = {}
+            for name, column, scale in self.metrics:
+                cell = cells[column]
+                number = None if cell.text in BLANK else self._parse(cell, name, scale)
+                if number is not None:
+                    metrics[name] = float(number)
+            key = case_key(self.engine.name, link, link, None, parameters)
+            case = Case(key, self.engine.name, link, link, None, parameters)
+            rows.append(_Row(case, self._moment(cells), metrics))
+            if len(self.problems) >= _MOST_PROBLEMS:
+                break
+        self._raise_problems()
+        return rows
+
+    def _link(self, cells: Sequence[Cell]) -> str:
+        if self.link is None:
+            return self.link_name
+        cell = cells[self.link]
+        if not cell.text or not cell.text.isprintable():
+            self._report(cell, "a link's name is wanted here")
+        return cell.text
+
+    def _moment(self, cells: Sequence[Cell]) -> float | None:
+        if self.started_at is None or not (cell := cells[self.started_at]).text:
+            return None
+        try:
+            return parse_moment(cell.text)
+        except ValueError as error:
+            self._report(cell, str(error))
+            return None
+
+    def _parse(self, cell: Cell, name: str, parse: Callable[[str], Value]) -> Value | None:
+        if not cell.text:
+            self._report(cell, f"{name!r}: the cell is empty, but each row needs a value")
+            return None
+        try:
+            return parse(cell.text)
+        except ValueError as error:
+            self._report(cell, f"{name!r}: {error}")
+            return None
+
+    def _column(self, name: str) -> int:
+        columns = self.file.columns
+        if name not in columns:
+            hint = suggest(name, columns) or f": the columns are {', '.join(columns)}"
+            self._report(self.file.header[0], f"there is no column {name!r}{hint}")
+            return 0
+        return columns[name]
+
+    def _source(self, source: str) -> tuple[int, str]:
+        """Return the column and unit in COLUMN or COLUMN:UNIT; a column may have a colon, too."""
+        column, colon, unit = source.rpartition(":")
+        if source in self.file.columns or not colon:
+            return self._column(source), ""
+        return self._column(column.strip()), unit.strip()
+
+    def _parameter(self, binding: Binding) -> tuple[str, int, Callable[[str], Value]]:
+        info = self.engine.parameters[binding.name]
+        column, unit = self._source(binding.source)
+        if unit and not info.unit:
+            raise InputError(f"parameter {info.name!r} has no unit: leave ':{unit}' away")
+        return info.name, column, lambda text: _parse_parameter(info, text, unit)
+
+    def _metric(self, binding: Binding) -> tuple[str, int, Callable[[str], float]]:
+        column, unit = self._source(binding.source)
+        scale = _scale(binding.name, _metrics(self.engine)[binding.name].unit, unit)
+        return binding.name, column, lambda text: _parse_metric(text, scale)
+
+    def _report(self, cell: Cell, message: str) -> None:
+        self.problems.append(self.file.problem(cell, message))
+
+    def _raise_problems(self) -> None:
+        if self.problems:
+            raise FileProblems(self.problems)
+
+
+def _check_names(mapping: CsvMapping, engine: EngineInfo) -> None:
+    if not mapping.metrics:
+        raise InputError("no column is named as a metric: say for example throughput=mbps:Mbit/s")
+    if bool(mapping.link) == bool(mapping.link_name):
+        raise InputError("say which column names the link, or one name for the link of all rows")
+    for kind, known, names in (
+        ("parameter", engine.parameters, [*mapping.fixed, *(b.name for b in mapping.parameters)]),
+        ("metric", _metrics(engine), [binding.name for binding in mapping.metrics]),
+    ):
+        for problem in _name_problems(kind, engine.name, known, names):
+            raise InputError(problem)
+
+
+def _name_problems(
+    kind: str, engine: str, known: Mapping[str, object], names: Sequence[str]
+) -> Iterator[str]:
+    for name in names:
+        if name not in known:
+            hint = suggest(name, known) or f": it has {', '.join(known)}"
+            yield f"unknown {kind} {name!r} of engine {engine}{hint}"
+        if names.count(name) > 1:
+            yield f"the {kind} {name!r} is given twice: leave one away"
+
+
+def _fixed(mapping: CsvMapping, engine: EngineInfo) -> dict[str, Value]:
+    for problem in _name_problems("parameter", engine.name, engine.parameters, [*mapping.fixed]):
+        raise InputError(problem)
+    try:
+        return {
+            name: _parse_parameter(engine.parameters[name], text, "")
+            for name, text in mapping.fixed.items()
+        }
+    except ValueError as error:
+        raise InputError(f"parameters for all rows: {error}") from error
+
+
+def _parse_parameter(info: ParameterInfo, text: str, unit: str) -> Value:
+    if info.type == "bool" and text in ("true", "false"):
+        return info.parse(text == "true")
+    if info.type == "int" and re.fullmatch(r"-?[0-9]{1,18}", text, re.ASCII):
+        return info.parse(int(text))
+    return info.parse(f"{text}{unit}")
+
+
+def _scale(metric: str, of: str, unit: str) -> Decimal:
+    """Return how much one `unit` is in the metric's base unit `of`."""
+    if of in _COUNTS and not unit:
+        return Decimal(1)
+    base, scale = DISPLAY.get(unit, ("", 0.0))
+    same = base == of or (base in _COUNTS and of in _COUNTS)
+    if not scale or not same:
+        fitting = ", ".join(name for name, (each, _) in DISPLAY.items() if each == of)
+        said = f"not {unit!r}" if unit else "which has to be said"
+        raise InputError(
+            f"metric {metric!r} has the unit {fitting or of or '1'}, {said}: "
+            f"write {metric}=COLUMN:UNIT"
+        )
+    # By way of its shortest decimal text, a power of ten or 1024 is exact.
+    return Decimal(repr(scale))
+
+
+def _parse_metric(text: str, scale: Decimal) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text!r} is not a number: write digits with a point, or --- for none")
+    # Decimals until the end: 165.11 Mbit/s are the double nearest to 165110000 bit/s.
+    value = float(Decimal(text) * scale)
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is beyond what can be measured")
+    return value

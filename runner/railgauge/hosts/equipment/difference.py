@@ -1,0 +1,52 @@
+"""What a port counted between two readings, where that can be known."""
+
+from __future__ import annotations
+
+from railgauge.hosts.equipment.interfaces import Counter, PortReading, Reading
+
+_TICKS = 2**32 / 100  # sysUpTime begins anew after 497 days.
+_CLOCK_ERROR, _CLOCK_DRIFT = 3.0, 0.01
+# Of a port whose speed is not known: none that has only counters of 32 bits is faster.
+_FASTEST = 1e11
+# A frame of 64 bytes with its preamble and gap: what a packet takes at least.
+_SHORTEST_FRAME = 84
+
+
+def restarted(before: Reading, after: Reading) -> bool:
+    """Tell whether a device's clock says that it began anew between two readings."""
+    passed = after.at - before.at
+    off = (after.uptime - before.uptime - passed) % _TICKS
+    return min(off, _TICKS - off) > _CLOCK_ERROR + _CLOCK_DRIFT * passed
+
+
+def counted(before: PortReading, after: PortReading, elapsed: float) -> dict[str, int] | None:
+    """Return what each counter moved by in at most `elapsed` seconds.
+
+    None where the port's counters were reset or its number is another port's by now. A counter of
+    32 bits that may have passed all its values meanwhile is left out.
+    """
+    if (before.name, before.discontinuity) != (after.name, after.discontinuity):
+        return None
+    speed = max(before.speed, after.speed) or _FASTEST
+    counts: dict[str, int] = {}
+    for name, old in before.counters.items():
+        new = after.counters.get(name)
+        if new is None or new.bits != old.bits:
+            continue
+        moved = _moved(name, old, new, speed * elapsed / 8)
+        if moved is None and new.bits > 32:
+            return None  # Fell back: reset, whatever the port says.
+        if moved is not None:
+            counts[name] = moved
+    return counts
+
+
+def _moved(name: str, old: Counter, new: Counter, octets: float) -> int | None:
+    """Return a counter's difference; None if unknown. At most `octets` can have passed."""
+    if new.bits > 32:
+        return new.value - old.value if new.value >= old.value else None
+    most = octets if name.endswith("Octets") else octets / _SHORTEST_FRAME
+    if most >= 2**32:
+        return None
+    moved = (new.value - old.value) % 2**32
+    return moved if moved <= most + 1 else None

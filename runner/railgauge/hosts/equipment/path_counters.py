@@ -1,0 +1,145 @@
+"""The counters of all equipment on a link's path, read before and after a replication."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from railgauge.base.errors import EquipmentError
+from railgauge.base.systemlog import PortLog
+from railgauge.hosts.equipment.credentials import Credentials, read_credentials
+from railgauge.hosts.equipment.difference import counted, restarted
+from railgauge.hosts.equipment.interfaces import Reading, find, read
+from railgauge.plan.equipment import Equipment, Port
+
+
+class PathCounters:
+    """Reads what the ports on `path` count; for one replication at a time, from any thread.
+
+    A device that can't be read costs a warning, never the measurement. InputError where a key can't
+    be had. `pause` waits for some seconds.
+    """
+
+    def __init__(
+        self,
+        path: Sequence[Port],
+        equipment: Mapping[str, Equipment],
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._path = tuple(path)
+        self._devices = {port.device: equipment[port.device] for port in path}
+        self._credentials = {
+            name: read_credentials(name, device.snmp) for name, device in self._devices.items()
+        }
+        self._settle = max((device.settle for device in self._devices.values()), default=0.0)
+        self._pause = pause
+        self._indices: dict[Port, int] = {}
+        self._before: dict[str, Reading] = {}
+        self._warnings: dict[str, None] = {}
+
+    def before(self, idle: float = 0.0) -> None:
+        """Read the counters, once they include all traffic, which ended `idle` seconds ago."""
+        self._warnings = {}
+        self._wait(self._settle - idle)
+        self._before = self._read(list(self._devices))
+
+    def after(self) -> tuple[tuple[PortLog, ...], tuple[str, ...]]:
+        """Return what the ports counted since `before`, in path order, and warnings.
+
+        Waits until the counters include the traffic that has just ended. A port of which nothing
+        can be known has a log without counts, and a warning says why.
+        """
+        if self._before:
+            self._wait(self._settle)
+        after = self._read(list(self._before))
+        logs = []
+        for position, port in enumerate(self._path, 1):
+            counts = {}
+            if port.device in after:
+                counts = self._counts(port, self._before[port.device], after[port.device])
+            logs.append(PortLog(position, port.device, port.interface, counts))
+        self._before = {}
+        return tuple(logs), tuple(self._warnings)
+
+    def _wait(self, seconds: float) -> None:
+        if seconds > 0:
+            self._pause(seconds)
+
+    def _counts(self, port: Port, before: Reading, after: Reading) -> dict[str, int]:
+        if port not in before.ports or port not in after.ports:
+            return {}  # A warning has said why.
+        if restarted(before, after):
+            self._indices.clear()  # It may have numbered its interfaces anew.
+            self._warn(f"{port.device} was restarted meanwhile: its counts are left out")
+            return {}
+        settle = self._devices[port.device].settle
+        if before.uptime < settle:
+            self._warn(f"{port.device} has only just begun: its counts are left out")
+            return {}
+        # What was read first may have been as old as that.
+        longest = after.at - before.at + settle
+        counts = counted(before.ports[port], after.ports[port], longest)
+        if counts is None:
+            self._indices.pop(port, None)
+            self._warn(f"{port}: its counters were reset meanwhile, and its counts are left out")
+        elif not counts:
+            self._warn(f"{port}: all its counters may have begun anew: measure for a shorter time")
+        return counts or {}
+
+    def _warn(self, message: str) -> None:
+        self._warnings[message] = None
+
+    def _read(self, names: Sequence[str]) -> dict[str, Reading]:
+        """Return the readings of devices, asked side by side; each that fails has a warning."""
+        if not names:
+            return {}
+        found = asyncio.run(self._read_all(names))
+        readings = {}
+        for name, result in zip(names, found, strict=True):
+            if isinstance(result, EquipmentError):
+                self._warn(f"{result} (measured without its counts)")
+            else:
+                readings[name] = result
+                for reason in result.missing.values():
+                    self._warn(reason)
+        return readings
+
+    async def _read_all(self, names: Sequence[str]) -> list[Reading | EquipmentError]:
+        return await asyncio.gather(*(self._read_one(name) for name in names))
+
+    async def _read_one(self, name: str) -> Reading | EquipmentError:
+        try:
+            return await _read_device(
+                name,
+                self._devices[name],
+                self._credentials[name],
+                [port for port in self._path if port.device == name],
+                self._indices,
+            )
+        except EquipmentError as error:
+            return error
+
+
+async def _read_device(
+    name: str,
+    device: Equipment,
+    credentials: Credentials,
+    ports: Sequence[Port],
+    indices: dict[Port, int],
+) -> Reading:
+    """Return what a device has counted at `ports`; `indices` is completed. EquipmentError."""
+    # It takes a tenth of a second to import, and few plans have equipment.
+    from railgauge.hosts.equipment.agent import Agent
+
+    agent = Agent(name, device, credentials)
+    try:
+        wrong: dict[Port, str] = {}
+        if missing := [port for port in ports if port not in indices]:
+            found, wrong = await find(agent, missing)
+            indices.update(found)
+        known = {port: indices[port] for port in ports if port in indices}
+        reading = await read(agent, known)
+    finally:
+        agent.close()
+    return Reading(reading.at, reading.uptime, reading.ports, {**reading.missing, **wrong})

@@ -1,0 +1,80 @@
+"""What a host *is*: one small module a source, reading apart from parsing.
+
+To add a source: write a module like the ones here and name it in `SOURCES`. One program launch
+asks for all of them. docs/facts.md lists what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from railgauge.hosts.facts import (
+    build,
+    cgroup,
+    clock,
+    cpu,
+    dmi,
+    ethtool,
+    fabric,
+    frequency,
+    interrupts,
+    kernel,
+    limits,
+    memory,
+    mpi,
+    nic,
+    numa,
+    pci,
+    routes,
+    scheduling,
+    sockets,
+    system,
+    topology,
+    virtualisation,
+)
+from railgauge.hosts.facts.asking import ask
+from railgauge.hosts.facts.source import Source
+from railgauge.hosts.transport.base import Transport
+
+# `routes` goes before those that ask about the interfaces it chooses.
+_MODULES = (
+    system,
+    kernel,
+    virtualisation,
+    cpu,
+    topology,
+    frequency,
+    numa,
+    memory,
+    dmi,
+    clock,
+    scheduling,
+    limits,
+    cgroup,
+    build,
+    mpi,
+    sockets,
+    routes,
+    nic,
+    pci,
+    ethtool,
+    interrupts,
+    fabric,
+)
+SOURCES: tuple[Source, ...] = tuple(module.SOURCE for module in _MODULES)
+# A login takes no longer command line. Of so many only the interfaces towards them are kept.
+_MOST_PEERS = 1000
+
+
+def gather(transport: Transport, peers: Sequence[str] = (), *, engines: str = "") -> dict[str, str]:
+    """Return the facts of the transport's host, in order of source; EnvironmentFailedError.
+
+    `peers` are the addresses of the hosts it is to talk to, `engines` is the folder of the engines
+    built there. Of more than a thousand peers every second, third … is asked about.
+    """
+    asked = peers[:: -(-len(peers) // _MOST_PEERS) or 1]
+    files = ask(transport, SOURCES, engines, asked)
+    facts: dict[str, str] = {}
+    for source in SOURCES:
+        facts.update(source.parse(files))
+    return facts

@@ -1,0 +1,36 @@
+"""What programs started here are allowed: resource limits and capabilities.
+
+proc_pid_limits and proc_pid_status of proc(5), capabilities(7).
+"""
+
+from __future__ import annotations
+
+from railgauge.hosts.facts.source import Files, Source
+
+_LIMITS = "/proc/self/limits"
+_STATUS = "/proc/self/status"
+_WANTED = {
+    "Max locked memory": "limit.locked_memory",
+    "Max open files": "limit.open_files",
+    "Max processes": "limit.processes",
+    "Max stack size": "limit.stack",
+    "Max realtime priority": "limit.realtime_priority",
+}
+_FIELDS = {"CapEff": "capabilities", "Seccomp": "seccomp", "NoNewPrivs": "no_new_privileges"}
+
+
+def parse(files: Files) -> dict[str, str]:
+    """Return `limit.…` (the soft limit, which is in force) and `capabilities` (a bit mask)."""
+    facts = {}
+    for line in files.get(_LIMITS, ()):
+        for words, fact in _WANTED.items():
+            if line.startswith(words):
+                facts[fact] = line.removeprefix(words).split()[0]
+    for line in files.get(_STATUS, ()):
+        name, _, value = line.partition(":")
+        if name in _FIELDS:
+            facts[_FIELDS[name]] = value.strip()
+    return facts
+
+
+SOURCE = Source((_LIMITS,), parse)

@@ -1,0 +1,16 @@
+"""The MPI whose mpirun comes first in PATH."""
+
+from __future__ import annotations
+
+from railgauge.hosts.facts.source import Files, Source, first
+
+_SCRIPT = "ask mpi mpirun --version"
+
+
+def parse(files: Files) -> dict[str, str]:
+    """Return `mpi`: the first line of what mpirun says of its version."""
+    version = first(files, "mpi")
+    return {"mpi": version} if version else {}
+
+
+SOURCE = Source((), parse, _SCRIPT)

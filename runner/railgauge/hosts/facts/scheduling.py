@@ -1,0 +1,52 @@
+"""How the kernel shares out the processors, and what a tuning service chose.
+
+Documentation/admin-guide/sysctl/kernel.rst; tuned keeps its profile in /etc/tuned.
+"""
+
+from __future__ import annotations
+
+from railgauge.hosts.facts.source import Files, Source, first
+
+_FOLDER = "/proc/sys/kernel/"
+_NAMES = (
+    "numa_balancing",
+    "sched_autogroup_enabled",
+    "sched_energy_aware",
+    "sched_rt_period_us",
+    "sched_rt_runtime_us",
+    "sched_cfs_bandwidth_slice_us",
+    "sched_min_granularity_ns",
+    "sched_wakeup_granularity_ns",
+    "sched_migration_cost_ns",
+    "sched_schedstats",
+    "timer_migration",
+    "watchdog",
+    "nmi_watchdog",
+    "perf_event_paranoid",
+)
+_TUNED = "/etc/tuned/active_profile"
+_IRQBALANCE = "irqbalance"
+_PATHS = (*(_FOLDER + name for name in _NAMES), _TUNED)
+# In a container only its own programs can be seen.
+_SCRIPT = f"""
+for comm in /proc/[0-9]*/comm; do
+    read -r name <"$comm" && [ "$name" = {_IRQBALANCE} ] && echo {_IRQBALANCE}:running
+done
+"""
+
+
+def parse(files: Files) -> dict[str, str]:
+    """Return one fact a sysctl, as `kernel.numa_balancing`, `tuned_profile` and `irqbalance`."""
+    facts = {
+        "kernel." + name: text
+        for name in _NAMES
+        if (text := first(files, _FOLDER + name)) is not None
+    }
+    if profile := first(files, _TUNED):
+        facts["tuned_profile"] = profile
+    if _IRQBALANCE in files:
+        facts[_IRQBALANCE] = "running"
+    return facts
+
+
+SOURCE = Source(_PATHS, parse, _SCRIPT)

@@ -1,0 +1,59 @@
+"""What a host could do at most: what its owner declares, else what its facts give.
+
+Nothing is guessed: where the facts don't suffice there is no peak, and `why_none` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from railgauge.hosts.peaks.devices import memory, network
+from railgauge.hosts.peaks.processor import floating_point
+from railgauge.hosts.peaks.record import LINK_RATE, Found, Peak
+from railgauge.plan.peaks import RESOURCES, Peaks
+
+__all__ = ["LINK_RATE", "Peak", "host_peaks", "link_peak", "why_none"]
+
+_FINDERS: Mapping[str, Callable[[Mapping[str, str]], Found | str]] = {
+    "cpu_single": partial(floating_point, bits=32),
+    "cpu_double": partial(floating_point, bits=64),
+    "memory": memory,
+    "network": network,
+}
+
+
+def host_peaks(
+    host: str, declared: Peaks, facts: Mapping[str, str], *, file: str = "hosts file"
+) -> tuple[Peak, ...]:
+    """Return the host's peaks in the resources' order; what is declared goes before what is found.
+
+    `file` is what the declarations stand in, where they don't name a better source.
+    """
+    said = declared.declared()
+    peaks = []
+    for resource, unit in RESOURCES.items():
+        if resource in said:
+            one = said[resource]
+            peaks.append(Peak(host, resource, one.value, unit, f"declared: {one.source or file}"))
+        elif isinstance(found := _find(resource, facts), Found):
+            peaks.append(Peak(host, resource, found.value, unit, f"found: {found.source}"))
+    return tuple(peaks)
+
+
+def link_peak(link: str, rate: float, *, file: str = "hosts file") -> Peak:
+    """Return what the link is declared to carry (bit/s): no host has that resource."""
+    return Peak(link, LINK_RATE, rate, RESOURCES["network"], f"declared: rate in the {file}")
+
+
+def why_none(resource: str, facts: Mapping[str, str]) -> str:
+    """Return why no peak was found, and what to do; empty where the facts do give one."""
+    found = _find(resource, facts)
+    if isinstance(found, Found):
+        return ""
+    return f"{found}: declare it as 'peaks: {{{resource}: …}}' in the hosts file"
+
+
+def _find(resource: str, facts: Mapping[str, str]) -> Found | str:
+    finder = _FINDERS.get(resource)
+    return "no fact tells it" if finder is None else finder(facts)

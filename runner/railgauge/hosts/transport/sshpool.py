@@ -1,0 +1,105 @@
+"""The connections to one host: as few as give all the sessions that are needed at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from concurrent.futures import CancelledError, Future, InvalidStateError
+
+import paramiko
+
+from railgauge.base.errors import HostUnreachableError
+from railgauge.hosts.transport.base import let_go
+from railgauge.hosts.transport.retry import patiently
+from railgauge.hosts.transport.sshconnect import ANSWER, SshConnection, may_pass
+
+
+class SshPool:
+    """Connections to `host` by the ssh `destination`; any thread may call any method."""
+
+    def __init__(self, host: str, destination: str, keepalive: float) -> None:
+        self._host = host
+        self._destination = destination
+        self._keepalive = keepalive
+        self._connecting = threading.Lock()  # held as long as that takes
+        self._lock = threading.Lock()  # for what follows; never held for long
+        self._connections: list[SshConnection] = []
+        self._coming: Future[SshConnection] | None = None
+        self._closed = threading.Event()
+
+    def session(self, timeout: float = ANSWER) -> tuple[SshConnection, paramiko.Channel]:
+        """Return a new session, on a connection we have or on a new one if those are full.
+
+        `timeout` (seconds) is for each connection that we have. Raises HostUnreachableError.
+        """
+        if found := self._session_at_hand(timeout):
+            return found
+        with self._connecting:
+            # Another thread may have connected meanwhile.
+            if found := self._session_at_hand(timeout):
+                return found
+            connection = self._connect()
+        if channel := connection.session():
+            return connection, channel
+        raise HostUnreachableError(
+            f"{self._host}: the ssh server gives us no session; see MaxSessions in its "
+            "sshd_config and whether this account may run commands"
+        )
+
+    def alive(self) -> list[SshConnection]:
+        """Return the connections we have, after letting go of those that were lost."""
+        with self._lock:
+            lost = [each for each in self._connections if not each.alive]
+            self._connections = [each for each in self._connections if each not in lost]
+            alive = list(self._connections)
+        for connection in lost:
+            connection.close()
+        return alive
+
+    def close(self) -> None:
+        """Close all connections and make no more; who waits for one comes back at once."""
+        with self._lock:
+            self._closed.set()
+            if self._coming is not None:
+                self._coming.cancel()
+        for connection in self.alive():
+            connection.close()
+
+    def _session_at_hand(self, timeout: float) -> tuple[SshConnection, paramiko.Channel] | None:
+        for connection in self.alive():
+            if channel := connection.session(timeout):
+                return connection, channel
+        return None
+
+    def _connect(self) -> SshConnection:
+        """Connect in a thread of its own, for nothing interrupts a look-up or a connect()."""
+        coming: Future[SshConnection] = Future()
+        with self._lock:
+            if self._closed.is_set():
+                raise let_go(self._host)
+            self._coming = coming
+        threading.Thread(target=self._deliver, args=(coming,), daemon=True).start()
+        try:
+            return coming.result()
+        except CancelledError:
+            raise let_go(self._host) from None
+
+    def _connection(self) -> SshConnection:
+        return SshConnection(self._host, self._destination, self._keepalive)
+
+    def _deliver(self, coming: Future[SshConnection]) -> None:
+        """Connect and tell, unless nobody wants it any more."""
+        try:
+            connection = patiently(self._connection, may_pass, self._closed)
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            with contextlib.suppress(InvalidStateError):
+                coming.set_exception(error)
+            return
+        with self._lock:
+            closed = self._closed.is_set()
+            if not closed:
+                self._connections.append(connection)
+        if closed:
+            connection.close()
+        with contextlib.suppress(InvalidStateError):
+            coming.set_result(connection)

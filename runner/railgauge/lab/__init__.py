@@ -1,0 +1,1 @@
+"""Around a run: the doctor, which looks at hosts, and testbeds, which stand in for them."""

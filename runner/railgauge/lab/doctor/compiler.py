@@ -1,0 +1,27 @@
+"""What the engines are built with: make and a C compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from railgauge.lab.doctor.check import Check, Facts, fields
+from railgauge.lab.doctor.wishes import Wishes
+
+_SCRIPT = """
+command -v cc >/dev/null && echo "compiler $(cc --version 2>/dev/null </dev/null | head -n 1)"
+command -v make >/dev/null && echo "make $(make --version 2>/dev/null </dev/null | head -n 1)"
+"""
+
+
+def judge(facts: Facts, _: Wishes) -> Iterator[str]:
+    """Tell of what is missing to build the engines."""
+    advice = "(Debian: build-essential), as the engines are built on each host"
+    if "compiler" not in facts:
+        yield f"there is no C compiler named cc: install one {advice}"
+    if "make" not in facts:
+        yield f"there is no make: install GNU make {advice}"
+    elif "GNU" not in facts["make"]:
+        yield f"make is not GNU make but {facts['make'][:60]!r}: install that {advice}"
+
+
+CHECK = Check(_SCRIPT, fields, judge)

@@ -1,0 +1,119 @@
+"""Whether TCP and UDP get through between two hosts, tried with the engines themselves.
+
+A server is started on one host and a client on the other, with the plan's ports where it fixes
+them. rail-udp says whether datagrams arrive and whether they come back, so that a firewall on
+either side can be told from one on the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from railgauge.engine.command_lines import Terms
+from railgauge.engine.measure import Site, measure
+from railgauge.engine.running import RunningPrograms
+from railgauge.lab.doctor.diagnosis import LinkFindings
+from railgauge.lab.doctor.wishes import Wishes
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import Catalogue, EngineInfo, Value
+
+# Short and slow: a few hundred small datagrams, and round trips one after another.
+_SENDING: dict[str, Value] = {"mode": "stream", "datagram": 64, "rate": 1e6, "duration": 0.1}
+_RETURNING: dict[str, Value] = {"mode": "latency", "datagram": 64, "duration": 0.05}
+_CONNECTING: dict[str, Value] = {"mode": "latency", "message": 1, "duration": 0.05}
+# What says that datagrams are lost, rather than that the server can't be reached at all.
+_LOST = "no-data"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a link: the host's name, its address on the link's network, its engines."""
+
+    name: str
+    address: str
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The engine's code and sentence."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Firewall:
+    """Tries links; `programs` ends what runs when the user stops it."""
+
+    catalogue: Catalogue
+    wishes: Wishes
+    programs: RunningPrograms = field(default_factory=RunningPrograms)
+
+    def try_link(self, name: str, client: End, server: End) -> LinkFindings:
+        """Return what gets through from `client` to `server` and back.
+
+        Raises EnvironmentFailedError when a program can't be started, or a host is lost.
+        """
+        tcp = self._exchange("tcp", _CONNECTING, client, server)
+        if tcp is not None:
+            return LinkFindings(
+                name, client.name, server.name, False, problems=[self._tcp(tcp, client, server)]
+            )
+        udp = self._exchange("udp", _RETURNING, client, server)
+        arrives = returns = True
+        problems = []
+        if udp is not None and udp.code == _LOST:
+            arrives = self._exchange("udp", _SENDING, client, server) is None
+            # Again for longer: over a lossy link the only datagram may have been lost.
+            longer = {**_RETURNING, "duration": 1.0}
+            returns = arrives and self._exchange("udp", longer, client, server) is None
+            if not arrives:
+                problems.append(_udp(client, server, ""))
+            elif not returns:
+                problems.append(_udp(server, client, " (the way back of what arrived)"))
+        elif udp is not None:
+            arrives = returns = False
+            problems.append(f"UDP from {client.name} to {server.name} fails: {udp.message}")
+        back = returns if arrives else None
+        return LinkFindings(name, client.name, server.name, True, arrives, back, problems)
+
+    def _tcp(self, failure: Failure, client: End, server: End) -> str:
+        """Return the sentence about a failed exchange by TCP; tells the directions apart."""
+        turned = self._exchange("tcp", _CONNECTING, server, client)
+        other = "works" if turned is None else "fails as well"
+        return (
+            f"TCP from {client.name} to {server.name} ({server.address}) fails: {failure.message} "
+            f"(from {server.name} to {client.name} it {other})"
+        )
+
+    def _exchange(
+        self, name: str, settings: dict[str, Value], client: End, server: End
+    ) -> Failure | None:
+        engine = self.catalogue.engine(name)
+        case = Case("", name, "", client.name, server.name, self._parameters(engine, settings))
+        terms = Terms(self.wishes.control_port, at=(client.address, server.address))
+        sites = (client.site, server.site)
+        for outcome, _ in measure(engine, case, [1], sites, terms=terms, programs=self.programs):
+            if outcome.status == "failed":
+                return Failure(outcome.error_code, outcome.error_message)
+        return None
+
+    def _parameters(self, engine: EngineInfo, settings: dict[str, Value]) -> dict[str, Value]:
+        """Return all parameters, those of `settings` among them."""
+        given = dict(settings)
+        if self.wishes.data_ports:
+            given["data_port"] = self.wishes.data_ports[0]
+        defaults = {
+            each.name: each.default
+            for each in engine.parameters.values()
+            if each.default is not None and each.name not in given
+        }
+        return {**defaults, **given}
+
+
+def _udp(sender: End, receiver: End, way: str) -> str:
+    return (
+        f"UDP from {sender.name} to {receiver.name} ({receiver.address}){way} doesn't arrive: "
+        "let it through the firewalls of both and between them"
+    )

@@ -1,0 +1,51 @@
+"""What a plan wants of its hosts, beyond programs being started there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from railgauge.plan.catalogue import Value
+from railgauge.plan.load import LoadedPlan
+from railgauge.plan.model import Mpi
+from railgauge.plan.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The largest socket buffer a test asks for (bytes), its ports, 0 where any will do, and MPI.
+
+    `data_ports` are as many from the first as a test has threads. `needs_mpi` says whether there
+    is a test of the engine mpi, `mpi` how the hosts start it.
+    """
+
+    sockbuf: int = 0
+    control_port: int = 0
+    data_ports: tuple[int, ...] = ()
+    needs_mpi: bool = False
+    mpi: Mpi = field(default_factory=Mpi)
+
+
+def wishes_of(loaded: LoadedPlan, mpi: Mpi) -> Wishes:
+    """Return what the plan wants of hosts that start MPI as `mpi` says."""
+    buffers = {0}
+    ports: set[int] = set()
+    for space in loaded.spaces:
+        buffers |= {int(size) for size in _values(space, "sockbuf", "server_sockbuf")}
+        if set(_values(space, "mode")) - set(space.engine.solo_modes):
+            threads = max((int(count) for count in _values(space, "threads")), default=1)
+            for first in _values(space, "data_port"):
+                ports |= set(range(int(first), int(first) + threads)) if first else set()
+    return Wishes(
+        max(buffers),
+        loaded.plan.control_port,
+        tuple(sorted(ports)),
+        any(space.engine.parallel for space in loaded.spaces),
+        mpi,
+    )
+
+
+def _values(space: Space, *names: str) -> Iterator[Value]:
+    """Yield what the test sets these parameters to, in any of its cases."""
+    for row in (space.fixed, *(row for axis in space.axes for row in axis)):
+        yield from (row[name] for name in names if name in row)

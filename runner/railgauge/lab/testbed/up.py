@@ -1,0 +1,76 @@
+"""`up`: from a testbed's file to hosts that can talk, and the hosts file that knows them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.hosts.transport.netns import exists
+from railgauge.lab.testbed import build, relay
+from railgauge.lab.testbed.agent import agent
+from railgauge.lab.testbed.down import remove
+from railgauge.lab.testbed.holder import hold
+from railgauge.lab.testbed.hosts_file import hosts_file
+from railgauge.lab.testbed.layout import free_network, has_delay, lay_out
+from railgauge.lab.testbed.model import Testbed
+from railgauge.lab.testbed.read import read_testbed
+from railgauge.lab.testbed.shaping import kernel_has_netem
+from railgauge.lab.testbed.state import Record, State, begin, locked, new_token, states, translated
+
+
+def up(path: Path) -> State:
+    """Build the testbed of the file at `path` and return where it is written down.
+
+    What was made goes again when something fails. FileProblems tells the file's mistakes,
+    InputError that it is up already, EnvironmentFailedError what the machine refused.
+    """
+    testbed = read_testbed(path)
+    with locked():
+        state = begin(_record(testbed, str(path.absolute())))
+        try:
+            return _build(state)
+        except BaseException:
+            remove(state)
+            raise
+
+
+def _record(testbed: Testbed, source: str) -> Record:
+    others = states()
+    if testbed.name in {state.name for state in others}:
+        raise InputError(
+            f"testbed {testbed.name!r} is up already, or an attempt at it was cut short: "
+            f"railgauge testbed down {testbed.name} removes it"
+        )
+    taken = [state.record.layout.network for state in others if state.record]
+    privileged = os.geteuid() == 0
+    netem = has_delay(testbed) and kernel_has_netem(privileged=privileged)
+    layout = lay_out(testbed, testbed.network or free_network(taken), netem=netem)
+    if privileged:
+        for namespace in layout.all_namespaces:
+            if exists(namespace):
+                raise EnvironmentFailedError(
+                    f"the network namespace {namespace} is there already, and no testbed of ours "
+                    f"knows it: remove it (ip netns del {namespace}) or rename the testbed"
+                )
+    return Record(new_token(testbed.name), layout, source, privileged)
+
+
+def _build(state: State) -> State:
+    record = state.record
+    assert record is not None
+    if not record.privileged:
+        with translated():
+            (state.folder / "run").mkdir()
+        record = replace(record, holder=hold(record.token, str(state.folder / "run")))
+        state = state.write(record)
+    build.build_namespaces(record)
+    build.build_pairs(record)
+    relay.start(state)
+    build.connect(record)
+    with translated():
+        state.agent.write_text(agent(record), encoding="utf-8")
+        state.agent.chmod(0o755)
+        state.hosts_file.write_text(hosts_file(state), encoding="utf-8")
+        return state.write(replace(record, ready=True))

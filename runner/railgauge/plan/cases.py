@@ -1,0 +1,214 @@
+"""Cases: what a plan's tests expand to, and the key that finds the same case again in every run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from railgauge.base.errors import FileProblems, Problem
+from railgauge.plan.catalogue import Catalogue, Value
+from railgauge.plan.load import LoadedPlan
+from railgauge.plan.model import Test
+from railgauge.plan.space import PLACES, Group, Place, Space
+
+__all__ = [
+    "Case",
+    "ExpandedTest",
+    "Value",
+    "case_key",
+    "case_name",
+    "expand",
+    "restricted",
+    "varying",
+]
+
+# Beyond this, a plan more likely has a slip in it than a purpose.
+LARGE = 100_000
+# Beyond these, a run would neither end nor fit into memory.
+MAX_CASES = 1_000_000
+MAX_REPLICATIONS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One engine, one link (or host, or group) and one full set of parameters, in base units.
+
+    `members` are a group's hosts in the order of their ranks. With a server it is a pair of them,
+    measured together with all the other pairs; without, the client is the first.
+    """
+
+    key: str
+    engine: str
+    link: str
+    client: str
+    server: str | None
+    parameters: Mapping[str, Value]
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandedTest:
+    """A test and its cases: by link or host, then by axis as written, the last varying fastest."""
+
+    test: Test
+    cases: tuple[Case, ...]
+
+
+def case_key(
+    engine: str,
+    link: str,
+    client: str,
+    server: str | None,
+    parameters: Mapping[str, Value],
+    members: Sequence[str] = (),
+) -> str:
+    """Return 16 hexadecimal digits that stand for exactly these, in whatever order they came."""
+    place = Place(link, client, server, Group.of(members) if members else None)
+    settings = {name: _fragment(name, value) for name, value in parameters.items()}
+    return _hash(_head(engine, place), _tail(settings, sorted(settings)))
+
+
+def varying(cases: Iterable[Case]) -> tuple[str, ...]:
+    """Return the parameters in which `cases` differ."""
+    seen: dict[str, set[Value | None]] = {}
+    for case in cases:
+        for name, value in case.parameters.items():
+            seen.setdefault(name, set()).add(value)
+    return tuple(name for name, values in seen.items() if len(values) > 1)
+
+
+def case_name(case: Case, names: Sequence[str], catalogue: Catalogue) -> str:
+    """Return the case's link and the parameters `names`: `gw→gw datagram=1460 sockbuf=10KiB`."""
+    engine = catalogue.engines.get(case.engine)
+    words = [case.link]
+    for name in names:
+        if name in case.parameters:
+            info = engine.parameters.get(name) if engine else None
+            value = case.parameters[name]
+            words.append(f"{name}={info.format(value) if info else value}")
+    return " ".join(words)
+
+
+def expand(loaded: LoadedPlan, *, allow_large: bool = False) -> tuple[ExpandedTest, ...]:
+    """Return each test with its cases; FileProblems where there are too many, or none are left."""
+    problems = list(_size_problems(loaded, allow_large=allow_large))
+    if problems:
+        raise FileProblems(problems)
+    tests = tuple(ExpandedTest(space.test, tuple(_cases(space))) for space in loaded.spaces)
+    for space, expanded in zip(loaded.spaces, tests, strict=True):
+        if not expanded.cases:
+            message = "the exclusions leave no case of this test: drop one of them"
+            problems.append(_problem(loaded, space, message, "exclude"))
+    if problems:
+        raise FileProblems(problems)
+    return tests
+
+
+def restricted(
+    tests: Iterable[ExpandedTest], only: Collection[tuple[str, str]]
+) -> tuple[ExpandedTest, ...]:
+    """Return the tests with those cases alone that `only` has, by test and key."""
+    return tuple(
+        ExpandedTest(each.test, kept)
+        for each in tests
+        if (kept := tuple(case for case in each.cases if (each.test.name, case.key) in only))
+    )
+
+
+def _size_problems(loaded: LoadedPlan, *, allow_large: bool) -> Iterator[Problem]:
+    cases = replications = 0
+    limit = MAX_CASES if allow_large else LARGE
+    advice = "split the plan" if allow_large else "take values away, or say --allow-large"
+    for space in loaded.spaces:
+        before = cases, replications
+        cases += space.size
+        replications += space.size * space.test.most
+        if before[0] <= limit < cases:
+            message = f"up to here the plan has {cases:,} cases, more than {limit:,}: {advice}"
+            yield _problem(loaded, space, message, "grid")
+        elif before[1] <= MAX_REPLICATIONS < replications:
+            message = (
+                f"up to here the plan has {replications:,} replications, more than "
+                f"{MAX_REPLICATIONS:,}: ask for fewer, or split the plan"
+            )
+            yield _problem(loaded, space, message, "replications")
+
+
+def _problem(loaded: LoadedPlan, space: Space, message: str, key: str) -> Problem:
+    return loaded.document.problem(("tests", space.index, key), message, key=True)
+
+
+def _cases(space: Space) -> Iterator[Case]:
+    """Yield a test's cases; the text that each key is the hash of is put together from parts."""
+    names = sorted([*space.fixed, *(name for axis in space.axes for name in axis[0])])
+    fixed = {name: _fragment(name, value) for name, value in space.fixed.items()}
+    written = [
+        [{name: _fragment(name, value) for name, value in row.items()} for row in axis]
+        for axis in space.axes
+    ]
+    # Put together once and shared by all places: of a large cluster there are a million.
+    combinations: list[tuple[tuple[int, ...], str, Mapping[str, Value]]] = []
+    for rows in product(*(range(len(axis)) for axis in space.axes)):
+        settings = dict(fixed)
+        parameters: dict[str, Value] = dict(space.fixed)
+        for axis, row in enumerate(rows):
+            settings.update(written[axis][row])
+            parameters.update(space.axes[axis][row])
+        combinations.append((rows, _tail(settings, names), parameters))
+    excluded = _Excluded(space)
+    engine = space.engine.name
+    for number, place in enumerate(space.places):
+        head = _head(engine, place)
+        members = place.group.members if place.group else ()
+        for rows, tail, shared in combinations:
+            if not excluded.has(number, rows):
+                key = _hash(head, tail)
+                yield Case(key, engine, place.name, place.client, place.server, shared, members)
+
+
+_to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def _fragment(name: str, value: Value) -> str:
+    return _to_json([name, value])
+
+
+def _head(engine: str, place: Place) -> str:
+    """Return the beginning of the JSON list that a key is the hash of."""
+    parts = [engine, place.name, place.client, place.server]
+    return _to_json([*parts, place.group.digest] if place.group else parts)[:-1]
+
+
+def _tail(settings: Mapping[str, str], names: Sequence[str]) -> str:
+    return f",[{','.join([settings[name] for name in names])}]]"
+
+
+def _hash(head: str, tail: str) -> str:
+    """Hash engine, link, client, server, group if any, and the sorted pairs of parameters."""
+    return hashlib.sha256(f"{head}{tail}".encode()).hexdigest()[:16]
+
+
+class _Excluded:
+    """Tells which cases a test leaves out, looking only at the exclusions that may be about one."""
+
+    def __init__(self, space: Space) -> None:
+        # Each exclusion under the rows of its narrowest axis.
+        self._filed: dict[tuple[int, int], list[Mapping[int, frozenset[int]]]] = {}
+        for exclusion in space.excludes:
+            narrowest = min(exclusion, key=lambda axis: len(exclusion[axis]))
+            for row in exclusion[narrowest]:
+                self._filed.setdefault((narrowest, row), []).append(exclusion)
+
+    def has(self, place: int, rows: Sequence[int]) -> bool:
+        """Return whether the case at `place`, on these rows of the axes, is left out."""
+        if not self._filed:
+            return False
+        at = {PLACES: place, **dict(enumerate(rows))}
+        return any(
+            all(at[axis] in wanted for axis, wanted in exclusion.items())
+            for where in at.items()
+            for exclusion in self._filed.get(where, ())
+        )

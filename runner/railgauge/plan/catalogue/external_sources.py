@@ -1,0 +1,129 @@
+"""Checks where a description says that values stand: paths, expressions, units and factors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from railgauge.base import units
+from railgauge.plan.catalogue.external_model import ExternalMetric, ExternalSource
+from railgauge.plan.catalogue.info import MetricDescription
+from railgauge.plan.catalogue.output import Match, Source, split_path
+from railgauge.plan.validation import suggest
+
+
+class Report(Protocol):
+    """Notes a mistake: its message and where it stands, `key` if the key itself is wrong."""
+
+    def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
+        """Note it."""
+
+
+class SourceReader:
+    """Reads sources; `modes` are the choices of the engine's parameter `mode`."""
+
+    def __init__(
+        self, report: Report, modes: Collection[str], executor: Mapping[str, MetricDescription]
+    ) -> None:
+        self._report = report
+        self._modes = modes
+        self._executor = executor
+
+    def metric(self, name: str, written: ExternalMetric) -> dict[str, Source | str]:
+        """Return the sources of a metric by mode, "" standing for all of them."""
+        loc = ("metrics", name)
+        if written.source is not None:
+            for key in ("json", "regex", "match", "times", "optional"):
+                if key in _given(written):
+                    self._report(f"{key!r} and 'from' exclude each other: drop one", *loc, key)
+            self._check_measured(name, written)
+            return {"": written.source}
+        self._check_unit(written.unit, *loc, "unit")
+        times = written.times or {"": 1.0}
+        for unit, factor in times.items():
+            if not (math.isfinite(factor) and factor > 0):
+                self._report(f"{factor} is no factor: write a number above 0", *loc, "times")
+            if unit == "" and len(times) > 1:
+                self._report("one of these units has no name: name it", *loc, "times")
+        return dict(self.sources(written, *loc, times=times, by_mode=True))
+
+    def source(self, written: ExternalSource | None, *loc: str | int) -> Source | None:
+        """Return a source that is the same in all modes; None if there is none, or it is wrong."""
+        return None if written is None else self.sources(written, *loc, text=True).get("")
+
+    def sources(
+        self,
+        written: ExternalSource,
+        *loc: str | int,
+        times: Mapping[str, float] | None = None,
+        by_mode: bool = False,
+        text: bool = False,
+    ) -> dict[str, Source]:
+        """Return the sources by mode; of a `text` an expression needs no group."""
+        if (written.path is None) == (written.regex is None):
+            wanted = "'json', 'regex' or 'from'" if by_mode else "'json' or 'regex'"
+            self._report(f"say where this stands, once: with {wanted}", *loc)
+            return {}
+        key = "json" if written.path is not None else "regex"
+        found: dict[str, Source] = {}
+        for mode, where in (written.path or written.regex or {}).items():
+            at = (*loc, key) if mode == "" else (*loc, key, mode)
+            if mode and (not by_mode or mode not in self._modes):
+                known = suggest(mode, self._modes) if by_mode else ": write one text"
+                self._report(f"{mode!r} is no mode of this engine{known}", *at, key=True)
+                continue
+            try:
+                one = self._one(key, where, written.match, times or {"": 1.0}, text=text)
+            except ValueError as error:
+                self._report(str(error), *at)
+                continue
+            found[mode] = one
+        return found
+
+    def _one(
+        self, key: str, where: str, match: Match | None, times: Mapping[str, float], *, text: bool
+    ) -> Source:
+        if key == "json":
+            path = split_path(where)
+            if "" not in times:
+                raise ValueError("'times' by unit is for 'regex': write one number")
+            if match is not None and "*" not in path:
+                raise ValueError("'match' is for several values: this path has no '*'")
+            return Source(path, match=match or "sum" if "*" in path else "first", times=times)
+        try:
+            groups = re.compile(where).groups
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(f"{where!r} is no regular expression ({error})") from None
+        wanted = 1 if "" in times else 2
+        if groups != wanted and not (text and groups == 0):
+            what = "its number" if wanted == 1 else "its number and its unit"
+            raise ValueError(
+                f"{where!r} has {groups} groups: put {what} in ( ), and (?: ) around what is none"
+            )
+        return Source(regex=where, match=match or "first", times=times)
+
+    def _check_unit(self, unit: str, *loc: str | int) -> None:
+        base, scale = units.DISPLAY.get(unit, (unit, 1.0))
+        if base != unit:
+            self._report(
+                f"values are kept in base units: write 'unit: {base}' and 'times: {scale:g}'", *loc
+            )
+
+    def _check_measured(self, name: str, written: ExternalMetric) -> None:
+        assert written.source is not None
+        measured = self._executor.get(written.source)
+        if measured is None:
+            hint = suggest(written.source, self._executor)
+            known = hint or f": known are {', '.join(self._executor)}"
+            message = f"{written.source!r} is nothing that rail-exec measures{known}"
+            self._report(message, "metrics", name, "from")
+        elif written.unit != measured.unit:
+            message = f"{written.source} comes in the unit {measured.unit!r}: write that"
+            self._report(message, "metrics", name, "unit")
+
+
+def _given(written: ExternalMetric) -> set[str]:
+    fields = ExternalMetric.model_fields
+    return {fields[name].alias or name for name in written.model_fields_set}

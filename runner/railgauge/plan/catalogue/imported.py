@@ -1,0 +1,45 @@
+"""What a file tells that somebody else's program wrote earlier, beside its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from railgauge.plan.catalogue.output import Source
+from railgauge.plan.catalogue.written import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedParameter:
+    """Where a file tells a parameter: at one of `sources`, the first that is there.
+
+    What stands there is in `unit` ("": as a plan writes it), or a number with one of the suffixes
+    `units`, which are factors, or one of `values`. `absent` is meant where nothing stands (None:
+    the file has to tell).
+    """
+
+    sources: tuple[Source, ...]
+    unit: str = ""
+    units: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+    absent: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How a file is read.
+
+    `each` tells its cases apart where it has several; those that agree in `together` were measured
+    at the same time. `started_at` is in seconds since 1970. `same` must agree among a case's
+    replications, as no parameter holds it. A file that has one of `refused` says more than a case
+    can.
+    """
+
+    each: Source | None = None
+    together: Source | None = None
+    started_at: Source | None = None
+    client: Source | None = None
+    server: Source | None = None
+    same: Mapping[str, Source] = field(default_factory=dict)
+    refused: Mapping[str, Source] = field(default_factory=dict)
+    parameters: Mapping[str, ImportedParameter] = field(default_factory=dict)

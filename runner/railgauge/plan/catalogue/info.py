@@ -1,0 +1,311 @@
+"""What is known of an engine, its parameters and its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from railgauge.base import units
+from railgauge.base.errors import EngineError, InputError
+from railgauge.plan.catalogue.output import Output
+from railgauge.plan.catalogue.program import Program, expand
+from railgauge.plan.catalogue.template import split_arguments
+from railgauge.plan.catalogue.written import Value, Written, plain
+from railgauge.plan.validation import suggest
+
+# A parameter that any engine's cases may have and no engine is told: soakers keep the CPUs awake,
+# which makes another case.
+SOAK = "soak"
+
+_QUANTITIES: Mapping[str, Callable[[str | int | float], int | float]] = {
+    "size": units.parse_size,
+    "time": units.parse_time,
+    "rate": units.parse_rate,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo:
+    """A setting of an engine. `default`, `min` and `max` are in base units.
+
+    `type` is size, time, rate, int, choice, bool, text or argv (text that is split into arguments
+    by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
+    to set it. `modes` are those in which it has an effect; none named means all. In the modes
+    `required_in` each test has to set it, whatever its default, and a number to more than 0.
+    `written` is how somebody else's program is told of it.
+    """
+
+    name: str
+    type: str
+    unit: str = ""
+    default: Value | None = None
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[str, ...] = ()
+    help: str = ""
+    modes: tuple[str, ...] = ()
+    required_in: tuple[str, ...] = ()
+    written: Written = field(default_factory=Written)
+
+    def parse(self, value: object) -> Value:
+        """Return what a plan wrote, in base units; ValueError says what to write instead."""
+        parsed = self._parse(value)
+        try:
+            self.written.text(parsed)
+        except ValueError as error:
+            raise ValueError(f"{self.format(parsed)} can't be used: {error}") from None
+        return parsed
+
+    def _parse(self, value: object) -> Value:
+        if isinstance(value, bool) != (self.type == "bool") or not isinstance(
+            value, int | float | str
+        ):
+            raise ValueError(f"{_written(value)} is not {_WANTED[self.type]}")
+        if self.type in _QUANTITIES:
+            return self._in_range(_QUANTITIES[self.type](value))
+        if self.type == "int":
+            if not isinstance(value, int):
+                raise ValueError(f"{value!r} is not {_WANTED[self.type]}")
+            return self._in_range(value)
+        return value if self.type == "bool" else self._parse_text(value)
+
+    def _parse_text(self, value: int | float | str) -> str:
+        if isinstance(value, float):
+            raise ValueError(f"{value!r} is not {_WANTED[self.type]}")
+        text = str(value)
+        if self.type == "choice" and text not in self.choices:
+            hint = suggest(text, self.choices)
+            raise ValueError(f"{text!r} is not one of {', '.join(self.choices)}{hint}")
+        if self.type == "argv":
+            split_arguments(text)
+        elif not text.isprintable():
+            raise ValueError(f"{text!r} has a line break or control character: leave it out")
+        return text
+
+    def format(self, value: Value) -> str:
+        """Return `value` as a table shows it: `4KiB`, `5s`, `true`."""
+        if isinstance(value, bool | str):
+            return str(value).lower() if isinstance(value, bool) else value
+        if self.type == "size":
+            return units.format_size(int(value))
+        if self.type == "time":
+            return units.format_time(float(value))
+        if self.type == "rate":
+            return units.format_rate(float(value))
+        return str(value)
+
+    def applies(self, modes: Collection[Value]) -> bool:
+        """Return whether it has an effect in any of `modes` (none: the engine has no modes)."""
+        return not self.modes or not modes or any(mode in self.modes for mode in modes)
+
+    def _in_range(self, value: int | float) -> int | float:
+        if (self.min is None or value >= self.min) and (self.max is None or value <= self.max):
+            return value
+        bounds = [
+            f"{word} {self.format(bound)}"
+            for word, bound in (("at least", self.min), ("at most", self.max))
+            if bound is not None
+        ]
+        raise ValueError(f"{self.format(value)} is out of range: write {' and '.join(bounds)}")
+
+
+_WANTED: Mapping[str, str] = {
+    "size": "a size: write for example 1460, 4KiB or 10MB",
+    "time": "a time: write for example 5s, 12us or 2.9ms",
+    "rate": "a rate: write for example 150Mbit/s or 1Gbit/s",
+    "int": "a whole number: write digits only",
+    "bool": "true or false: write one of them",
+    "choice": "text: put it in quotes",
+    "text": "text: put it in quotes",
+    "argv": "text: put it in quotes",
+}
+
+
+def _written(value: object) -> str:
+    """Return `value` as YAML has it, for a sentence."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    return "nothing" if value is None else repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDescription:
+    """A value that an engine reports: base unit, and whether higher, lower or neither is better.
+
+    `source` says where it stands in what somebody else's program writes. An `optional` one
+    comes only where it could be measured; the others come in each replication of their modes.
+    """
+
+    name: str
+    unit: str
+    better: str
+    help: str = ""
+    modes: tuple[str, ...] = ()
+    source: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A mode that a plan may name for a whole row of cases.
+
+    They are of mode `becomes`; `parameter` runs through `first`, twice that, and so on up to what
+    is set for it, and that itself comes last.
+    """
+
+    mode: str
+    becomes: str
+    parameter: str
+    first: int
+
+    def values(self, limit: Value) -> list[Value]:
+        """Return the values of the parameter up to and including `limit`."""
+        values: list[Value] = []
+        value = self.first
+        while value < float(limit):
+            values.append(float(value) if isinstance(limit, float) else value)
+            value *= 2
+        return [*values, limit]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What an engine is and takes. `program` is how somebody else's program is run.
+
+    In `solo_modes` the client measures alone: the link's other host only gives the address.
+    `group_modes` are measured among all hosts of a group; those of them that are also `pair_modes`
+    give a measurement of each ordered pair of its hosts.
+    """
+
+    name: str
+    version: str
+    summary: str
+    roles: tuple[str, ...]
+    parameters: Mapping[str, ParameterInfo]
+    metrics: Mapping[str, MetricDescription]
+    program: Program | None = None
+    solo_modes: tuple[str, ...] = ()
+    group_modes: tuple[str, ...] = ()
+    pair_modes: tuple[str, ...] = ()
+    series: tuple[Series, ...] = ()
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether it measures between two hosts (links) rather than on one."""
+        return "server" in self.roles
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it is one MPI job, with a rank or more on each host."""
+        return "rank" in self.roles
+
+    @property
+    def launched_singly(self) -> bool:
+        """Whether a launch is of one replication, as its server is started anew for each."""
+        return self.program is not None and bool(self.program.server)
+
+    def measures(self, mode: Value | None) -> str:
+        """Return what it measures in `mode`: `links`, `groups` or `hosts`."""
+        if self.program is not None and self.program.mpi:
+            return self.program.mpi
+        if mode in self.group_modes:
+            return "groups"
+        return "links" if self.two_sided or self.parallel else "hosts"
+
+    def has_effect(self, name: str, parameters: Mapping[str, Value]) -> bool:
+        """Return whether there is a parameter `name` and it has an effect in the mode of these."""
+        info = self.parameters.get(name)
+        modes = [parameters["mode"]] if "mode" in parameters else []
+        return info is not None and info.applies(modes)
+
+    def is_timed(self, parameters: Mapping[str, Value]) -> bool:
+        """Return whether a replication with `parameters` takes their duration, and no count.
+
+        A duration of 0 means as long as it takes.
+        """
+        timed = self.has_effect("duration", parameters) and bool(parameters.get("duration"))
+        counted = self.has_effect("count", parameters) and bool(parameters.get("count"))
+        return timed and self.parameters["duration"].type == "time" and not counted
+
+    def written(self, parameters: Mapping[str, Value], **more: str) -> dict[str, str]:
+        """Return the `parameters` as somebody else's program is told of them, and `more` texts.
+
+        One that has no effect in the mode is written as nothing.
+        """
+        told = {
+            name: info.written.text(parameters[name]) if self.has_effect(name, parameters) else ""
+            for name, info in self.parameters.items()
+            if name in parameters
+        }
+        return {**told, **more}
+
+    @property
+    def several(self) -> frozenset[str]:
+        """The parameters that stand for several arguments of somebody else's program."""
+        return frozenset(name for name, each in self.parameters.items() if each.type == "argv")
+
+    def argv(self, parameters: Mapping[str, Value], **more: str) -> list[str]:
+        """Return the command line of somebody else's program, with `more` texts for placeholders.
+
+        An argument that is just the placeholder of an `argv` parameter becomes all its arguments.
+        """
+        assert self.program is not None
+        return expand(self.program.command, self.written(parameters, **more), self.several)
+
+    def options(self, parameters: Mapping[str, Value]) -> list[str]:
+        """Return the options of our own engine for `parameters`, but those that we see to."""
+        return [
+            f"--{name}={plain(value)}"
+            for name, value in parameters.items()
+            if name != SOAK or name in self.parameters
+        ]
+
+    def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
+        """EngineError `output` if somebody else's program says that it took other `parameters`."""
+        if self.program is not None and self.program.confirmed:
+            self.program.check_confirmed(Output(output), self.written(parameters))
+
+    def read_metrics(
+        self, reported: Mapping[str, float], output: str, mode: Value | None = None
+    ) -> dict[str, float]:
+        """Return this engine's metrics in `mode` from what it, or rail-exec for it, reported.
+
+        `output` is what somebody else's program printed. EngineError `contract` where a metric is
+        missing that is not optional, or one is unknown and so has no unit; `output` where a
+        program's output lacks one.
+        """
+        if self.program is not None:
+            optional = frozenset(each.name for each in self.metrics.values() if each.optional)
+            return self.program.read(reported, Output(output), mode, optional)
+        if unknown := sorted(set(reported) - set(self.metrics)):
+            raise EngineError(
+                "contract",
+                f"engine {self.name} reported {', '.join(unknown)}, which its description "
+                "lacks: are the engines on the host older or newer than this railgauge?",
+            )
+        wanted = {
+            metric.name
+            for metric in self.metrics.values()
+            if not metric.optional and (not metric.modes or mode in metric.modes)
+        }
+        if missing := sorted(wanted - set(reported)):
+            raise EngineError("contract", f"engine {self.name} did not report {', '.join(missing)}")
+        return dict(reported)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The engines that plans may name; `executor` is rail-exec, which runs the external ones."""
+
+    engines: Mapping[str, EngineInfo]
+    executor: EngineInfo
+    external: Mapping[str, str] = field(default_factory=dict)  # Name -> file that describes it.
+
+    def engine(self, name: str) -> EngineInfo:
+        """Return the engine called `name`; InputError names the nearest."""
+        if name in self.engines:
+            return self.engines[name]
+        hint = suggest(name, self.engines) or f": known are {', '.join(sorted(self.engines))}"
+        raise InputError(f"unknown engine {name!r}{hint}")

@@ -1,0 +1,197 @@
+"""Finds values in what somebody else's program wrote: by a path in JSON, or a regular expression.
+
+Nothing is guessed: what is missing, no number or not finite is an EngineError `output`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn
+
+from railgauge.base.errors import EngineError
+
+Match = Literal["first", "last", "sum", "mean", "max", "min"]
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_STEP = re.compile(r"(?:[^.\\]|\\.)+")
+_SHOWN = 300
+# What rail-exec keeps of an output; one as long as that has lost its end.
+_LIMIT = 1 << 20
+_CHOOSE: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "sum": math.fsum,
+    "mean": lambda values: math.fsum(values) / len(values),
+    "max": max,
+    "min": min,
+}
+
+
+def split_path(text: str) -> tuple[str, ...]:
+    r"""Return the steps of a path such as `end.streams.*.sender.bps`; `\.` is a dot in a name.
+
+    ValueError where a step is empty.
+    """
+    steps = _STEP.findall(text)
+    if ".".join(steps) != text or not steps:
+        raise ValueError(
+            f"{text!r} is no path: write names and numbers with dots between, as in end.streams.0"
+        )
+    return tuple(re.sub(r"\\(.)", r"\1", step) for step in steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value stands: at a `path` of JSON or, where that is empty, by a `regex`.
+
+    Of several values one is chosen or made by `match`. A number is multiplied by `times`: by the
+    one under "", or by the one that the expression's second group names.
+    """
+
+    path: tuple[str, ...] = ()
+    regex: str = ""
+    match: Match = "first"
+    times: Mapping[str, float] = field(default_factory=lambda: {"": 1.0})
+
+    def __str__(self) -> str:
+        """Return how a sentence names it."""
+        if self.path:
+            return f"JSON {'.'.join(step.replace('.', chr(92) + '.') for step in self.path)}"
+        return f"regex {self.regex}"
+
+
+class Output:
+    """What a program wrote."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._document: Any = None
+        self._decoded = False
+
+    def number(self, source: Source) -> float | None:
+        """Return the value at `source` times its factor, None if nothing stands there."""
+        found = self._numbers_of_json(source) if source.path else self._numbers_of_text(source)
+        if not found:
+            return None
+        value = _CHOOSE[source.match](found)
+        if not math.isfinite(value):
+            raise self._wrong(f"{source} comes to {value}, which is no measurement")
+        return value
+
+    def text(self, source: Source) -> str | None:
+        """Return the text or number at `source` as it stands there, None if there is none."""
+        if source.path:
+            found = [_plain(each) for each in self._at(source.path) if each not in (None, "")]
+        else:
+            found = [each[min(each.re.groups, 1)] or "" for each in self._matches(source)]
+        return (found[-1] if source.match == "last" else found[0]) if found else None
+
+    def parts(self, source: Source) -> list[Output]:
+        """Return the output of each case where a file has several: a list's items, or matches.
+
+        Of JSON each part is the whole with the list shortened to one item, so that a path leads to
+        the same place in it as in a run's output.
+        """
+        if not source.path:
+            return [Output(each[0]) for each in self._matches(source)]
+        (items,) = self._at(source.path) or [None]
+        if not isinstance(items, list):
+            raise self._wrong(f"{source} is no list")
+        return [Output(json.dumps(_replaced(self._json(), source.path, [i]))) for i in items]
+
+    def check_whole(self) -> None:
+        """EngineError `output` if rail-exec kept only the beginning: the figures may be missing."""
+        if len(self._text.encode(errors="replace")) >= _LIMIT:
+            raise self._wrong("it is longer than 1 MiB, of which the rest is lost")
+
+    def missing(self, name: str, source: Source) -> EngineError:
+        """Return the error for a value that had to be there."""
+        return self._wrong(f"{name} is not where it should stand ({source})")
+
+    def _numbers_of_json(self, source: Source) -> list[float]:
+        return [self._float(each, source) * source.times[""] for each in self._at(source.path)]
+
+    def _numbers_of_text(self, source: Source) -> list[float]:
+        numbers = []
+        for each in self._matches(source):
+            unit = "" if "" in source.times else (each[2] or "")
+            if unit not in source.times:
+                known = ", ".join(source.times)
+                raise self._wrong(f"{source} found the unit {unit!r}: known are {known}")
+            numbers.append(self._float(each[1], source) * source.times[unit])
+        return numbers
+
+    def _float(self, value: Any, source: Source) -> float:
+        if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+            value = float(value)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._wrong(f"{source} is {_plain(value)!r}, which is no number")
+        try:
+            return float(value)
+        except OverflowError:
+            raise self._wrong(f"{source} is beyond what can be measured") from None
+
+    def _matches(self, source: Source) -> list[re.Match[str]]:
+        return list(re.compile(source.regex).finditer(self._text))
+
+    def _at(self, path: Sequence[str]) -> list[Any]:
+        """Return all that stands at `path`; nothing where a step leads nowhere."""
+        here = [self._json()]
+        for step in path:
+            here = [inner for each in here for inner in _inside(each, step)]
+        return here
+
+    def _json(self) -> Any:
+        """Return the JSON document of the output, from the first line that begins like one.
+
+        Some programs say a word of warning before it.
+        """
+        if not self._decoded:
+            begin = re.search(r"(?m)^\s*[{\[]", self._text)
+            try:
+                decoder = json.JSONDecoder(parse_constant=_refuse)
+                at = begin.end() - 1 if begin else 0
+                self._document, _ = decoder.raw_decode(self._text, at)
+            except (ValueError, RecursionError) as error:
+                raise self._wrong(f"it is no JSON ({error})") from error
+            self._decoded = True
+        return self._document
+
+    def _wrong(self, what: str) -> EngineError:
+        begin = self._text.strip()
+        shown = begin if len(begin) <= _SHOWN else begin[:_SHOWN] + "…"
+        found = f"it begins: {shown!r}" if shown else "it is empty"
+        return EngineError("output", f"the program's output can't be used: {what}; {found}")
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a measurement")
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _inside(value: Any, step: str) -> list[Any]:
+    if isinstance(value, dict):
+        return [value[step]] if step in value else []
+    if not isinstance(value, list):
+        return []
+    if step == "*":
+        return value
+    return [value[int(step)]] if step.isdecimal() and int(step) < len(value) else []
+
+
+def _replaced(value: Any, path: Sequence[str], by: Any) -> Any:
+    """Return `value` with `by` at `path`, which leads to one place in it."""
+    if not path:
+        return by
+    step, rest = path[0], path[1:]
+    if isinstance(value, dict):
+        return {**value, step: _replaced(value[step], rest, by)}
+    index = int(step)
+    return [*value[:index], _replaced(value[index], rest, by), *value[index + 1 :]]

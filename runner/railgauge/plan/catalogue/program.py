@@ -1,0 +1,129 @@
+"""How somebody else's program is run, and where its figures stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from railgauge.base.errors import EngineError
+from railgauge.plan.catalogue.imported import Imported
+from railgauge.plan.catalogue.output import Output, Source
+from railgauge.plan.catalogue.template import split_arguments, split_template
+from railgauge.plan.catalogue.written import Value
+
+# An argument, or several that are left out together when one of their placeholders is empty.
+Item = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The program of an external engine; all texts are templates with `{parameter}` in them.
+
+    `command` is run to measure; with a `server` it is the client. The server is ready when it has
+    written `ready` or, where that is empty, when the port listens: a free one, or `port` if that
+    isn't 0. `needs` are the programs that a host must have; what else it must have is there if the
+    command `requires` succeeds. `mpi` says what an MPI program measures (`hosts`, `links` or
+    `groups`); a `launcher` of its own takes the place of mpirun.
+    `files` are written into a working folder, from which the file `output` is read in place of
+    standard output. `found` maps each metric to its source by mode ("": in all); text is the name
+    of what rail-exec measures. `failed` is where the program says that it failed, `confirmed` where
+    it says which values of parameters it took.
+    """
+
+    command: tuple[Item, ...]
+    server: tuple[Item, ...] = ()
+    ready: str = ""
+    port: int = 0
+    needs: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    version: tuple[str, ...] = ()
+    mpi: str = ""
+    launcher: tuple[str, ...] = ()
+    launcher_arguments: tuple[Item, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    output: str = ""
+    found: Mapping[str, Mapping[str, Source | str]] = field(default_factory=dict)
+    failed: Source | None = None
+    confirmed: Mapping[str, Source] = field(default_factory=dict)
+    imported: Imported | None = None
+
+    def read(
+        self,
+        reported: Mapping[str, float],
+        output: Output,
+        mode: Value | None,
+        optional: frozenset[str] = frozenset(),
+    ) -> dict[str, float]:
+        """Return the metrics in `mode` from what rail-exec `reported` and the program wrote.
+
+        EngineError `output` where one is missing that is not `optional`, `contract` where
+        rail-exec's part is.
+        """
+        if any(isinstance(each, Source) for by in self.found.values() for each in by.values()):
+            output.check_whole()
+        if words := self.failure(output):
+            raise EngineError("command-failed", f"the program says that it failed: {words[:900]}")
+        metrics: dict[str, float] = {}
+        for name, by_mode in self.found.items():
+            source = by_mode.get("", by_mode.get(str(mode)))
+            if isinstance(source, str) and source not in reported:
+                raise EngineError("contract", f"rail-exec did not report {source}")
+            if source is None:
+                continue
+            value = reported[source] if isinstance(source, str) else output.number(source)
+            if value is not None:
+                metrics[name] = value
+            elif name not in optional and isinstance(source, Source):
+                raise output.missing(name, source)
+        return metrics
+
+    def failure(self, output: Output) -> str:
+        """Return what the program says of its failure, "" if of none (`false` is none)."""
+        words = None if self.failed is None else output.text(self.failed)
+        return "" if words is None or words == "false" else words
+
+    def check_confirmed(self, output: Output, written: Mapping[str, str]) -> None:
+        """EngineError `output` if the program took another value of a parameter than `written`."""
+        for name, source in self.confirmed.items():
+            took = output.text(source)
+            if took is None:
+                raise output.missing(f"what it took for {name}", source)
+            if took != written[name]:
+                raise EngineError(
+                    "output",
+                    f"the program took {took[:100]} for {name}, not {written[name]} as it was "
+                    "told, so that its figures are of another case",
+                )
+
+
+def expand(
+    items: Sequence[Item], written: Mapping[str, str], several: frozenset[str] = frozenset()
+) -> list[str]:
+    """Return the arguments that `items` come to with these values, as they are `written`.
+
+    An item that is just the placeholder of one of `several` becomes all its arguments.
+    """
+    arguments: list[str] = []
+    for item in items:
+        if isinstance(item, tuple) and any(
+            not written[name] for part in item for name in placeholders(part)
+        ):
+            continue
+        for template in (item,) if isinstance(item, str) else item:
+            parts = split_template(template)
+            if len(parts) == 1 and parts[0][1] and parts[0][0] in several:
+                arguments.extend(split_arguments(written[parts[0][0]]))
+            else:
+                arguments.append(fill(template, written))
+    return arguments
+
+
+def fill(template: str, written: Mapping[str, str]) -> str:
+    """Return the text that `template` comes to with these values."""
+    return "".join(written[text] if named else text for text, named in split_template(template))
+
+
+def placeholders(template: str) -> list[str]:
+    """Return the names in `template`; ValueError where a brace is misplaced."""
+    return [text for text, named in split_template(template) if named]

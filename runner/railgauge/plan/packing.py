@@ -1,0 +1,139 @@
+"""Packs launches in rounds: what runs at the same time never shares a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from railgauge.plan.cases import Case
+
+# Rounds are looked up this many at a time, one bit each.
+_CHUNK = 1024
+_FULL = (1 << _CHUNK) - 1
+
+
+class Launched(Protocol):
+    """What is packed: a launch of a case, and the hosts that it needs."""
+
+    @property
+    def case(self) -> Case:
+        """The case, of a launch of several the first."""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """All its hosts."""
+
+
+class Packer:
+    """Puts the launches of a block in rounds of at most `concurrency`; `machines` are by host."""
+
+    def __init__(self, machines: Mapping[str, str], concurrency: int) -> None:
+        self._machines = machines
+        self._concurrency = concurrency
+        # The last block's answer, as the next one is often between the same machines.
+        self._pairs: list[tuple[int, int]] = []
+        self._packed: list[list[int]] = []
+
+    def pack(self, block: Sequence[Launched]) -> list[list[int]]:
+        """Return rounds of indices: in the block's own order if that takes the fewest.
+
+        Taking each dispatch into the first round that has room needs up to a third more rounds
+        than there must be where everything is measured with everything; pairing the machines off
+        as in a tournament needs no more than that.
+        """
+        if any(dispatch.case.members for dispatch in block):
+            return self._groups(block)
+        pairs, count = self._numbered(block)
+        if pairs != self._pairs:
+            self._pairs, self._packed = pairs, self._fewest(pairs, count)
+        return self._packed
+
+    def _groups(self, block: Sequence[Launched]) -> list[list[int]]:
+        """Return rounds of launches that need many machines each: few, so simply the first fit."""
+        rounds: list[tuple[set[str], list[int]]] = []
+        for index, dispatch in enumerate(block):
+            needed = {self._machines[name] for name in dispatch.hosts}
+            for busy, members in rounds:
+                if len(members) < self._concurrency and not busy & needed:
+                    busy |= needed
+                    members.append(index)
+                    break
+            else:
+                rounds.append((needed, [index]))
+        return [members for _, members in rounds]
+
+    def _numbered(self, block: Sequence[Launched]) -> tuple[list[tuple[int, int]], int]:
+        """Return each dispatch's machines as numbers, the lower first, and how many there are."""
+        number: dict[str, int] = {}
+        pairs = []
+        for dispatch in block:
+            case = dispatch.case
+            client = server = number.setdefault(self._machines[case.client], len(number))
+            if case.server is not None:
+                server = number.setdefault(self._machines[case.server], len(number))
+            pairs.append((client, server) if client <= server else (server, client))
+        return pairs, len(number)
+
+    def _fewest(self, pairs: Sequence[tuple[int, int]], count: int) -> list[list[int]]:
+        busiest = [0] * count
+        for one, other in pairs:
+            busiest[one] += 1
+            busiest[other] += one != other
+        if max(busiest) == len(pairs):
+            return [[index] for index in range(len(pairs))]
+        packed = _first_fit(range(len(pairs)), pairs, self._concurrency)
+        if len(packed) > max(max(busiest), -(-len(pairs) // self._concurrency)):
+            tournament = _first_fit(_tournament(pairs, count), pairs, self._concurrency)
+            packed = min(packed, tournament, key=len)
+        return packed
+
+
+def _tournament(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:
+    """Return the order of `pairs` that a round-robin tournament of `count` machines has.
+
+    By the circle method: one machine stays in the middle, the others sit around it, and in each
+    turn those sitting opposite one another meet. A pair met k times before comes k tournaments on.
+    """
+    seats = max(count - 1 + count % 2, 1)
+    met: dict[tuple[int, int], int] = {}
+    turns = []
+    for index, pair in enumerate(pairs):
+        one, other = pair
+        times = met[pair] = met.get(pair, -1) + 1
+        turns.append((times, (2 * one if other == seats else one + other) % seats, index))
+    return [index for _, _, index in sorted(turns)]
+
+
+def _first_fit(
+    order: Iterable[int], pairs: Sequence[tuple[int, int]], concurrency: int
+) -> list[list[int]]:
+    """Return rounds of indices into `pairs`: each in the first round where both machines are free.
+
+    Which rounds a machine is busy in, and which are full, are bits of large numbers, a chunk at a
+    time; a pair is looked for from the chunk on where it was placed last.
+    """
+    rounds: list[list[int]] = []
+    idle = [0] * (1 + max(other for _, other in pairs))
+    busy = [idle.copy()]  # By chunk, then by machine: bits.
+    full = [0]  # By chunk: bits.
+    placed: dict[tuple[int, int], int] = {}
+    for index in order:
+        pair = one, other = pairs[index]
+        chunk = placed.get(pair, 0)
+        while (taken := busy[chunk][one] | busy[chunk][other] | full[chunk]) == _FULL:
+            chunk += 1
+            if chunk == len(busy):
+                busy.append(idle.copy())
+                full.append(0)
+        placed[pair] = chunk
+        bit = ~taken & (taken + 1)
+        where = chunk * _CHUNK + bit.bit_length() - 1
+        if where == len(rounds):
+            rounds.append([])
+        rounds[where].append(index)
+        busy[chunk][one] |= bit
+        if other != one:
+            busy[chunk][other] |= bit
+        if len(rounds[where]) == concurrency:
+            full[chunk] |= bit
+    return rounds

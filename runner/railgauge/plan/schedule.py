@@ -1,0 +1,308 @@
+"""Lays a plan's replications out in rounds: what runs at the same time never shares a machine."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from railgauge.base.collector import collector_off
+from railgauge.plan.cases import Case, ExpandedTest, case_name
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.model import Test
+from railgauge.plan.packing import Packer
+
+# What a launch takes beside its replications, for estimates only.
+_LAUNCH_SECONDS = 0.05
+
+
+class Dispatch(NamedTuple):
+    """One launch of an engine: replications of one case, by number from 1.
+
+    `pairs` are all the cases that it measures where these are the pairs of one group; `case` is
+    the first of them. A tuple, as a large plan has millions and these are made in a third of the
+    time.
+    """
+
+    test: str
+    case: Case
+    replications: tuple[int, ...]
+    pairs: tuple[Case, ...] = ()
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """All the cases that it measures."""
+        return self.pairs or (self.case,)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that it needs; of a group, in the order of their ranks."""
+        case = self.case
+        if case.members:
+            return case.members
+        return (case.client,) if case.server is None else (case.client, case.server)
+
+
+Round = tuple[Dispatch, ...]
+
+
+def dispatch_name(dispatch: Dispatch, names: Sequence[str], catalogue: Catalogue) -> str:
+    """Return its test and case with the parameters `names`; of several pairs, how many."""
+    case = dispatch.case
+    if len(dispatch.pairs) > 1:
+        case = replace(case, link=f"{len(dispatch.pairs):,} pairs")
+    return f"{dispatch.test} {case_name(case, names, catalogue)}"
+
+
+class Extent(NamedTuple):
+    """How much there is to measure at most: replications `launched`, and `asked` of all cases.
+
+    These are more where a launch measures all the pairs of a group.
+    """
+
+    launched: int
+    asked: int
+
+
+def extent(dispatches: Iterable[Dispatch]) -> Extent:
+    """Return how much these dispatches measure."""
+    launched = asked = 0
+    for dispatch in dispatches:
+        launched += len(dispatch.replications)
+        asked += len(dispatch.replications) * len(dispatch.cases)
+    return Extent(launched, asked)
+
+
+class Schedule:
+    """The rounds in which to measure `tests`, of at most `concurrency` launches each, made lazily.
+
+    Tests come one after another. Within one, the order is `sequential` (all replications of a case
+    together), `interleaved` (the first of each case, then the second of each …) or `random` (the
+    same, each time shuffled anew by `seed`). `machines` maps hosts to the machines they are on;
+    two launches of a round never share one. With a concurrency above 1 a launch may come earlier
+    than its order says, but never among those of an earlier replication or test. `done` are the
+    replications to leave out, by test and case key.
+    """
+
+    def __init__(
+        self,
+        tests: Sequence[ExpandedTest],
+        *,
+        machines: Mapping[str, str],
+        concurrency: int,
+        seed: int,
+        done: Mapping[tuple[str, str], Collection[int]] | None = None,
+    ) -> None:
+        self._machines = machines
+        self._concurrency = concurrency
+        self._seed = seed
+        self._done = {key: frozenset(numbers) for key, numbers in (done or {}).items()}
+        with collector_off():
+            self._parts = [_part(each, self._done) for each in tests]
+
+    @property
+    def dispatches(self) -> list[Dispatch]:
+        """Each launch that has something to measure, with all the replications it may still take.
+
+        In the plan's order.
+        """
+        return [each for part in self._parts for each in part.wholes if each.replications]
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to measure."""
+        return any(each.replications for part in self._parts for each in part.wholes)
+
+    def keep(self, wanted: Callable[[Dispatch], bool]) -> Schedule:
+        """Return the same rounds with those launches alone that are `wanted`."""
+        kept = copy.copy(self)
+        kept._parts = [
+            part._replace(
+                wholes=[
+                    each
+                    if not each.replications or wanted(each)
+                    else each._replace(replications=())
+                    for each in part.wholes
+                ]
+            )
+            for part in self._parts
+        ]
+        return kept
+
+    def rounds(self, is_open: Callable[[Dispatch], bool] | None = None) -> Iterator[Round]:
+        """Yield round after round, whoever takes one having measured those before.
+
+        Before each block of a test with a rule for its replications, each of its launches is
+        asked whether it `is_open`; without that all are, up to the most replications.
+        """
+        packer = Packer(self._machines, self._concurrency)
+        for part in self._parts:
+            for block in self._blocks(part, is_open if part.test.rule else None):
+                if self._concurrency == 1:
+                    yield from ((dispatch,) for dispatch in block)
+                elif block:
+                    with collector_off():
+                        packed = [tuple([block[at] for at in each]) for each in packer.pack(block)]
+                    yield from packed
+
+    def _blocks(
+        self, part: _Part, is_open: Callable[[Dispatch], bool] | None
+    ) -> Iterator[list[Dispatch]]:
+        """Yield a test's dispatches in parts that are measured one after another."""
+        test, wholes = part.test, part.wholes
+        if test.order == "sequential":
+            yield [whole for whole in wholes if whole.replications]
+            return
+        order = list(range(len(wholes)))
+        for number in range(1, test.most + 1):
+            if is_open is not None and not any(w.replications and is_open(w) for w in wholes):
+                return
+            with collector_off():
+                if test.order == "random":
+                    # Each block from its own seed: it is the same whatever came before it.
+                    order = list(range(len(wholes)))
+                    random.Random(f"{self._seed}/{test.name}/{number}").shuffle(order)  # noqa: S311
+                block = self._block(part, order, number)
+                if is_open is not None:
+                    block = list(filter(is_open, block))
+            yield block
+
+    def _block(self, part: _Part, order: Iterable[int], number: int) -> list[Dispatch]:
+        """Return one replication of each launch that has it to be measured."""
+        name, everything, wholes = part.test.name, part.everything, part.wholes
+        numbers = (number,)
+        return [
+            Dispatch(name, whole.case, numbers, whole.pairs)
+            for whole in map(wholes.__getitem__, order)
+            if whole.replications is everything
+            or (whole.replications and number not in self._done.get((name, whole.case.key), ()))
+        ]
+
+
+class _Part(NamedTuple):
+    """A test's launches, with all of their replications that aren't done; `everything` if none is.
+
+    Those of which nothing is left are there, too, as the order of the others hangs on them.
+    """
+
+    test: Test
+    everything: tuple[int, ...]
+    wholes: list[Dispatch]
+
+
+def _part(expanded: ExpandedTest, done: Mapping[tuple[str, str], Collection[int]]) -> _Part:
+    test = expanded.test
+    everything = tuple(range(1, test.most + 1))
+    wholes = []
+    for launch in _launches(expanded.cases):
+        case = launch[0]
+        # A launch's pairs are stored together: what one of them has, all have.
+        had = done.get((test.name, case.key))
+        numbers = tuple([each for each in everything if each not in had]) if had else everything
+        # Exclusions may have left a single pair: it is one of a group's all the same.
+        wholes.append(Dispatch(test.name, case, numbers, launch if _is_pair(case) else ()))
+    return _Part(test, everything, wholes)
+
+
+def schedule(
+    tests: Sequence[ExpandedTest],
+    *,
+    machines: Mapping[str, str],
+    concurrency: int,
+    seed: int,
+    done: Mapping[tuple[str, str], Collection[int]] | None = None,
+) -> list[Round]:
+    """Return all the rounds that a Schedule has where every case takes its most replications."""
+    lazy = Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, done=done)
+    with collector_off():
+        return list(lazy.rounds())
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Wall time in seconds, beside `unknown` launches whose engine's time can't be told before."""
+
+    seconds: float
+    unknown: int
+
+
+class Spanned(NamedTuple):
+    """A test's replications 1 to `least` begin over `seconds` or more; others need no waiting."""
+
+    least: int
+    seconds: float
+
+
+def estimate(
+    rounds: Iterable[Round], catalogue: Catalogue, spans: Mapping[str, Spanned] | None = None
+) -> Estimate:
+    """Return how long `rounds` take: in each as long as its longest launch.
+
+    Tests in `spans` wait as long as it takes to span that time.
+
+    A launch takes its warm-up, the duration of each replication, and a little. Without a duration,
+    with one of 0, with a count instead of it, or in a mode that has no use for one, only the little
+    is known.
+    """
+    unknown = 0
+    seconds: dict[str, float] = {}
+    # Of what the spanned tests measure while they span their time.
+    spanning = dict.fromkeys(spans or {}, 0.0)
+    lengths: dict[str, tuple[float, float] | None] = {}
+    for each in rounds:
+        longest = 0.0
+        for dispatch in each:
+            case = dispatch.case
+            if case.key not in lengths:
+                lengths[case.key] = length_of(case, catalogue)
+            known = lengths[case.key]
+            unknown += known is None
+            warmup, duration = known or (0.0, 0.0)
+            longest = max(longest, warmup + duration * len(dispatch.replications))
+        test, number = each[0].test, each[0].replications[0]
+        taken = longest + _LAUNCH_SECONDS
+        seconds[test] = seconds.get(test, 0.0) + taken
+        if spans and test in spans and number < spans[test].least:
+            spanning[test] += taken
+    waiting = sum(max(0.0, one.seconds - spanning[test]) for test, one in (spans or {}).items())
+    return Estimate(sum(seconds.values()) + waiting, unknown)
+
+
+def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch | None:
+    """Return `dispatch` with those of its replications that end within `seconds`, None if none do.
+
+    A launch whose length can't be told before fits as long as there is any time.
+    """
+    warmup, duration = length_of(dispatch.case, catalogue) or (0.0, 0.0)
+    numbers = dispatch.replications
+    left = seconds - _LAUNCH_SECONDS - warmup
+    if duration > 0:
+        numbers = numbers[: max(0, int(left // duration))]
+    return dispatch._replace(replications=numbers) if numbers and left > 0 else None
+
+
+def length_of(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
+    """Return the seconds of a launch's warm-up and of each replication; None if unknown."""
+    if not catalogue.engine(case.engine).is_timed(case.parameters):
+        return None
+    return float(case.parameters.get("warmup", 0)), float(case.parameters["duration"])
+
+
+def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+    """Return the cases that are measured together: the pairs of a group, else each by itself."""
+    if not any(map(_is_pair, cases[:1])):
+        return [(case,) for case in cases]
+    together: dict[tuple[int, int], list[Case]] = {}
+    for case in cases:
+        # The cases of one launch share these two, they aren't just equal.
+        together.setdefault((id(case.members), id(case.parameters)), []).append(case)
+    return [tuple(each) for each in together.values()]
+
+
+def _is_pair(case: Case) -> bool:
+    """Return whether the case is one pair among all of a group."""
+    return bool(case.members) and case.server is not None
+
+
+NO_ROUNDS = Schedule((), machines={}, concurrency=1, seed=0)

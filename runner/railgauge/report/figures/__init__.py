@@ -1,0 +1,1 @@
+"""Figures: what they show, and gnuplot, which draws them."""

@@ -1,0 +1,164 @@
+"""A figure's numbers as the blocks of gnuplot's data file, and how the script draws each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.characters import visible, width
+from railgauge.report.figures.figure import Content, Figure, Grid, Scale, Style
+from railgauge.report.figures.logaxis import log_scale
+
+# Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+# What LaTeX draws without further packages: • ∘ + × ∗.
+_SHAPES = (7, 6, 1, 2, 3)
+# What stands in a row of each style, beside x and y.
+_COLUMNS: dict[Style, str] = {
+    "lines": ", ends of the bar",
+    "points": ", ends of the bar",
+    "bars": ", ends of the line on it",
+}
+# Of a text on an axis, what is shown of it, and of an axis, how many characters fit side by side.
+LONGEST = 32
+_BELOW = 0.06
+_ROOM = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How the script draws one series: the blocks of the data file it stands in, and its looks.
+
+    `index` is the block of its rows, `suspect` of those to be drawn hollow; None where it has none.
+    """
+
+    index: int | None
+    suspect: int | None
+    label: str
+    colour: str
+    shape: int
+    bars: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """All that a script draws: its series, and the block of what has no value (None: all have).
+
+    `x`, `y` are the axes as they are drawn.
+    `entries` is how many lines its key has, `marks` how many marks there are, `below` which share
+    of the height is left below them.
+    """
+
+    drawn: tuple[Curve, ...]
+    missing: int | None
+    suspect: bool
+    entries: int
+    marks: int
+    below: float
+    x: Scale
+    y: Scale
+
+
+def curves(content: Content) -> Curves:
+    """Return what to draw, in the order of the data file's blocks; empty series have no curve."""
+    drawn: list[Curve] = []
+    number = 0
+    for one in content.plotted:
+        index, suspect = (
+            number + place if len(rows) else None
+            for place, rows in ((0, one.points), (bool(len(one.points)), one.suspect))
+        )
+        number += bool(len(one.points)) + bool(len(one.suspect))
+        if (index, suspect) != (None, None):
+            place = len(drawn)
+            colour, shape = _COLOURS[place % len(_COLOURS)], _SHAPES[place % len(_SHAPES)]
+            bars = one.points.shape[1] > 2 and not np.isnan(one.points[:, -1]).all()
+            drawn.append(Curve(index, suspect, visible(one.label), colour, shape, bars))
+    some_suspect = any(one.suspect is not None for one in drawn)
+    missing = number if content.missing else None
+    return Curves(
+        tuple(drawn),
+        missing,
+        some_suspect,
+        len(drawn) + some_suspect + (missing is not None),
+        sum(len(one.points) + len(one.suspect) for one in content.plotted),
+        _below(content),
+        *_scales(content),
+    )
+
+
+def _scales(content: Content) -> tuple[Scale, Scale]:
+    """Return the axes with ends and tics, where gnuplot's own won't do."""
+    every = [rows for one in content.plotted for rows in (one.points, one.suspect) if len(rows)]
+    wide = content.style == "bars"
+    x = np.concatenate([*(rows[:, : 1 + wide].ravel() for rows in every), content.missing])
+    y = np.concatenate([*(rows[:, 1 + wide :].ravel() for rows in every), np.zeros(0)])
+    foot = _BELOW if content.style in ("lines", "points", "marks") else 0.0
+    return (
+        log_scale(content.x, x) if content.x.log else content.x,
+        log_scale(content.y, y, below=foot) if content.y.log else content.y,
+    )
+
+
+def _below(content: Content) -> float:
+    """Return how much to leave: nothing where the axis would pass 0 that no value does."""
+    if content.y.log or content.y.low is not None:
+        return 0.0
+    every = [rows for one in content.plotted for rows in (one.points, one.suspect) if len(rows)]
+    values = np.concatenate([rows[:, 1:].ravel() for rows in every]) if every else np.zeros(1)
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    return 0.0 if 0 <= least < 2 * _BELOW * (most - least) else _BELOW
+
+
+def crowded(tics: Sequence[tuple[float, str]]) -> int:
+    """Return how long the longest text is where the tics must be turned, 0 where they fit."""
+    lengths = [min(width(visible(text)), LONGEST) for _, text in tics]
+    # Each has the room of the longest, and that of two characters between.
+    return max(lengths) if sum(max(lengths) + 2 for _ in lengths) > _ROOM else 0
+
+
+def ends(scale: Scale) -> str:
+    """Return where an axis ends as a gnuplot range."""
+    low, high = ("*" if end is None else f"{end:.12g}" for end in (scale.low, scale.high))
+    return f"[{low}:{high}]"
+
+
+def grid_blocks(grid: Grid) -> dict[str, tuple[str, NDArray[np.float64]]]:
+    """Return the blocks of a grid's data, each by its name: its columns' names and its rows."""
+    every = {
+        "bar": ("legend: from row, to row, share, colour", grid.bar),
+        "cells": ("column, row, value, colour", grid.cells),
+        "missing": ("without a value: column, row", grid.missing),
+    }
+    return {name: block for name, block in every.items() if len(block[1])}
+
+
+def data(figure: Figure) -> str:
+    """Return a block of columns for each series, which gnuplot counts as index 0, 1, …."""
+    content = figure.content
+    if content.grid is not None:
+        first, blocks = visible(content.grid.colours.text), list(grid_blocks(content.grid).values())
+    else:
+        x = f"{content.x.text}{' from, to' if content.style == 'bars' else ''}"
+        first = visible(f"{x}, {content.y.text}") + _COLUMNS.get(content.style, "")
+        blocks = list(_blocks(content))
+    texts = [f"# {name}\n{''.join(_rows(rows))}" for name, rows in blocks]
+    return f"# {visible(figure.title)}\n# {first}\n" + "\n\n".join(texts)
+
+
+def _blocks(content: Content) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    for one in content.plotted:
+        label = visible(one.label)
+        for name, rows in ((label, one.points), (f"{label}, suspect", one.suspect)):
+            if len(rows):
+                yield name, rows
+    if content.missing:
+        yield "without a value: x", np.array(content.missing, np.float64).reshape(-1, 1)
+
+
+def _rows(rows: NDArray[np.float64]) -> Iterator[str]:
+    for row in rows.tolist():
+        yield " ".join(f"{value:.12g}" for value in row) + "\n"

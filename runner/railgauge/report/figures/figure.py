@@ -1,0 +1,102 @@
+"""A figure as pure data, ready to be drawn, tabled and told: scales, series, sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.plan.cases import Value
+from railgauge.report.tables.table import Table
+
+# What the rows of a series are. Of a trace's "dots", of "marks", of "steps" that go up or down at
+# each x: x, y. Of "lines" and "points" with error bars: x, y, low, high (NaN: no bar). Of "bars":
+# left, right, y, low, high. Of a "grid" the cells are drawn, which `Content.grid` holds.
+Style = Literal["dots", "marks", "steps", "lines", "points", "bars", "grid"]
+NO_ROWS = np.empty((0, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """An axis of a figure: its title, the unit to add to it ("" for none), whether it is log.
+
+    `tics` (place, text) stand in for numbers, `low` and `high` are where it ends (None: anywhere).
+    """
+
+    title: str
+    unit: str = ""
+    log: bool = False
+    tics: tuple[tuple[float, str], ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def text(self) -> str:
+        """Return title and unit as a reader sees them."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plotted:
+    """One series: what tells it from the others, and float64 (n, 2 to 5) in the scales' units.
+
+    `suspect` are the rows to be drawn hollow.
+    """
+
+    label: str
+    points: NDArray[np.float64]
+    suspect: NDArray[np.float64] = field(default_factory=NO_ROWS.copy)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """Cells in `columns` and `rows`, counted from 0, rows from the top.
+
+    `cells` float64 (k, 4): column, row, value, colour (0xRRGGBB); `missing` (m, 2): column, row.
+    `bar` (b, 4) is the legend: from row, to row, value, colour. Tics are (place, text).
+    """
+
+    columns: int
+    rows: int
+    cells: NDArray[np.float64]
+    missing: NDArray[np.float64]
+    bar: NDArray[np.float64]
+    x_tics: tuple[tuple[float, str], ...]
+    y_tics: tuple[tuple[float, str], ...]
+    bar_tics: tuple[tuple[float, str], ...]
+    colours: Scale
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """What a kind makes of its measurements.
+
+    `summary` has a sentence a series, which stands in for the picture in a text report. `table`
+    stands beside it. `header` and `records` are the figure's CSV, in base units. `notes` are
+    sentences on how it was drawn. `missing` (k,) are the places on x of what has no value: crosses
+    at the foot.
+    """
+
+    style: Style
+    x: Scale
+    y: Scale
+    plotted: tuple[Plotted, ...]
+    summary: tuple[str, ...]
+    header: tuple[str, ...]
+    records: tuple[tuple[Value | None, ...], ...]
+    table: Table | None = None
+    notes: tuple[str, ...] = ()
+    grid: Grid | None = None
+    missing: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figure:
+    """A whole figure; its notes end with the runs that it comes from."""
+
+    name: str
+    title: str
+    content: Content
+    notes: tuple[str, ...]

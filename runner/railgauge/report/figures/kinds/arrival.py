@@ -1,0 +1,133 @@
+"""Arrival traces: when each datagram came against its sequence number; a loss is a gap.
+
+The figure that UDPmon's traces are known by, with its table of losses beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.number import best_unit, scale, shown
+from railgauge.base.trace import Trace, loss_runs
+from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.figures.figure import Content, Plotted
+from railgauge.report.figures.kinds import traced
+from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.thin import visible_points
+from railgauge.report.tables.axes import Axis
+from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
+
+if TYPE_CHECKING:
+    from railgauge.store import Store
+    from railgauge.store.records import StoredTrace
+
+_MOST_ROWS = 100
+_NS = 1e-9
+
+
+def _draw(
+    figure: FigureSpec,
+    store: Store,
+    lines: Sequence[Line[StoredTrace]],
+    axis_of: Callable[[str], Axis],
+) -> Content:
+    x, _ = scale_of(figure, figure.x, "Packet sequence number", "", log=False)
+    y, per_unit = scale_of(figure, figure.y, "Relative receive time", "s", "µs", log=False)
+    plotted, summary, losses, records = [], [], [], []
+    drawn = recorded = 0
+    for line in lines:
+        (one,) = line.members
+        trace = store.trace(one)
+        places = visible_points(trace.sequence, trace.received)
+        times = trace.received[places] * _NS / per_unit
+        plotted.append(Plotted(line.label, np.column_stack((trace.sequence[places], times))))
+        drawn, recorded = drawn + len(places), recorded + len(trace.sequence)
+        runs = loss_runs(trace)
+        losses.append((line.label, runs))
+        records += [(*traced.columns(line.label, one), *run) for run in runs.tolist()]
+        summary.append(f"{line.label}: {_told(trace, runs)}.")
+    notes = []
+    if drawn < recorded:
+        notes.append(
+            f"{drawn} of {recorded} arrivals are drawn: the others fall on the same spots."
+        )
+    return Content(
+        style="dots",
+        x=x,
+        y=y,
+        plotted=tuple(plotted),
+        summary=tuple(summary),
+        header=(*traced.COLUMNS, "after_sequence", "lost"),
+        records=tuple(records),
+        table=_table(figure, losses),
+        notes=tuple(notes),
+    )
+
+
+def _told(trace: Trace, runs: NDArray[np.int64]) -> str:
+    recorded = len(trace.sequence)
+    arrived = f"{trace.arrived} arrivals of {trace.sent} datagrams sent"
+    if recorded < trace.arrived:
+        arrived += f", the first {recorded} traced"
+    if not recorded:
+        return arrived
+    last = float(trace.received.max()) * _NS
+    unit = best_unit("s", [last])
+    per_unit = scale(unit, "s")
+    assert per_unit is not None
+    took = f"the last after {shown(last, per_unit, 3)} {unit}"
+    # Of what lies above the highest number in the trace nothing is known.
+    known = "" if recorded == trace.arrived else f" up to number {int(trace.sequence.max())}"
+    lost = int(runs[:, 1].sum())
+    if not lost:
+        return f"{arrived}, {took}, none lost{known}"
+    plural = "s" if len(runs) > 1 else ""
+    return f"{arrived}, {took}; {lost} lost in {len(runs)} loss run{plural}{known}"
+
+
+def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) -> Table | None:
+    """Return each loss run, as `seq. #` and `# lost` have always been listed; None without any."""
+    found = sum(len(runs) for _, runs in losses)
+    if not found:
+        return None
+    rows: list[Row] = []
+    for label, runs in losses:
+        listed = runs[: _MOST_ROWS - len(rows)].tolist()
+        for place, (after, lost) in enumerate(listed):
+            span = 0 if place else len(listed)
+            cells = (Cell(str(after)), Cell(str(lost)))
+            rows.append(Row((RowLabel(label, span),), cells, (label,)))
+    notes = ["Lost: as many datagrams in a row never arrived, after that sequence number."]
+    if any(len(runs) and runs[0, 0] < 0 for _, runs in losses):
+        notes.append("After -1: from the very first datagram, number 0, on.")
+    if found > len(rows):
+        notes.append(f"The first {len(rows)} of {found} loss runs; {figure.name}.csv has them all.")
+    return Table(
+        name=f"{figure.name}-losses",
+        title=f"{figure.title}: loss runs",
+        stub=("Stream",),
+        header=((Heading("After sequence number"), Heading("Lost")),),
+        row_axes=("series",),
+        column_axes=(),
+        columns=tuple(
+            Column((), metric, "", "", "", "", 0) for metric in ("after_sequence", "lost")
+        ),
+        rows=tuple(rows),
+        footnotes=(),
+        notes=tuple(notes),
+    )
+
+
+KIND: Kind[StoredTrace] = Kind(
+    x=Shows(unit=""),
+    y=Shows(unit="s"),
+    most=7,
+    absent=traced.ABSENT,
+    members=traced.one_of_each_case,
+    draw=_draw,
+    lacking=traced.lacking,
+)

@@ -1,0 +1,106 @@
+"""What a kind of figure is: which measurements it takes and what it makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from railgauge.base.errors import InputError
+from railgauge.base.number import fitting_units, scale
+from railgauge.plan.cases import Case
+from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
+from railgauge.report.figures.figure import Content, Scale
+from railgauge.report.tables.axes import Axis, Placed
+
+if TYPE_CHECKING:
+    from railgauge.store import Store
+
+M = TypeVar("M", bound=Placed)
+
+
+@dataclass(frozen=True, slots=True)
+class Line(Generic[M]):
+    """One series to draw: its label and the measurements in it."""
+
+    label: str
+    members: Sequence[M]
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A case that was to have what a kind shows, and has none: it failed, or wasn't measured."""
+
+    run: int
+    plan: str
+    test: str
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """What may stand on an axis of a kind, and what a definition says of it.
+
+    `unit` is the base unit of what the kind itself puts there; None where the definition chooses.
+    `axis`: the key `axis` names a parameter with numbers ("number") or any axis ("any"); `choices`
+    are all that it may name instead. `metric`: the key `metric` names one, of which a "statistic"
+    is shown or all "values". `log`, `limits`: whether it may be logarithmic, and end at `from` or
+    `to`.
+    """
+
+    unit: str | None = None
+    axis: Literal["", "number", "any"] = ""
+    metric: Literal["", "statistic", "values"] = ""
+    choices: tuple[str, ...] = ()
+    log: bool = False
+    limits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[M]):
+    """A kind of figure.
+
+    `members` reads the measurements, `absent` says what to do when there are none, `draw` makes the
+    content; no more than `most` series can be told apart, where they aren't drawn `together` as
+    one. `lacking` names the cases that `members` has nothing of and should have. `errors`, `bins`:
+    whether a definition may say so. `along` is the axis in which what is of one series differs.
+    """
+
+    x: Shows
+    y: Shows
+    most: int
+    absent: str
+    members: Callable[[Store, Sequence[int], FigureSpec], list[M]]
+    draw: Callable[[FigureSpec, Store, Sequence[Line[M]], Callable[[str], Axis]], Content]
+    lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]]
+    together: bool = False
+    errors: bool = False
+    bins: bool = False
+    along: Callable[[FigureSpec], str] = attrgetter("x.axis")
+
+    @property
+    def traced(self) -> bool:
+        """Tell whether it shows traces, and no metric."""
+        return not self.x.metric and not self.y.metric
+
+
+def scale_of(
+    figure: FigureSpec, said: XSpec | YSpec, title: str, base: str, unit: str = "", *, log: bool
+) -> tuple[Scale, float]:
+    """Return a figure's axis and how many base units its unit is; InputError if that can't be.
+
+    `title`, `unit` and `log` are the kind's own, for where the definition doesn't say.
+    """
+    unit = said.unit or unit or base
+    per_unit = scale(unit, base)
+    if per_unit is None:
+        raise InputError(
+            f"figure {figure.name!r}: {unit!r} can't show {title!r}:"
+            f" use one of {', '.join(fitting_units(base))}"
+        )
+    shown_unit = "" if unit == "1" else unit
+    chosen_log = log if said.log is None else said.log
+    low, high = (said.from_, said.to) if isinstance(said, YSpec) else (None, None)
+    shown_scale = Scale(said.title or title, shown_unit, chosen_log, low=low, high=high)
+    return shown_scale, float(per_unit)

@@ -1,0 +1,96 @@
+"""Which value of a heat map has which colour: dark is worse, and outliers don't hide the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.report.figures.colours import colours
+from railgauge.report.figures.figure import Scale
+
+_BAR_STEPS = 64
+# One value a hundred times worse must not make all the others look the same.
+_WIDEST = 4.0
+# And noise must not look like a difference.
+_NARROWEST = 0.05
+# What is good of the statistics that aren't values of the metric.
+_BETTER = {
+    "stdev": "lower",
+    "mean_absolute_deviation": "lower",
+    "cv": "lower",
+    "outliers": "lower",
+    "n": "higher",
+}
+
+
+def better(statistic: str, of_metric: str) -> str:
+    """Return which values of a statistic are better: higher, lower, or "" for neither."""
+    return _BETTER.get(statistic, of_metric)
+
+
+class Colouring:
+    """Which value has which colour: dark is worse; `values` (n,) are in the scale's unit."""
+
+    def __init__(self, values: NDArray[np.float64], scale: Scale, good: str) -> None:
+        """Colour by `values`, of which `good` ones are higher, lower or (empty) neither."""
+        self.scale, self.lower, self.good = scale, good == "lower", good
+        self.low, self.high = _ends(values)
+        self.beyond = int(np.count_nonzero((values < self.low) | (values > self.high)))
+
+    def shares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how light each of `values` is, from 0 to 1."""
+        ends = np.array([self.low, self.high])
+        # Both ends are shares of a median above 0 where there may be logarithms.
+        low, high = np.log(ends) if self.scale.log else ends
+        seen = np.log(values) if self.scale.log else values
+        shares: NDArray[np.float64] = np.clip((seen - low) / (high - low), 0.0, 1.0)
+        return 1.0 - shares if self.lower else shares
+
+    def bar(self, size: int) -> NDArray[np.float64]:
+        """Return the legend's steps beside `size` rows, the worst at the bottom."""
+        shares = (np.arange(_BAR_STEPS) + 0.5) / _BAR_STEPS
+        edges = size - 0.5 - np.arange(_BAR_STEPS + 1) / _BAR_STEPS * size
+        return np.column_stack((edges[:-1], edges[1:], shares, colours(shares)))
+
+    def tics(self, size: int) -> tuple[tuple[float, str], ...]:
+        """Return where round values stand beside the legend."""
+        step = _round_step(self.high - self.low)
+        first, last = math.ceil(self.low / step), math.floor(self.high / step)
+        marks = np.arange(first, last + 1, dtype=np.float64) * step
+        places = size - 0.5 - self.shares(marks) * size
+        return tuple(
+            (place, f"{mark:.6g}") for place, mark in zip(places.tolist(), marks, strict=True)
+        )
+
+    @property
+    def title(self) -> Scale:
+        """Return what stands beside the legend."""
+        dark = "dark is worse" if self.good else "dark is less"
+        return Scale(f"{self.scale.title}, {dark}", self.scale.unit)
+
+    def notes(self, what: str) -> Iterator[str]:
+        """Yield how many values (each of a `what`) have another's colour."""
+        if self.beyond:
+            are = f"{what} is" if self.beyond == 1 else f"{what}s are"
+            yield (
+                f"{self.beyond} {are} more than {_WIDEST:g} times better or worse than the"
+                " median: shown in the colour of that end."
+            )
+
+
+def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    if not len(values):
+        return 0.0, 1.0
+    middle, low, high = float(np.median(values)), float(values.min()), float(values.max())
+    if middle > 0:
+        low = min(max(low, middle / _WIDEST), middle * (1 - _NARROWEST))
+        high = max(min(high, middle * _WIDEST), middle * (1 + _NARROWEST))
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def _round_step(span: float) -> float:
+    power = 10.0 ** math.floor(math.log10(span / 4))
+    return next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= 6)

@@ -1,0 +1,82 @@
+"""What a picture leaves out, told: values beyond its axis, places without a value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.errors import InputError
+from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.figures.figure import Scale
+from railgauge.report.tables.statistic import words_of
+
+
+def beyond(scale: Scale, values: Iterable[float]) -> Iterator[str]:
+    """Yield how many of the drawn `values` (in the scale's unit; NaN: none) lie beyond its ends."""
+    low, high = scale.low, scale.high
+    count = sum(
+        1
+        for value in values
+        if (low is not None and value < low) or (high is not None and value > high)
+    )
+    if count:
+        yield f"Beyond the ends of the y axis: {count} values or ends of bars."
+
+
+def refuse_unseen(figure: FigureSpec, scale: Scale, values: Sequence[float]) -> None:
+    """Refuse a y axis of which one end is said and all `values` (NaN: none) lie beyond it."""
+    there = [value for value in values if not math.isnan(value)]
+    if not there:
+        return
+    for key, beyond, other in (
+        ("from", scale.low is not None and max(there) < scale.low, scale.high),
+        ("to", scale.high is not None and min(there) > scale.high, scale.low),
+    ):
+        if beyond and other is None:
+            which = "below" if key == "from" else "above"
+            nearest = max(there) if key == "from" else min(there)
+            raise InputError(
+                f"figure {figure.name!r}: all its values are {which} {key!r} of 'y', the nearest"
+                f" is {nearest:.6g} {scale.unit}".rstrip()
+                + f": change {key!r}, or leave it out"
+            )
+
+
+def within(scale: Scale, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `values` (n,) with those beyond the axis' ends moved there."""
+    low = -math.inf if scale.low is None else scale.low
+    high = math.inf if scale.high is None else scale.high
+    return np.clip(values, low, high)
+
+
+def crosses(count: int, what: str, numberless: int = 0, statistic: str = "") -> Iterator[str]:
+    """Yield what crosses at the foot of a picture stand for.
+
+    Of `count` those that are `numberless` have values, but no such `statistic`.
+    """
+    parts = []
+    if valueless := count - numberless:
+        parts.append(f"{_several(valueless, what)} without a value, failed or not measured")
+    if numberless:
+        no = f"whose values have no {words_of(statistic)}"
+        parts.append(f"{_several(numberless, what)} {no}")
+    if parts:
+        yield f"A cross at the foot: {'; '.join(parts)}."
+
+
+def crossed(count: int, what: str, numberless: int, statistic: str) -> Iterator[str]:
+    """Yield what crosses in a heat map stand for, as `crosses` does."""
+    if valueless := count - numberless:
+        have = "has" if valueless == 1 else "have"
+        several = _several(valueless, what)
+        yield f"A cross: {several} {have} no value, failed or not measured."
+    if numberless:
+        several = _several(numberless, what)
+        yield f"A cross: {several} with values that have no {words_of(statistic)}."
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}s" if count > 1 else f"{count} {what}"

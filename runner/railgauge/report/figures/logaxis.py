@@ -1,0 +1,54 @@
+"""Where a logarithmic axis begins and ends, and its round numbers: gnuplot takes whole decades."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.report.figures.figure import Scale
+
+# Left on both sides of the values, as a share of the axis; around a single value, as a factor.
+_BESIDE, _AROUND = 0.03, 1.25
+# Up to so many decades (powers of ten) even steps read best, then 1, 2, 5, then powers of ten.
+_EVEN, _FEW = 0.8, 3.0
+_MOST_DECADES = 8
+
+
+def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) -> Scale:
+    """Return `scale` with ends and tics for `values` (n,), all above 0 or NaN.
+
+    `below` is what to leave below them, as a share of the axis, beside the usual.
+    """
+    there = values[values > 0]
+    if len(there):
+        least, most = float(there.min()), float(there.max())
+    else:
+        least = scale.low or (scale.high or 10.0) / 10
+        most = 10 * least
+    ratio = most / least if most > least else _AROUND ** (1 / _BESIDE)
+    low = scale.low if scale.low is not None else least / ratio ** (_BESIDE + below)
+    high = scale.high if scale.high is not None else most * ratio**_BESIDE
+    tics = tuple((mark, f"{mark:.10g}") for mark in _marks(low, high) if low <= mark <= high)
+    return replace(scale, low=low, high=high, tics=tics)
+
+
+def _marks(low: float, high: float) -> Iterator[float]:
+    decades = math.log10(high / low)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if decades <= _EVEN:
+        step = _step(high - low)
+        yield from (float(n) * step for n in range(math.ceil(low / step), int(high / step) + 1))
+        return
+    mantissas = (1, 2, 5) if decades <= _FEW else (1,)
+    every = math.ceil(decades / _MOST_DECADES)
+    for power in range(first, last + 1, every):
+        yield from (float(f"{mantissa}e{power}") for mantissa in mantissas)
+
+
+def _step(span: float) -> float:
+    power = 10.0 ** math.floor(math.log10(span / 4))
+    return next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= 7)

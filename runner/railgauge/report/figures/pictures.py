@@ -1,0 +1,114 @@
+r"""How gnuplot draws the pictures that LaTeX inputs: by which terminal, and what that leaves.
+
+Each makes a `NAME-picture.tex` for \input, whichever it is; most a graphic beside it, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.report.figures.gnuplot import run_for_bytes, terminals
+
+Pictures = Literal["auto", "cairolatex", "pdfcairo", "epslatex", "pict2e"]
+PICTURES: tuple[str, ...] = get_args(Pictures)
+# When a PDF was made. Cairo before 1.17.6 takes the clock's, whatever SOURCE_DATE_EPOCH says.
+_MADE = re.compile(rb"(?<=/CreationDate \(D:)\d{14}")
+_EPOCH = b"19700101000000"
+_FILLED, _TINY = 7, 0
+# What a whole graphic ends with.
+_ENDS = {"pdf": "%%EOF", "eps": "%%Trailer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """One of gnuplot's terminals.
+
+    `setting` is what follows `set terminal`; `suffix` that of the file that gnuplot is to write,
+    `graphic` that of the one that LaTeX includes ("" for none); `packages` what LaTeX needs for it.
+    `tex` says whether texts are LaTeX; `dot` is the point type of the smallest point.
+    """
+
+    name: str
+    setting: str
+    suffix: str
+    graphic: str
+    packages: tuple[str, ...]
+    tex: bool = True
+    dot: int = _FILLED
+
+    def needs(self) -> str:
+        """Return the packages as a document names them."""
+        return ",".join(self.packages)
+
+
+_TERMINALS = {
+    one.name: one
+    for one in (
+        Terminal(
+            "cairolatex",
+            "cairolatex pdf linewidth 2",
+            "tex",
+            "pdf",
+            ("graphicx", "color", "siunitx"),
+        ),
+        Terminal(
+            "pdfcairo", "pdfcairo noenhanced linewidth 2", "pdf", "pdf", ("graphicx",), tex=False
+        ),
+        Terminal(
+            "epslatex",
+            "epslatex color linewidth 2 pointscale 1.8",
+            "tex",
+            "eps",
+            ("graphicx", "color", "siunitx"),
+        ),
+        Terminal(
+            "pict2e", "pict2e", "tex", "", ("pict2e", "color", "siunitx", "graphicx"), dot=_TINY
+        ),
+    )
+}
+
+
+def choose(program: str, asked: Pictures = "auto") -> Terminal:
+    """Return the terminal to draw with: `asked`, or the finest that the gnuplot at `program` has.
+
+    EnvironmentFailedError when it lacks the one that was asked for.
+    """
+    there = terminals(program)
+    if asked == "auto":
+        return _TERMINALS["cairolatex" if "cairolatex" in there else "pict2e"]
+    if asked not in there:
+        can = [name for name in _TERMINALS if name in there]
+        raise EnvironmentFailedError(
+            f"{program} can't make {asked} pictures: it has {', '.join(can) or 'no such terminal'};"
+            " choose one by --pictures, or name another gnuplot (Debian: gnuplot-nox has all)"
+            " by RAILGAUGE_GNUPLOT"
+        )
+    return _TERMINALS[asked]
+
+
+def draw_both(
+    program: str, terminal: Terminal, name: str, files: Mapping[str, str]
+) -> tuple[str, dict[str, str | bytes]]:
+    """Return the SVG that the script of `files` makes, and the files of its picture for LaTeX."""
+    outputs = {f"{name}.svg": "</svg>"}
+    if terminal.tex:
+        outputs[f"{name}-picture.tex"] = r"\endgroup" if terminal.graphic else r"\end{picture}"
+    if terminal.graphic:
+        outputs[f"{name}-picture.{terminal.graphic}"] = _ENDS[terminal.graphic]
+    made = dict(zip(outputs, run_for_bytes(program, files, outputs), strict=True))
+    svg = made.pop(f"{name}.svg").decode("utf-8", errors="replace")
+    picture: dict[str, str | bytes] = {}
+    if not terminal.tex:
+        picture[f"{name}-picture.tex"] = f"\\includegraphics{{{name}-picture}}\n"
+    for file, content in made.items():
+        picture[file] = _undated(content) if file.endswith(".pdf") else content.decode("utf-8")
+    return svg, picture
+
+
+def _undated(pdf: bytes) -> bytes:
+    """Return a PDF as of the epoch: offsets in it stay true, as dates are as long."""
+    return _MADE.sub(_EPOCH, pdf)

@@ -1,0 +1,1 @@
+"""What a report is written as: text, HTML, LaTeX, CSV."""

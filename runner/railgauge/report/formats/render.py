@@ -1,0 +1,256 @@
+"""Tables to text, LaTeX and HTML through the templates; equal tables give equal bytes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from railgauge.base.assets import folder
+from railgauge.base.characters import visible
+from railgauge.report.figures import curves, plotfile, svg
+from railgauge.report.figures.figure import Figure
+from railgauge.report.figures.pictures import Terminal
+from railgauge.report.formats import tex
+from railgauge.report.formats.contents import Part, Passage
+from railgauge.report.formats.page import Details, Page, told
+from railgauge.report.formats.plaintext import Layout
+from railgauge.report.formats.policy import policy
+from railgauge.report.formats.textable import lay_out
+from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.pages.appendix.collect import Appendix
+from railgauge.report.pages.case.timeplot import Panel, Plotted
+from railgauge.report.pages.case.view import CasePage
+from railgauge.report.pages.machines import in_short
+from railgauge.report.tables.table import Table, marks
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from railgauge.report.verdicts.history.plot import HistoryPlot
+
+# Columns of a terminal that a text takes.
+_PROSE = 80
+
+
+def render_text(table: Table) -> str:
+    """Return `table` as plain text for a terminal, ending with a newline."""
+    return _plain().get_template("table.txt.j2").render(table=table, layout=Layout(table))
+
+
+def render_latex(table: Table) -> str:
+    r"""Return `table` as a fragment for \input: booktabs, multirow and siunitx."""
+    return _latex().get_template("table.tex.j2").render(part=lay_out(table))
+
+
+def render_figure_text(figure: Figure) -> str:
+    """Return what stands for `figure` in plain text: a sentence for each of its series."""
+    return _plain().get_template("figure.txt.j2").render(figure=figure)
+
+
+def render_listed_text(details: Details) -> str:
+    """Return what a page lists, as sentences for a terminal."""
+    return "\n".join([details.title, *(f"  {line}" for line in told(details, 40))]) + "\n"
+
+
+def render_figure_latex(figure: Figure, packages: Sequence[str]) -> str:
+    r"""Return a figure with its caption as a fragment for \input, which inputs its picture.
+
+    `packages` are those that the picture needs.
+    """
+    return _latex().get_template("figure.tex.j2").render(figure=figure, packages=packages)
+
+
+def render_plot(figure: Figure, terminal: Terminal) -> str:
+    """Return the gnuplot script that draws `figure` from its data file."""
+    if figure.content.grid is not None:
+        blocks = {name: i for i, name in enumerate(curves.grid_blocks(figure.content.grid))}
+        return (
+            _gnuplot()
+            .get_template("heatmap.plot.j2")
+            .render(figure=figure, blocks=blocks, terminal=terminal)
+        )
+    template = _gnuplot().get_template("figure.plot.j2")
+    return template.render(figure=figure, curves=curves.curves(figure.content), terminal=terminal)
+
+
+def render_passage_text(passage: Passage) -> str:
+    """Return a text as paragraphs for a terminal."""
+    return _plain().get_template("passage.txt.j2").render(passage=passage)
+
+
+def render_appendix_text(appendix: Appendix) -> str:
+    """Return the appendix for a terminal."""
+    return _plain().get_template("appendix.txt.j2").render(appendix=appendix)
+
+
+def render_appendix_latex(appendix: Appendix) -> str:
+    r"""Return the appendix as a fragment for \input."""
+    return _latex().get_template("appendix.tex.j2").render(appendix=appendix)
+
+
+def render_latex_document(
+    page: Page, parts: Sequence[Part], appendix: Appendix | None = None
+) -> str:
+    r"""Return a document that compiles by itself beside the fragments, which it \input's."""
+    packages = {name: None for part in parts if part.drawn for name in part.drawn.packages}
+    template = _latex().get_template("document.tex.j2")
+    return template.render(page=page, parts=parts, appendix=appendix, packages=list(packages))
+
+
+def render_html(page: Page, parts: Sequence[Part], appendix: Appendix | None = None) -> str:
+    """Return one self-contained page with all that the report shows, the runs and the machines."""
+    hrefs = {(one.run, one.test, one.case.key): one.href for one in page.links}
+    template = _html().get_template("index.html.j2")
+    return template.render(page=page, parts=parts, hrefs=hrefs, appendix=appendix)
+
+
+def render_case(page: CasePage, report: str, plotted: Plotted | None, undrawn: str = "") -> str:
+    """Return the self-contained page of a case of the report titled `report`.
+
+    `plotted` has its timelines' pictures; without it `undrawn` says why there are none.
+    """
+    pictures = []
+    if plotted is not None:
+        svgs = iter(plotted.svgs)
+        for place, host in enumerate(page.timelines, 1):
+            figures = [
+                (figure, _inline(next(svgs), f"t{place}-{figure.name}", figure.title, figure.told))
+                for figure in host.figures
+            ]
+            pictures.append((host, figures))
+    template = _html().get_template("case.html.j2")
+    return template.render(
+        page=page, report=report, pictures=pictures, undrawn=undrawn, drawing=_drawing(page)
+    )
+
+
+def page_from(template: str, **told: object) -> str:
+    """Return the page that one of the HTML templates makes of what it is told."""
+    return _html().get_template(template).render(told)
+
+
+def picture(svg_text: str, name: str, title: str, told: str) -> Markup:
+    """Return gnuplot's SVG as `svg.inline` does, for a page to hold."""
+    return _inline(svg_text, name, title, told)
+
+
+def render_timelines(name: str, title: str, panels: Sequence[Panel]) -> str:
+    """Return the gnuplot script that draws the timelines of a case from its data file."""
+    template = _gnuplot().get_template("timelines.plot.j2")
+    return template.render(name=name, title=title, panels=panels)
+
+
+def render_history(plot: HistoryPlot) -> str:
+    """Return the gnuplot script that draws a case's history from its data file."""
+    return _gnuplot().get_template("history.plot.j2").render(plot=plot)
+
+
+@cache
+def _plain() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # Nothing to escape: a table's texts hold no control characters.
+    environment = Environment(  # noqa: S701
+        loader=FileSystemLoader(folder("templates") / "text"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["wrapped"] = lambda text: "\n".join(textwrap.wrap(text, _PROSE))
+    return environment
+
+
+@cache
+def _latex() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(  # noqa: S701 - `finalize` escapes every value, for LaTeX
+        loader=FileSystemLoader(folder("templates") / "latex"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        # Braces and percent signs are LaTeX's own.
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        finalize=tex.escape,
+    )
+    environment.filters["tex"] = lambda text: tex.Tex(str(text).strip("\n"))
+    environment.filters["breakable"] = tex.breakable
+    environment.globals["told"] = told
+    environment.globals["in_short"] = in_short
+    environment.filters["cells"] = lambda cells: tex.Tex(" & ".join(cells))
+    return environment
+
+
+@cache
+def _gnuplot() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # Braces are gnuplot's own, so the delimiters are LaTeX's.
+    environment = Environment(  # noqa: S701 - the filter `quoted` keeps texts from acting
+        loader=FileSystemLoader(folder("templates") / "gnuplot"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+    )
+    environment.filters["quoted"] = plotfile.quoted
+    environment.filters["crowded"] = curves.crowded
+    environment.filters["ends"] = curves.ends
+    environment.filters["tic"] = plotfile.tic
+    environment.filters["tex_tic"] = lambda text: plotfile.tic(text, tex.escape)
+    environment.filters["tex"] = tex.escape
+    environment.filters["title"] = plotfile.title
+    return environment
+
+
+@cache
+def _html() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(folder("templates") / "html"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["tooltip"] = tooltip
+    environment.globals["marks"] = marks
+    environment.globals["picture"] = _picture
+    environment.globals["policy"] = policy
+    environment.filters["visible"] = visible
+    return environment
+
+
+def _picture(drawn: plotfile.Drawn) -> Markup:
+    figure = drawn.figure
+    return _inline(drawn.svg, figure.name, figure.title, " ".join(figure.content.summary))
+
+
+def _drawing(page: CasePage) -> Markup:
+    from markupsafe import Markup
+
+    # Its texts are escaped where it is drawn.
+    return Markup(page.scheme.svg if page.scheme is not None else "")  # noqa: S704
+
+
+def _inline(picture: str, name: str, title: str, told: str) -> Markup:
+    from markupsafe import Markup
+
+    # Built by an XML writer, so nothing in it is left to escape.
+    return Markup(svg.inline(picture, name, title, told))  # noqa: S704

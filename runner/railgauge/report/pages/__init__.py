@@ -1,0 +1,1 @@
+"""What stands beside tables and figures: cases, machines, paths, appendix."""

@@ -1,0 +1,59 @@
+"""Puts an appendix together from what the store has of a report's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from railgauge.report.formats.contents import Passage
+from railgauge.report.formats.page import Details, RunRecords
+from railgauge.report.pages.appendix.hosts import machine_tables
+from railgauge.report.pages.appendix.methods import methods
+from railgauge.report.pages.appendix.shown import shown
+from railgauge.report.tables.table import Table
+from railgauge.store.counts import changed_facts, launch_settings, replication_counts
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue
+    from railgauge.store import Store
+
+SUFFIX = "-appendix"
+
+
+@dataclass(frozen=True, slots=True)
+class Appendix:
+    """How a report's numbers came about, run by run, and the machines of its runs.
+
+    `name` is that of its LaTeX file, `about` the reported runs' methods and what tables show.
+    """
+
+    name: str
+    about: tuple[Passage, ...]
+    machines: tuple[Details, ...]
+
+
+def make_appendix(
+    report: str,
+    store: Store,
+    records: Sequence[RunRecords],
+    tables: Sequence[Table],
+    catalogue: Catalogue | None,
+) -> Appendix:
+    """Return the appendix of the report called `report`, over the runs of `records`."""
+    runs = [one.run for one in records]
+    about = [
+        methods(
+            one,
+            replication_counts(store, one.run.id),
+            catalogue,
+            launches=launch_settings(store, one.run.id),
+            changed=changed_facts(store, one.run.id),
+        )
+        for one in records
+    ]
+    return Appendix(
+        name=f"{report}{SUFFIX}",
+        about=(*about, shown(tables, runs)),
+        machines=machine_tables(runs),
+    )

@@ -1,0 +1,84 @@
+"""What the numbers of a report's tables are and what was left out of them, as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from railgauge.report.formats.contents import Passage
+from railgauge.report.pages.appendix.reasons import plural
+from railgauge.report.tables.statistic import LEAST_FOR_INTERVAL
+from railgauge.report.tables.table import Cell, Column, Table
+from railgauge.store.records import StoredRun
+
+_SENTENCES: dict[str, str] = {
+    "median": "A median is the middle value, of an even number the mean of the two in the middle.",
+    "arithmetic_mean": "An arithmetic mean is the sum of n values divided by n.",
+    "harmonic_mean": "A harmonic mean is n divided by the sum of the reciprocals of n values, as"
+    " suits rates.",
+    "stdev": "Standard deviations are of samples (n − 1), around the arithmetic mean.",
+    "mean_absolute_deviation": "A mean absolute deviation is the mean distance from the arithmetic"
+    " mean.",
+    "cv": "A coefficient of variation (CV) is the standard deviation divided by the arithmetic"
+    " mean.",
+    "quartiles": "Quartiles are linear between neighbours (Hyndman and Fan, definition 7).",
+    "interval": "A 95 % interval of a median goes from one of the ordered values to another, those"
+    " that hold the true median with 95 % or more if replications are independent; of fewer than"
+    f" {LEAST_FOR_INTERVAL} values there is none.",
+}
+_KINDS = {
+    "interval_low": "interval",
+    "interval_high": "interval",
+    "lower_quartile": "quartiles",
+    "upper_quartile": "quartiles",
+}
+_ALL_COUNT = (
+    "Failed replications have no value, and warm-ups are part of none. Outliers, values more than 3"
+    " interquartile ranges beyond the quartiles, and suspect replications are marked; they are part"
+    " of every number."
+)
+
+
+def shown(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Passage:
+    """Return what stands in `tables`, over `runs`, and what was left out."""
+    paragraphs = [" ".join([*_statistics(tables), _ALL_COUNT])]
+    if cases := " ".join(_cases(tables, runs)):
+        paragraphs.append(cases)
+    return Passage("appendix.numbers", "Numbers", tuple(paragraphs))
+
+
+def _statistics(tables: Sequence[Table]) -> Iterator[str]:
+    there = {
+        _KINDS.get(column.statistic, column.statistic)
+        for table in tables
+        for column in table.columns
+    }
+    if any(one.summary and one.summary.interval_low is not None for _, one in _every(tables)):
+        # The sentences below a table have it.
+        there |= {"interval", "median"}
+    return (text for name, text in _SENTENCES.items() if name in there)
+
+
+def _cases(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Iterator[str]:
+    if not tables:
+        return
+    values = {_value(column, cell): cell for column, cell in _every(tables) if cell.summary}
+    for run in runs:
+        cases = {(test, key) for number, test, key, _ in values if number == run.id}
+        every = plural(len(run.cases), "case")
+        yield f"The tables show {len(cases)} of the {every} of run {run.id}."
+    outliers = sum(one.summary.outliers for one in values.values() if one.summary)
+    count = sum(one.summary.n for one in values.values() if one.summary)
+    if count:
+        told = "1 is an outlier" if outliers == 1 else f"{outliers or 'none'} are outliers"
+        yield f"Of their {plural(count, 'value')} {told}."
+
+
+def _value(column: Column, cell: Cell) -> tuple[int, str, str, str]:
+    """Return what two cells have in common that show the same values."""
+    return cell.run, cell.test, cell.case_key, column.metric
+
+
+def _every(tables: Sequence[Table]) -> Iterator[tuple[Column, Cell]]:
+    for table in tables:
+        for row in table.rows:
+            yield from zip(table.columns, row.cells, strict=True)

@@ -1,0 +1,125 @@
+"""The tables over a case's replications: their values, and how busy the hosts were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from railgauge.base.derived import cpu_load
+from railgauge.base.number import best_unit, scale
+from railgauge.base.systemlog import Suspicion
+from railgauge.report.pages.case.cpus import soak_load
+from railgauge.report.pages.case.records import CaseRecords
+from railgauge.report.pages.case.sheet import Sheet, SheetRow, count, share, value
+from railgauge.report.tables.notes import words
+from railgauge.store.replications import StoredReplication
+
+_MOST_ROWS = 1000
+# Of more hosts a page shows these many.
+MOST_HOSTS = 8
+# Metrics beside the status; all of them stand in a table of their own.
+_MOST_METRICS = 8
+
+
+class Unit(NamedTuple):
+    """How a metric is shown: the unit to add to its name, and how many base units one is.
+
+    A metric that counts something is `whole`.
+    """
+
+    name: str
+    size: float
+    whole: bool
+
+
+def metric_units(
+    replications: Sequence[StoredReplication], headlines: Mapping[str, str]
+) -> dict[str, Unit]:
+    """Return how each metric is shown: as `headlines` say, or in a unit that suits its values."""
+    found: dict[str, list[float]] = {}
+    bases = {}
+    for one in replications:
+        for name, (number, base) in one.metrics.items():
+            found.setdefault(name, []).append(number)
+            bases[name] = base
+    units = {}
+    for name, base in bases.items():
+        unit = headlines.get(name) or best_unit(base, found[name])
+        per_unit = scale(unit, base)
+        if per_unit is None:
+            unit, per_unit = base, Decimal(1)
+        units[name] = Unit(
+            name=unit if unit != "1" else "",
+            size=float(per_unit),
+            whole=unit == "" and all(number.is_integer() for number in found[name]),
+        )
+    return units
+
+
+def _metric(one: StoredReplication, name: str, unit: Unit) -> str:
+    if name not in one.metrics:
+        return "–"
+    number = one.metrics[name][0]
+    return count(number) if unit.whole else value(number / unit.size)
+
+
+def replication_sheet(
+    records: CaseRecords,
+    units: Mapping[str, Unit],
+    headlines: Mapping[str, str],
+) -> Sheet:
+    """Return the table of all replications: status, headline metrics, how busy each host was."""
+    names = [name for name in headlines if name in units] or list(units)
+    names = names[:_MOST_METRICS]
+    hosts = list(dict.fromkeys(log.host for logs in records.logs.values() for log in logs))
+    hosts = hosts[:MOST_HOSTS]
+    soaked = any(log.soak for logs in records.logs.values() for log in logs)
+    rows = []
+    for one in records.replications[:_MOST_ROWS]:
+        found = {log.host: log for log in records.logs.get(one.number, ())}
+        cells = [_status(one, records.suspicions.get(one.number, ()))]
+        cells += [_metric(one, name, units[name]) for name in names]
+        for host in hosts:
+            cells.append(_load(cpu_load(found[host])) if host in found else "–")
+            if soaked:
+                cells.append(_load(soak_load(found[host])) if host in found else "–")
+        rows.append(SheetRow(str(one.number), tuple(cells)))
+    columns = ["Replication", "Status"]
+    columns += [_with_unit(name, units[name]) for name in names]
+    for host in hosts:
+        columns += [f"{host}: CPUs busy (%)"] + ([f"{host}: soak load (%)"] if soaked else [])
+    more = len(records.replications) - len(rows)
+    notes = (f"{more} more are not listed.",) if more > 0 else ()
+    return Sheet("Replications", tuple(columns), tuple(rows), notes, texts=1)
+
+
+def _status(one: StoredReplication, suspicions: Sequence[Suspicion]) -> str:
+    if one.status == "suspect" and suspicions:
+        return "suspect: " + ", ".join(dict.fromkeys(each.code for each in suspicions))
+    return f"failed: {one.error_code}" if one.status == "failed" else one.status
+
+
+def _load(load: float | None) -> str:
+    return "–" if load is None else share(load, 1)
+
+
+def _with_unit(metric: str, unit: Unit) -> str:
+    text = words(metric)
+    text = text[:1].upper() + text[1:]
+    return f"{text} ({unit.name})" if unit.name else text
+
+
+def metric_sheet(shown: Sequence[StoredReplication], units: Mapping[str, Unit]) -> Sheet | None:
+    """Return the table of all metrics of the replications shown; None if there are none."""
+    there = [name for name in units if any(name in one.metrics for one in shown)]
+    if not there:
+        return None
+    rows = tuple(
+        SheetRow(
+            _with_unit(name, units[name]), tuple(_metric(one, name, units[name]) for one in shown)
+        )
+        for name in there
+    )
+    columns = ("Metric", *(f"replication {one.number}" for one in shown))
+    return Sheet("All metrics", columns, rows)

@@ -1,0 +1,199 @@
+"""What a host did within its replications, over time: CPU load, interface throughput, interrupts.
+
+A line's value over a stretch is what was counted in it over its length, so it is drawn as steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.characters import visible
+from railgauge.base.systemlog import SystemLog, TimeSeries
+
+# Fewer samples than this tell nothing that the totals don't.
+_FEWEST = 3
+# More steps than this across a figure can't be told apart.
+_MOST_STEPS = 100
+
+Steps = NDArray[np.float64]
+Rates = Callable[[TimeSeries], NDArray[np.float64] | None]
+Quantities = tuple[tuple[str, Rates], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """A quantity of one host: float64 (n, 2) of seconds and value for each replication drawn.
+
+    `suspect` are those of suspect replications.
+    """
+
+    label: str
+    sound: tuple[Steps, ...]
+    suspect: tuple[Steps, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """A figure: quantities of one host in one unit, over the time within its replications."""
+
+    name: str
+    title: str
+    y: str
+    quantities: tuple[Drawn, ...]
+    top: float | None = None
+
+    @property
+    def told(self) -> str:
+        """Return what stands for the picture where it can't be seen."""
+        parts = []
+        for one in self.quantities:
+            every = np.concatenate([steps[:, 1] for steps in (*one.sound, *one.suspect)])
+            parts.append(
+                f"{one.label}: least {np.nanmin(every):.4g}, greatest {np.nanmax(every):.4g}"
+            )
+        return f"{self.y}. {'; '.join(parts)}."
+
+
+def timelines(logs: Sequence[tuple[SystemLog, bool]]) -> list[Timeline]:
+    """Return a host's figures over `logs`, a (log, whether suspect) for each replication.
+
+    None of a quantity that no replication has at least three samples of.
+    """
+    enough = [
+        (log.series, suspect)
+        for log, suspect in logs
+        if log.series is not None and len(log.series.times) >= _FEWEST
+    ]
+    found = []
+    for name, title, y, top, quantities in _figures(_busiest(logs)):
+        drawn = [
+            one for label, rates in quantities if (one := _drawn(label, rates, enough)) is not None
+        ]
+        if drawn:
+            found.append(Timeline(name, title, y, tuple(drawn), top))
+    return found
+
+
+def _drawn(label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]) -> Drawn | None:
+    sound: list[Steps] = []
+    suspect: list[Steps] = []
+    for series, doubtful in logs:
+        few = _put_together(series)
+        values = rates(few)
+        if values is not None and np.any(np.isfinite(values)):
+            # A step is drawn from its begin, so the last one needs its end, too.
+            begins = np.concatenate(([0.0], few.times))
+            steps = np.column_stack((begins, np.append(values, values[-1:])))
+            (suspect if doubtful else sound).append(steps)
+    return Drawn(label, tuple(sound), tuple(suspect)) if sound or suspect else None
+
+
+def _put_together(series: TimeSeries) -> TimeSeries:
+    """Return the samples without those that follow too soon, as their stretches tell only noise.
+
+    What was counted in between goes to the next one, and to the last.
+    """
+    times = series.times
+    usual = float(np.median(np.diff(times, prepend=0.0)))
+    shortest = max(usual / 2, float(times[-1]) / _MOST_STEPS)
+    kept: list[int] = []
+    last = 0.0
+    for place, time in enumerate(times.tolist()):
+        if time - last >= shortest:
+            kept.append(place)
+            last = time
+    kept[-1:] = [len(times) - 1]
+    return TimeSeries(times[kept], series.names, series.values[kept])
+
+
+def _counted(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return what the counters `names` counted in each stretch; None where none is there."""
+    places = [place for place, name in enumerate(series.names) if name in set(names)]
+    if not places:
+        return None
+    totals = series.values[:, places].sum(axis=1)
+    counted: NDArray[np.float64] = np.diff(totals, prepend=0).astype(np.float64)
+    return counted
+
+
+def _per_second(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
+    counted = _counted(series, names)
+    lengths = np.diff(series.times, prepend=0.0)
+    if counted is None:
+        return None
+    rates: NDArray[np.float64] = counted / lengths
+    return rates
+
+
+def _cpu(*kinds: str) -> Rates:
+    """Return what computes the share of the CPUs' time that was of `kinds`, in %."""
+
+    def rates(series: TimeSeries) -> NDArray[np.float64] | None:
+        whole = _counted(series, [f"cpu/all/{kind}" for kind in _CPU_KINDS])
+        part = _counted(series, [f"cpu/all/{kind}" for kind in kinds])
+        if whole is None:
+            return None
+        part = np.zeros(len(whole)) if part is None else part
+        # Where no tick was counted, nothing is known.
+        nothing = np.full(len(whole), np.nan)
+        shares: NDArray[np.float64] = np.divide(part, whole, out=nothing, where=whole > 0)
+        return 100 * shares
+
+    return rates
+
+
+def _traffic(interface: str, counter: str) -> Rates:
+    """Return what computes the Mbit/s of an interface's counter of bytes."""
+
+    def rates(series: TimeSeries) -> NDArray[np.float64] | None:
+        found = _per_second(series, [f"interface/{interface}/{counter}"])
+        return None if found is None else found * 8e-6
+
+    return rates
+
+
+def _frequency(counter: str) -> Rates:
+    return lambda series: _per_second(series, [counter])
+
+
+_BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
+_CPU_KINDS = (*_BUSY, "idle", "iowait")
+
+
+def _figures(interface: str) -> Iterator[tuple[str, str, str, float | None, Quantities]]:
+    """Return each figure's name, title, y axis and its top, and quantities."""
+    busy = (("busy", _cpu(*_BUSY)), ("in interrupts", _cpu("irq", "softirq")))
+    yield "cpu", "CPU load", "share of all CPUs' time (%)", 100.0, busy
+    traffic = (
+        ("received", _traffic(interface, "rx_bytes")),
+        ("sent", _traffic(interface, "tx_bytes")),
+    )
+    yield "traffic", f"Throughput of {visible(interface)}", "Mbit/s", None, traffic
+    interrupts = (
+        ("interrupts", _frequency("stat/interrupts")),
+        ("context switches", _frequency("stat/context_switches")),
+    )
+    yield "interrupts", "Interrupts", "per second", None, interrupts
+
+
+def _busiest(logs: Sequence[tuple[SystemLog, bool]]) -> str:
+    """Return the interface with the most bytes: the one that the test's traffic took."""
+    carried: dict[str, int] = {}
+    for log, _ in logs:
+        for name, number in log.counts.items():
+            if name.startswith("interface/") and name.endswith(("/rx_bytes", "/tx_bytes")):
+                interface = name.removeprefix("interface/").rpartition("/")[0]
+                carried[interface] = carried.get(interface, 0) + number
+    return max(sorted(carried), key=carried.__getitem__, default="")
+
+
+def blocks(timeline: Timeline) -> Iterator[tuple[str, bool, tuple[Steps, ...]]]:
+    """Return each block of the figure's data: its label, whether suspect, a line a replication."""
+    for one in timeline.quantities:
+        for suspect, lines in ((False, one.sound), (True, one.suspect)):
+            if lines:
+                yield one.label, suspect, lines

@@ -1,0 +1,81 @@
+"""Draws all timelines of a case with one run of gnuplot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from railgauge.base.characters import visible
+from railgauge.report.figures.gnuplot import run_gnuplot
+from railgauge.report.pages.case.timelines import Steps, blocks
+from railgauge.report.pages.case.view import HostTimelines
+
+_COLOURS = ("#0072B2", "#D55E00")  # of Okabe and Ito (jfly.uni-koeln.de/color)
+
+
+class Line(NamedTuple):
+    """How the script draws one block of the data file."""
+
+    block: int
+    label: str
+    colour: str
+    suspect: bool
+
+
+class Panel(NamedTuple):
+    """One picture of the script: the name of its file, its y axis, and its lines."""
+
+    name: str
+    y: str
+    top: float | None
+    lines: tuple[Line, ...]
+
+
+class Plotted(NamedTuple):
+    """A case's script, its data, and the SVG of each timeline in order."""
+
+    plot: str
+    dat: str
+    svgs: tuple[str, ...]
+
+
+def draw_timelines(program: str, name: str, title: str, drawn: Sequence[HostTimelines]) -> Plotted:
+    """Return the timelines of each host of the case `name`, drawn by gnuplot at `program`.
+
+    EnvironmentFailedError when that can't be done.
+    """
+    from railgauge.report.formats.render import render_timelines
+
+    panels, dat = _lay_out(name, drawn)
+    plot = render_timelines(name, title, panels)
+    texts = run_gnuplot(
+        program,
+        {f"{name}.plot": plot, f"{name}.dat": dat},
+        {f"{panel.name}.svg": "</svg>" for panel in panels},
+    )
+    return Plotted(plot, dat, tuple(texts))
+
+
+def _lay_out(name: str, drawn: Sequence[HostTimelines]) -> tuple[list[Panel], str]:
+    panels = []
+    data: list[str] = []
+    for place, host in enumerate(drawn, 1):
+        for figure in host.figures:
+            lines = []
+            for label, suspect, steps in blocks(figure):
+                colour = _COLOURS[[one.label for one in figure.quantities].index(label)]
+                lines.append(Line(len(data), label, colour, suspect))
+                title = (
+                    f"{visible(host.host)}: {figure.title}, {label}{', suspect' if suspect else ''}"
+                )
+                points = "\n".join("".join(_points(one)) for one in steps)
+                data.append(f"# {title}\n{points}")
+            panels.append(
+                Panel(f"{name}-{place}-{figure.name}", figure.y, figure.top, tuple(lines))
+            )
+    return panels, "\n\n".join(data)
+
+
+def _points(steps: Steps) -> Iterator[str]:
+    for seconds, number in steps.tolist():
+        yield f"{seconds:.9g} {number:.9g}\n"

@@ -1,0 +1,219 @@
+"""A case's page as plain data: its replications and what each host's kernel counted in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from railgauge.base.characters import visible
+from railgauge.base.systemlog import SystemLog
+from railgauge.plan.cases import Case
+from railgauge.report.pages.case.counters import Counters
+from railgauge.report.pages.case.cpus import cpu_sheet
+from railgauge.report.pages.case.interfaces import interface_sheet
+from railgauge.report.pages.case.interrupts import interrupt_sheets
+from railgauge.report.pages.case.losses import LossPart, loss_parts, port_sheet
+from railgauge.report.pages.case.memory import machine_sheet
+from railgauge.report.pages.case.overview import (
+    MOST_HOSTS,
+    metric_sheet,
+    metric_units,
+    replication_sheet,
+)
+from railgauge.report.pages.case.protocols import fabric_sheet, protocol_sheet, trouble_sheet
+from railgauge.report.pages.case.records import CaseRecords
+from railgauge.report.pages.case.sheet import Sheet
+from railgauge.report.pages.case.timelines import Timeline, timelines
+from railgauge.report.pages.scheme import Scheme, scheme
+from railgauge.store.replications import StoredReplication
+
+# Of more replications the page shows these many in full.
+_MOST_REPLICATIONS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class HostPart:
+    """One host in one replication; `folded` are tables that are shown on demand."""
+
+    host: str
+    side: str
+    elapsed: str
+    sheets: tuple[Sheet, ...]
+    folded: tuple[Sheet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicationPart:
+    """One replication: why it is suspect, if it is, what it lost on its way, and its hosts."""
+
+    number: int
+    status: str
+    reasons: tuple[str, ...]
+    losses: tuple[LossPart, ...]
+    ports: Sheet | None
+    hosts: tuple[HostPart, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostTimelines:
+    """A host's figures."""
+
+    host: str
+    side: str
+    figures: tuple[Timeline, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CasePage:
+    """One page. `name` is its file's stem; `parameters` are (name, text).
+
+    `scheme` draws the path between the two hosts, where there are two.
+    """
+
+    name: str
+    title: str
+    run: int
+    lead: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+    scheme: Scheme | None
+    warnings: tuple[str, ...]
+    replications: Sheet
+    metrics: Sheet | None
+    timelines: tuple[HostTimelines, ...]
+    parts: tuple[ReplicationPart, ...]
+    notes: tuple[str, ...]
+
+
+def make_case_page(
+    name: str,
+    records: CaseRecords,
+    parameters: Sequence[tuple[str, str]],
+    headlines: Mapping[str, str],
+) -> CasePage:
+    """Return the page of a case.
+
+    `headlines` are the metrics that say most, each with the unit to show it in ("": one that suits
+    the values); a case without any of them shows its first ones.
+    """
+    case = records.case
+    chosen = _chosen(records)
+    shown = [one for one in records.replications if one.number in chosen]
+    units = metric_units(records.replications, headlines)
+    return CasePage(
+        name=name,
+        title=f"{visible(records.test)}: {visible(case.link)}",
+        run=records.run,
+        lead=_lead(records),
+        parameters=tuple((visible(key), visible(text)) for key, text in parameters),
+        scheme=_scheme(records),
+        warnings=tuple(map(visible, dict.fromkeys(records.warnings))),
+        replications=replication_sheet(records, units, headlines),
+        metrics=metric_sheet(shown, units),
+        timelines=_timelines(records, chosen),
+        parts=tuple(_part(records, one) for one in shown),
+        notes=_notes(records, chosen),
+    )
+
+
+def side(case: Case, host: str) -> str:
+    """Return what `host` is in the case."""
+    if case.server is None:
+        return ""
+    if case.client == case.server:
+        return "client and server"
+    return {case.client: "client", case.server: "server"}.get(host, "")
+
+
+def _chosen(records: CaseRecords) -> set[int]:
+    """Return the replications to show in full: suspect ones first, then from the first on."""
+    there = [one for one in records.replications if one.number in records.logs]
+    there.sort(key=lambda one: (one.status != "suspect", one.number))
+    return {one.number for one in there[:_MOST_REPLICATIONS]}
+
+
+def _lead(records: CaseRecords) -> tuple[str, ...]:
+    case = records.case
+    where = f"on host {case.client}"
+    if case.server is not None:
+        where = f"from {case.client} to {case.server}"
+    elif case.members:
+        where = f"on the {len(case.members)} hosts of group {case.link}"
+    return (
+        f"Engine {visible(case.engine)} {visible(where)}, run {records.run} of plan"
+        f" {visible(records.plan)}.",
+        f"Case {case.key}.",
+    )
+
+
+def _scheme(records: CaseRecords) -> Scheme | None:
+    if records.case.server is None:
+        return None
+    ports = next(iter(records.ports.values()), ())
+    return scheme(records.case.client, records.case.server, ports)
+
+
+def _timelines(records: CaseRecords, chosen: set[int]) -> tuple[HostTimelines, ...]:
+    suspect = {one.number for one in records.replications if one.status == "suspect"}
+    logs: dict[str, list[tuple[SystemLog, bool]]] = {}
+    for number in sorted(chosen):
+        for log in records.logs[number]:
+            logs.setdefault(log.host, []).append((log, number in suspect))
+    found = [
+        HostTimelines(host, side(records.case, host), tuple(timelines(those)))
+        for host, those in list(logs.items())[:MOST_HOSTS]
+    ]
+    return tuple(one for one in found if one.figures)
+
+
+def _part(records: CaseRecords, one: StoredReplication) -> ReplicationPart:
+    logs = records.logs[one.number]
+    suspicions = records.suspicions.get(one.number, ())
+    reasons = tuple(visible(each.message) for each in suspicions)
+    # Hosts of a large group that someone suspects come first.
+    blamed = {each.host for each in suspicions}
+    first = sorted(logs, key=lambda log: log.host not in blamed)[:MOST_HOSTS]
+    ports = records.ports.get(one.number, ())
+    metrics = {name: number for name, (number, _) in one.metrics.items()}
+    return ReplicationPart(
+        number=one.number,
+        status=one.status,
+        reasons=reasons,
+        losses=loss_parts(records.case, logs, ports, metrics),
+        ports=port_sheet(ports),
+        hosts=tuple(_host(records.case, Counters(log)) for log in logs if log in first),
+    )
+
+
+def _host(case: Case, counters: Counters) -> HostPart:
+    hard_and_soft = interrupt_sheets(counters)
+    sheets = [
+        cpu_sheet(counters),
+        interface_sheet(counters),
+        trouble_sheet(counters),
+        fabric_sheet(counters),
+    ]
+    folded = [*hard_and_soft[1:], protocol_sheet(counters), machine_sheet(counters)]
+    return HostPart(
+        counters.log.host,
+        side(case, counters.log.host),
+        f"{counters.log.elapsed:.3f} s",
+        tuple(one for one in [*sheets, *hard_and_soft[:1]] if one is not None),
+        tuple(one for one in folded if one is not None),
+    )
+
+
+def _notes(records: CaseRecords, chosen: set[int]) -> tuple[str, ...]:
+    notes = [
+        "What the kernel counted between a replication's begin and its end, on each host by"
+        " itself. Counters that did not move are left out."
+    ]
+    left_out = len(set(records.logs) - chosen)
+    if left_out:
+        notes.append(
+            f"Shown in full are {len(chosen)} replications, suspect ones first; {left_out} more"
+            " are in the database, in the view system_log and the tables beside it."
+        )
+    hosts = {log.host for logs in records.logs.values() for log in logs}
+    if len(hosts) > MOST_HOSTS:
+        notes.append(f"Of {len(hosts)} hosts {MOST_HOSTS} are shown, those under suspicion first.")
+    return tuple(notes)

@@ -1,0 +1,89 @@
+"""What changed between two runs: their settings and facts, beside the results that differ.
+
+Records in, records out. What came first is called `before` and stands first in every pair, whatever
+the numbers of the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from railgauge.compare.compare import Comparison, compare
+from railgauge.compare.facts import Change, HostChanges, host_changes, setting_changes
+from railgauge.compare.reading import read
+from railgauge.compare.select import Selection
+from railgauge.plan.cases import Value
+from railgauge.report.pages.machines import peaks_by_host
+from railgauge.store import Store
+from railgauge.store.records import PlannedCase, StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterChange:
+    """A parameter of a test of which one run has values that the other doesn't have."""
+
+    test: str
+    engine: str
+    name: str
+    only: tuple[tuple[Value, ...], tuple[Value, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """All that differs between two runs; `compared` has the results that don't differ, too."""
+
+    runs: tuple[StoredRun, StoredRun]
+    settings: tuple[Change, ...]
+    hosts: tuple[HostChanges, ...]
+    hosts_only: tuple[tuple[str, ...], tuple[str, ...]]
+    compared: Comparison
+    parameters: tuple[ParameterChange, ...]
+
+
+def difference(store: Store, before: int, after: int) -> Difference:
+    """Compare two runs of the store; InputError where it lacks one of them."""
+    runs = store.run(before), store.run(after)
+    first, second = (Selection(f"run {run.id}", (run.id,)) for run in runs)
+    told, tells = (_facts_and_peaks(run) for run in runs)
+    return Difference(
+        runs=runs,
+        settings=setting_changes(*runs),
+        hosts=host_changes(told, tells),
+        hosts_only=(
+            tuple(sorted(told.keys() - tells.keys())),
+            tuple(sorted(tells.keys() - told.keys())),
+        ),
+        compared=compare(read(store, [before, after]), first, second),
+        parameters=tuple(_parameters(runs)),
+    )
+
+
+def _facts_and_peaks(run: StoredRun) -> dict[str, dict[str, str]]:
+    peaks = peaks_by_host(run.peaks)
+    return {host: {**facts, **peaks.get(host, {})} for host, facts in run.facts.items()}
+
+
+def _parameters(runs: tuple[StoredRun, StoredRun]) -> Iterator[ParameterChange]:
+    """Yield what tests that both runs have set in one of them only."""
+    values = [_values(run.cases) for run in runs]
+    for key in values[0]:
+        if key in values[1]:
+            for name in dict.fromkeys(name for side in values for name in side[key]):
+                before, after = (side[key].get(name, {}) for side in values)
+                one = tuple(value for text, value in before.items() if text not in after)
+                other = tuple(value for text, value in after.items() if text not in before)
+                if one or other:
+                    yield ParameterChange(*key, name, (one, other))
+
+
+def _values(cases: Iterable[PlannedCase]) -> dict[tuple[str, str], dict[str, dict[str, Value]]]:
+    """Return (test, engine) -> parameter -> its different values, by their texts: 1 is not true."""
+    found: dict[tuple[str, str], dict[str, dict[str, Value]]] = {}
+    # Cases of different places share their parameters, and there may be a million of them.
+    sets = {(one.test, one.case.engine, id(one.case.parameters)): one for one in cases}
+    for planned in sets.values():
+        of_test = found.setdefault((planned.test, planned.case.engine), {})
+        for name, value in planned.case.parameters.items():
+            of_test.setdefault(name, {})[repr(value)] = value
+    return found

@@ -1,0 +1,114 @@
+"""A cell of a site's tables: what it shows, and the number that it sorts by."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from railgauge.base.characters import visible
+from railgauge.base.number import in_best_unit
+from railgauge.stats import Interval
+from railgauge.store.records import Series
+
+NOTHING = "–"
+_MARKUP = re.compile("[&<>\"']")
+
+
+class Cell(NamedTuple):
+    """A text, the number it stands for (None: it sorts by its text), and where it leads to.
+
+    `kind` is a class of the style sheet: slower, faster, missing.
+    """
+
+    text: str
+    value: float | None = None
+    href: str = ""
+    kind: str = ""
+
+
+def text(anything: str, href: str = "", kind: str = "") -> Cell:
+    """Return a cell of words, whatever is in them."""
+    return Cell(visible(anything), None, href, kind)
+
+
+def number(value: float | None, shown: str, href: str = "", kind: str = "") -> Cell:
+    """Return a cell of a number; a dash where there is none."""
+    if value is None or not math.isfinite(value):
+        return Cell(NOTHING, kind="missing")
+    return Cell(shown, value, href, kind)
+
+
+def count(value: int, href: str = "", kind: str = "") -> Cell:
+    """Return a cell of a count."""
+    return Cell(f"{value:,}", value, href, kind if value else "")
+
+
+def quantity(value: float | None, unit: str) -> Cell:
+    """Return a cell of a value in base units, in a unit that suits it."""
+    return number(value, "" if value is None else visible(in_best_unit(value, unit)))
+
+
+def interval(found: Interval | None, unit: str) -> Cell:
+    """Return a cell of the 95 % interval of a median, in base units; it sorts by its width."""
+    if found is None:
+        return Cell(NOTHING, kind="missing")
+    low, high = (visible(in_best_unit(end, unit)) for end in found[:2])
+    number, space, shown = low.partition(" ")
+    if space and high.endswith(f" {shown}"):
+        low = number
+    return Cell(f"{low} to {high}", found.high - found.low)
+
+
+def replications(series: Series) -> Cell:
+    """Return how many values there are, how many of them are suspect, and how many failed."""
+    return outcomes(len(series.values), int(series.suspect.sum()), series.failed)
+
+
+def outcomes(measured: int, suspect: int, failed: int) -> Cell:
+    """Return these counts; of the measured replications some are suspect."""
+    told = [str(measured)]
+    told += [f"{suspect} suspect"] if suspect else []
+    told += [f"{failed} failed"] if failed else []
+    return Cell(", ".join(told), measured, "", "suspect" if suspect or failed else "")
+
+
+def rows(cells: Sequence[Sequence[Cell]], words: int, tail: int, heading: int) -> Markup:
+    """Return the rows of a table: a template takes five times as long for its thousands of cells.
+
+    The first `words` columns and the last `tail` ones are words; the one at `heading` heads a row.
+    """
+    tags = [
+        ("th" if at == heading else "td", "text" if at < words or at >= len(row) - tail else "")
+        for row in cells[:1]
+        for at in range(len(row))
+    ]
+    written = ("".join(map(_cell, row, tags)) for row in cells)
+    # Put together of escaped texts and numbers.
+    return Markup("\n".join(f"<tr>{row}</tr>" for row in written))  # noqa: S704
+
+
+def _cell(cell: Cell, where: tuple[str, str]) -> str:
+    (text, value, href, kind), (tag, side) = cell, where
+    shown = _escaped(text)
+    if href:
+        shown = f'<a href="{_escaped(href)}">{shown}</a>'
+    number = "" if value is None else f' data-value="{value!r}"'
+    return f"{_begin(tag, side, kind)}{number}>{shown}</{tag}>"
+
+
+@lru_cache
+def _begin(tag: str, side: str, kind: str) -> str:
+    kinds = html.escape(f"{side} {kind}".strip())
+    scope = ' scope="row"' if tag == "th" else ""
+    return f'<{tag}{scope} class="{kinds}"' if kinds else f"<{tag}{scope}"
+
+
+def _escaped(text: str) -> str:
+    # Next to none has anything to escape, and five searches take five times as long as one.
+    return html.escape(text) if _MARKUP.search(text) else text

@@ -1,0 +1,80 @@
+"""The page of the cases that changed in the last nights: what `railgauge history --all` says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from railgauge.base.characters import visible
+from railgauge.compare.history import (
+    NIGHTS,
+    Besides,
+    History,
+    all_histories,
+    last_of_each_plan,
+    newest_first,
+)
+from railgauge.plan.cases import case_name, varying
+from railgauge.report.site.cells import Cell, count, number, text
+from railgauge.report.site.jobs import case_file, run_file
+from railgauge.report.verdicts.history.text import nothing_changed
+from railgauge.report.verdicts.history.words import beside_names, day, levels
+from railgauge.stats.digits import ratio_text
+from railgauge.store import Store
+from railgauge.store.heads import RunHead
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue
+
+COLUMNS = (
+    *("Since", "Run", "Test", "Case", "Metric", "Before", "After", "Ratio", "p", "Direction"),
+    "Changed beside it",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangesPage:
+    """The page: a row for each metric of a case, the newest change first; or why there is none."""
+
+    nights: int
+    nothing: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def changes_page(
+    store: Store, heads: Sequence[RunHead], catalogue: Catalogue
+) -> tuple[ChangesPage, dict[str, int]]:
+    """Return the page, and how many cases changed; `heads` are all runs, oldest first."""
+    besides = Besides(store.run)
+    last = last_of_each_plan(heads, NIGHTS)
+    most = max(Counter(head.plan for head in last).values(), default=0)
+    looked = all_histories(store, last)
+    found = newest_first(looked.changed)
+    names = varying([one.case for one in found])
+    rows = tuple(_row(besides.told(one), names, catalogue) for one in found)
+    changed = len({(one.plan, one.test, one.case.key) for one in found})
+    why = nothing_changed(looked, most)
+    nothing = "" if found else why[:1].upper() + why[1:]
+    return ChangesPage(NIGHTS, nothing, rows), {"changed": changed, "nights": most}
+
+
+def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[Cell, ...]:
+    changed = history.changes[-1]
+    run, ratio = changed.night.run, changed.point.ratio
+    before, after = levels(history, changed)
+    name = case_name(history.case, names, catalogue)
+    return (
+        Cell(day(run)),
+        count(run.id, run_file(run.id)),
+        text(history.test),
+        text(name, case_file(history.case.key)),
+        text(history.metric.replace("_", " ")),
+        number(changed.point.before, visible(before)),
+        number(changed.point.after, visible(after)),
+        number(ratio if ratio > 0 else None, ratio_text(ratio)),
+        number(changed.point.p, f"{changed.point.p:.1g}"),
+        Cell(changed.direction, None, "", changed.direction),
+        Cell(beside_names(changed) or "–"),
+    )

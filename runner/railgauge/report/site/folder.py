@@ -1,0 +1,119 @@
+"""The folder that a site stands in: which files are its own, how they come and go."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from railgauge.base.atomicfile import PART, write_atomic
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.report.site.mark import Mark, marked, read_mark
+
+INDEX, CHANGES = "index.html", "changes.html"
+RUNS, CASES, LOGS = "runs", "cases", "logs"
+_LOCK = ".railgauge-site.lock"
+# What the site's files are called: never by a text out of the database.
+_OWN = re.compile(
+    rf"(?:index|changes)\.html|{RUNS}/[0-9]+\.html|{CASES}/[0-9a-f]+\.html"
+    rf"|{LOGS}/run[0-9]+-[0-9a-f]+-[0-9a-f]+\.(?:html|plot|dat)"
+)
+
+
+class Folder:
+    """A site's folder, which need not be there yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def taken(self, waiting: Callable[[], None]) -> Iterator[None]:
+        """Make the folder and have it for this process alone while inside.
+
+        `waiting` is called when another build has it, before this one waits for its end, however
+        that comes. EnvironmentFailedError when the folder can't be written to.
+        """
+        with self._lock() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _lock(self) -> TextIO:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            return (self.path / _LOCK).open("a", encoding="utf-8")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def marks(self) -> dict[str, Mark]:
+        """Return the marks of all files here that are a site's."""
+        with self._explained():
+            names = (name for name in self._files() if _OWN.fullmatch(name))
+            found = {name: read_mark(self.path / name) for name in names}
+        return {name: mark for name, mark in found.items() if mark is not None}
+
+    def refuse_foreign(self, names: Iterable[str], own: Collection[str]) -> None:
+        """InputError where one of the files to be written is there and isn't the site's `own`."""
+        for name in names:
+            path = self.path / name
+            if name not in own and os.path.lexists(path):
+                raise InputError(
+                    f"{path} is there and is none of this site's pages: choose another folder with"
+                    " --out, or move it away"
+                )
+
+    def write(self, files: Mapping[str, str], mark: Mark) -> None:
+        """Write the files, each whole or not at all, the last one last."""
+        with self._explained():
+            for name, text in files.items():
+                path = self.path / name
+                path.parent.mkdir(exist_ok=True)
+                write_atomic(path, marked(name, text, mark).encode())
+
+    def sweep(self, keep: Collection[str], own: Collection[str]) -> int:
+        """Remove those of the site's `own` files that are none of `keep`; return how many.
+
+        And what a build that was killed had begun to write. The folder has to be `taken`.
+        """
+        gone = [name for name in own if name not in keep]
+        with self._explained():
+            for name in [*gone, *self._parts()]:
+                (self.path / name).unlink(missing_ok=True)
+        return len(gone)
+
+    def _files(self) -> Iterator[str]:
+        """Yield the names, below this folder, of what is in it and its three folders."""
+        for part in ("", RUNS, CASES, LOGS):
+            folder = self.path / part
+            if folder.is_dir():
+                prefix = f"{part}/" if part else ""
+                yield from (
+                    f"{prefix}{name}" for name in sorted(file.name for file in folder.iterdir())
+                )
+
+    def _parts(self) -> Iterator[str]:
+        for name in self._files():
+            folder, slash, file = name.rpartition("/")
+            part = PART.fullmatch(file)
+            if part and _OWN.fullmatch(f"{folder}{slash}{part[1]}"):
+                yield name
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> EnvironmentFailedError:
+        return EnvironmentFailedError(
+            f"the site can't be kept in {self.path}: {error.strerror or error}:"
+            " make room, mend the permissions, or choose another folder with --out"
+        )

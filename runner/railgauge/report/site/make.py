@@ -1,0 +1,114 @@
+"""Makes a page: reads what it shows, renders and writes it. What is needed often is kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.compare.reading import Reading, read
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.report.formats.render import render_case
+from railgauge.report.pages.case.collect import CaseLink, case_links, case_pages
+from railgauge.report.pages.case.timeplot import draw_timelines
+from railgauge.report.site.case_page import CasePages
+from railgauge.report.site.changes_page import changes_page
+from railgauge.report.site.folder import Folder
+from railgauge.report.site.index_page import Index
+from railgauge.report.site.jobs import CaseJob, ChangesJob, Job, LogJob, RunJob, log_stem
+from railgauge.report.site.mark import Mark
+from railgauge.report.site.render import render_case_page, render_changes, render_index, render_run
+from railgauge.report.site.run_page import run_page
+from railgauge.store import Store
+from railgauge.store.heads import RunHead
+
+# The runs of a baseline, and one or two more.
+_RUNS_KEPT = 12
+
+
+class Maker:
+    """Makes the pages of a site of `heads`, all runs, one after the other."""
+
+    def __init__(self, store: Store, folder: Folder, heads: Sequence[RunHead]) -> None:
+        self._store, self._folder, self._heads = store, folder, heads
+        self._readings: OrderedDict[int, Reading] = OrderedDict()
+        self._links: dict[int, dict[tuple[str, str], CaseLink]] = {}
+
+    def make(self, job: Job) -> Mark:
+        """Make a page and return its mark."""
+        told: dict[str, int] = {}
+        files: dict[str, str] = {}
+        match job:
+            case RunJob():
+                reading = self._reading([*(job.against.runs if job.against else ()), job.run])
+                page, told = run_page(self._store, reading, job, self._catalogue)
+                files[job.name] = render_run(page)
+            case CaseJob():
+                files[job.name] = render_case_page(self._cases.page(job))
+            case LogJob():
+                files = self._logs(job)
+            case ChangesJob():
+                changes, told = changes_page(self._store, self._heads, self._catalogue)
+                files[job.name] = render_changes(changes)
+        mark = Mark(job.fingerprint, told)
+        self._folder.write(files, mark)
+        return mark
+
+    def make_index(self, index: Index) -> None:
+        """Make the first page."""
+        text = render_index(index.page(self._catalogue))
+        self._folder.write({index.name: text}, Mark(index.fingerprint))
+
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        return load_catalogue()
+
+    @cached_property
+    def _cases(self) -> CasePages:
+        return CasePages(self._store, self._heads, self._catalogue)
+
+    def _reading(self, runs: Iterable[int]) -> Reading:
+        """Read the runs; the last ones are kept, as the next run is held against the same."""
+        together, every = Reading({}, {}, {}), list(runs)
+        for run in every:
+            if run not in self._readings:
+                self._readings[run] = read(self._store, [run])
+            self._readings.move_to_end(run)
+            together |= self._readings[run]
+        while len(self._readings) > _RUNS_KEPT:
+            self._readings.popitem(last=False)
+        # What is compared of a case without any headline metric depends on all the runs.
+        alone = all(_headlines_only(together, run) for run in every)
+        return together if alone else read(self._store, every)
+
+    def _logs(self, job: LogJob) -> dict[str, str]:
+        run = self._store.run(job.run)
+        if job.run not in self._links:
+            links = case_links(self._store, [run], self._catalogue, job.most)
+            self._links = {job.run: {(one.test, one.case.key): one for one in links}}
+        name = log_stem(job.run, job.test, job.key)
+        link = replace(self._links[job.run][job.test, job.key], name=name)
+        (page,) = case_pages(self._store, [run], [link], self._catalogue)
+        files: dict[str, str] = {}
+        plotted, undrawn = None, ""
+        if page.timelines:
+            try:
+                plotted = draw_timelines(find_gnuplot(), name, page.title, page.timelines)
+            except EnvironmentFailedError as error:
+                undrawn = f"Without figures over time: {error}."
+            else:
+                folder = job.name.rpartition("/")[0]
+                files[f"{folder}/{name}.plot"] = plotted.plot
+                files[f"{folder}/{name}.dat"] = plotted.dat
+        # After what it tells of.
+        files[job.name] = render_case(page, "All runs", plotted, undrawn)
+        return files
+
+
+def _headlines_only(reading: Reading, run: int) -> bool:
+    """Return whether all that was read of the run are headline metrics."""
+    return all(name in HEADLINES for found in reading.series[run].values() for name in found)

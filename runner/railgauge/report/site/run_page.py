@@ -1,0 +1,241 @@
+"""A run's page: its cases with what became of them, what failed, its machines, its heat maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from railgauge.base.characters import visible
+from railgauge.compare.compare import ORDER, Result
+from railgauge.compare.reading import Reading, has_direction
+from railgauge.compare.select import Selection
+from railgauge.compare.verdict import Reasons, Verdict, held_against
+from railgauge.report.figures.plotfile import Drawn
+from railgauge.report.formats.page import Page, RunRecords, make_page
+from railgauge.report.pages.idle import idle_details
+from railgauge.report.site.bare import Bare
+from railgauge.report.site.cells import Cell, number, quantity, replications, text
+from railgauge.report.site.cells import interval as interval_cell
+from railgauge.report.site.heatmaps import heatmaps
+from railgauge.report.site.jobs import RunJob, case_file, log_file
+from railgauge.report.tables.naming import CaseNames
+from railgauge.report.verdicts.words import (
+    Namer,
+    counter_line,
+    headline,
+    interval,
+    sentence,
+    shared_facts,
+    tally,
+)
+from railgauge.stats import median_interval
+from railgauge.stats.digits import ratio_text
+from railgauge.store import Store
+from railgauge.store.records import PlannedCase, Series
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue
+
+_MOST_TOLD = 20
+_MOST_GONE = 100
+_NEW, _NOT_COMPARED = "new", "not compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A slower or lost case: its name and page, what became of it, what changed beside."""
+
+    name: str
+    href: str
+    sentence: str
+    counters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A verdict in words; `more` slower or lost results are not told. `facts` of hosts changed."""
+
+    headline: str
+    tally: str
+    slower: tuple[Told, ...]
+    lost: tuple[Told, ...]
+    more: int
+    facts: tuple[str, ...]
+    notes: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunPage:
+    """One page. `rows` are the run's cases and metrics, under COMPARED if `judged`, or ALONE."""
+
+    title: str
+    lead: tuple[str, ...]
+    judged: Judged | None
+    rows: tuple[tuple[Cell, ...], ...]
+    heatmaps: tuple[Drawn, ...]
+    heatmaps_note: str
+    details: Page
+
+
+_WHAT = ("Test", "Case", "Metric")
+_MEASURED = ("Median", "95 % interval", "Replications")
+# Of a run that is held against others, and of one that is held against nothing.
+COMPARED = (*_WHAT, "Verdict", "Ratio", "95 % of it", "Before", *_MEASURED, "Why")
+ALONE = (*_WHAT, *_MEASURED, "Why")
+
+
+def run_page(
+    store: Store, reading: Reading, job: RunJob, catalogue: Catalogue
+) -> tuple[RunPage, dict[str, int]]:
+    """Return the page of a run, and how many of its results are judged how.
+
+    `reading` has the run and what it is held against.
+    """
+    run = store.run(job.run)
+    records = RunRecords(run, store.failures(run.id), store.suspicions(run.id))
+    idle = idle_details(run.id, [one.log for one in store.run_logs(run.id)])
+    page = make_page(
+        "run", f"Run {run.id}", [records], idle=[idle] if idle else (), catalogue=catalogue
+    )
+    verdict = None
+    if job.against is not None:
+        verdict = held_against(store, reading, job.against, Selection(f"run {run.id}", (run.id,)))
+    pictures, note = heatmaps(store, run, reading, catalogue)
+    made = RunPage(
+        title=f"Run {run.id} of {visible(run.new.plan)}",
+        lead=page.summary,
+        judged=judged(verdict, catalogue, "../") if verdict else None,
+        rows=tuple(_Rows(store, records, verdict, job, catalogue).all(reading)),
+        heatmaps=pictures,
+        heatmaps_note=note,
+        details=replace(page, runs=replace(page.runs, title="Settings")),
+    )
+    return made, _counts(verdict)
+
+
+def judged(verdict: Verdict, catalogue: Catalogue, to_top: str, most: int = _MOST_TOLD) -> Judged:
+    """Return the verdict in words, `most` of the slower and as many of the lost results.
+
+    `to_top` leads from the page to the site's folder.
+    """
+    compared = verdict.comparison
+    names = Namer(compared, catalogue)
+
+    def told(results: Sequence[Result]) -> tuple[Told, ...]:
+        return tuple(
+            Told(
+                names.result(each),
+                to_top + case_file(each.case.key),
+                sentence(each),
+                tuple(map(counter_line, verdict.reasons.get(each.name[:2], Reasons()).counters)),
+            )
+            for each in results[:most]
+        )
+
+    gone = [names.planned(planned) for planned in compared.cases_only[0]]
+    return Judged(
+        headline=headline(verdict),
+        tally=tally(compared),
+        slower=told(verdict.slower),
+        lost=told(verdict.lost),
+        more=sum(max(0, len(those) - most) for those in (verdict.slower, verdict.lost)),
+        facts=tuple(shared_facts(verdict.slower, verdict.reasons)),
+        notes=tuple(map(visible, verdict.notes)),
+        gone=tuple(gone[:_MOST_GONE]),
+    )
+
+
+def _counts(verdict: Verdict | None) -> dict[str, int]:
+    if verdict is None:
+        return {}
+    found = {change.replace(" ", "_"): n for change, n in verdict.comparison.counts().items()}
+    return found | {"compared": len(verdict.comparison.results), "lost": len(verdict.lost)}
+
+
+class _Rows:
+    """Makes the rows of a run's cases."""
+
+    def __init__(
+        self,
+        store: Store,
+        records: RunRecords,
+        verdict: Verdict | None,
+        job: RunJob,
+        catalogue: Catalogue,
+    ) -> None:
+        self._job, self._verdict = job, verdict
+        self._bare = Bare(store, records)
+        only = verdict.comparison.cases_only[1] if verdict else ()
+        self._new = {(one.test, one.case.key) for one in only}
+        self._naming = CaseNames(records.run, catalogue)
+        self._names: dict[tuple[str, str], str] = {}
+
+    def all(self, reading: Reading) -> Iterator[tuple[Cell, ...]]:
+        """Yield a row for each case and metric: as the verdict sorts them, then what it hasn't."""
+        series = reading.series[self._job.run]
+        planned = {(one.test, one.case.key): one for one in reading.cases[self._job.run]}
+        results = self._verdict.comparison.results if self._verdict else ()
+        told = {each.name for each in results}
+        cases = {name[:2] for name in told}
+        for each in results:
+            one = series.get(each.name[:2], {}).get(each.metric)
+            yield self._row(planned[each.name[:2]], each.metric, one, each)
+        for name, one_case in planned.items():
+            found = series.get(name, {}).items()
+            directed = {metric: one for metric, one in found if has_direction(one)}
+            for metric, one in directed.items():
+                if (*name, metric) not in told:
+                    yield self._row(one_case, metric, one, None)
+            if not directed and name not in cases:
+                yield self._row(one_case, "", None, None)
+
+    def _row(
+        self, planned: PlannedCase, metric: str, series: Series | None, result: Result | None
+    ) -> tuple[Cell, ...]:
+        case, job = planned.case, self._job
+        measured = series if series is not None and len(series.values) else None
+        middle = median(measured.values.tolist()) if measured else None
+        unit = series.unit if series else ""
+        there = replications(series) if series else self._bare.replications(planned)
+        if (planned.test, case.key) in job.logged:
+            there = there._replace(href=f"../{log_file(job.run, planned.test, case.key)}")
+        judgement = self._judgement(planned, result) if job.against else ()
+        return (
+            text(planned.test),
+            Cell(self._name(planned), None, f"../{case_file(case.key)}"),
+            text(metric.replace("_", " ")),
+            *judgement,
+            quantity(middle, unit),
+            interval_cell(median_interval(measured.values) if measured else None, unit),
+            there,
+            text(result.judged.why if result else "" if measured else self._bare.why(planned)),
+        )
+
+    def _judgement(self, planned: PlannedCase, result: Result | None) -> tuple[Cell, ...]:
+        """Return the cells of verdict, ratio, its interval, before."""
+        nothing = number(None, "")
+        if result is None:
+            new = (planned.test, planned.case.key) in self._new
+            return text(_NEW if new else _NOT_COMPARED), nothing, nothing, nothing
+        found, before = result.judged, result.sides[0].median
+        there = found.ratio > 0
+        word = "not measured" if result.lost else str(found.change)
+        order = float(ORDER.index(found.change)) - (0.5 if result.lost else 0)
+        kind = "slower" if result.lost else found.change
+        return (
+            Cell(word, order, "", kind if kind in ("slower", "faster") else ""),
+            number(found.ratio if there else None, ratio_text(found.ratio)),
+            number(found.high - found.low if there else None, interval(result)),
+            quantity(before, result.unit),
+        )
+
+    def _name(self, planned: PlannedCase) -> str:
+        """Return the case's link and the parameters in which the test's cases differ."""
+        name = planned.test, planned.case.key
+        if name not in self._names:
+            parts = visible(planned.case.link), self._naming.differing(planned.test, planned.case)
+            self._names[name] = ", ".join(filter(None, parts))
+        return self._names[name]

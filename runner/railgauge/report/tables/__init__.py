@@ -1,0 +1,1 @@
+"""Tables: from measurements to rows, columns, cells and their marks."""

@@ -1,0 +1,173 @@
+"""Axes of a table: run, plan, test, engine, link, hosts and every parameter; their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from railgauge.base.characters import visible
+from railgauge.base.errors import InputError
+from railgauge.plan.cases import Case, Value
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue, ParameterInfo
+
+# The axes that every measurement has; all others are parameters of its engine.
+FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_host")
+
+# A table's own axis: each replication by itself, and the idle stretches around the run.
+REPLICATION = "replication"
+BEFORE, AFTER = "before", "after"
+
+AxisValue = Value | None  # None: the measurement's engine has no such parameter
+
+
+class Placed(Protocol):
+    """What has a place on every axis: the values of a case, or a trace."""
+
+    @property
+    def run(self) -> int: ...  # noqa: D102 - as the store's records say
+    @property
+    def plan(self) -> str: ...  # noqa: D102
+    @property
+    def test(self) -> str: ...  # noqa: D102
+    @property
+    def case(self) -> Case: ...  # noqa: D102
+
+
+def axis_value(one: Placed, axis: str) -> AxisValue:
+    """Return where `one` stands on `axis`; None where its engine has no such parameter."""
+    case = one.case
+    match axis:
+        case "run":
+            return one.run
+        case "plan":
+            return one.plan
+        case "test":
+            return one.test
+        case "engine":
+            return case.engine
+        case "link":
+            return case.link
+        case "client_host":
+            return case.client
+        case "server_host":
+            return case.server
+    return case.parameters.get(axis)
+
+
+def parameter_infos(
+    axis: str, engines: Iterable[str], catalogue: Catalogue | None
+) -> list[ParameterInfo]:
+    """Return what the catalogue knows of the parameter `axis` of those of `engines` with it."""
+    if catalogue is None or axis in FIXED_AXES:
+        return []
+    known = (catalogue.engines.get(name) for name in dict.fromkeys(engines))
+    return [one.parameters[axis] for one in known if one is not None and axis in one.parameters]
+
+
+class Axis:
+    """One axis of one table: reads the values a definition wrote, and writes them for readers.
+
+    `infos` are of the engines that have it: a value may be one that only some of them know. The
+    first says how values are written.
+    """
+
+    def __init__(self, name: str, infos: Sequence[ParameterInfo] = (), title: str = "") -> None:
+        info = infos[0] if infos else None
+        self.name = name
+        self.title = visible(title) or name.replace("_", " ").capitalize()
+        self.titled = bool(title)
+        self.unit = info.unit if info is not None else ""
+        self._info = info
+        self._infos = infos
+        self._labels: dict[AxisValue, str] = {}
+        # 1, 2, 3 …, and texts behind them.
+        own = name == REPLICATION
+        self._order: dict[AxisValue, int] = {BEFORE: 0} if own else {}
+        self.direction = "ascending" if own else ""
+        self._texts: dict[AxisValue, str] = {}
+
+    def parse(self, written: Value) -> Value:
+        """Return the stored value that `written` stands for (`4KiB`: 4096); InputError if none."""
+        if not self._infos:
+            return written
+        why = ""
+        for info in self._infos:
+            try:
+                return info.parse(written)
+            except ValueError as error:
+                why = why or str(error)
+        raise InputError(f"axis {self.name!r}: {why}")
+
+    def accepts(self, wanted: Sequence[Value]) -> frozenset[AxisValue]:
+        """Return every stored value that one of `wanted` may stand for."""
+        parsed: set[AxisValue] = {self.parse(value) for value in wanted}
+        if self._info is None:
+            parsed |= {str(value) for value in wanted}
+        return frozenset(parsed)
+
+    def label(self, written: str, text: str) -> None:
+        """Show the value that `written` (a YAML key, so always text) stands for as `text`."""
+        bare = self._info is not None and self._info.type in ("int", "bool")
+        self._labels[self.parse(_bare(written) if bare else written)] = visible(text)
+
+    def arrange(self, first: Sequence[Value], direction: str) -> None:
+        """Put the values `first` first, in that order; the rest `direction` (empty: as usual)."""
+        self._order = {self.parse(value): place for place, value in enumerate(first)} or self._order
+        self.direction = direction or self.direction
+
+    def text(self, value: AxisValue) -> str:
+        """Return `value` as tables show it."""
+        text = self._texts.get(value)
+        if text is None:
+            text = self._texts[value] = self._text(value)
+        return text
+
+    def _text(self, value: AxisValue) -> str:
+        label = self._labels.get(value)
+        if label is None:
+            # What the catalogue doesn't know was written as text: `run: 3`, `workers: 4`.
+            label = self._labels.get(str(value))
+        if label is not None:
+            return label
+        if value is None:
+            return "–"
+        if self._info is not None:
+            return visible(self._info.format(value)) or "(empty)"
+        return str(value).lower() if isinstance(value, bool) else visible(str(value))
+
+    def sorted(self, values: Iterable[AxisValue]) -> list[AxisValue]:
+        """Return the distinct `values` as tables list them.
+
+        First those that the definition puts in order, then numbers by size and texts in the order
+        of their first appearance, unless the definition says otherwise.
+        """
+        distinct = list(dict.fromkeys(values))
+        direction = self.direction or ("ascending" if _all_numbers(distinct) else "appearance")
+        if direction != "appearance":
+            distinct.sort(key=_by_size, reverse=direction == "descending")
+        last = len(self._order)
+        return sorted(distinct, key=lambda value: self._place(value, last))
+
+    def _place(self, value: AxisValue, last: int) -> int:
+        place = self._order.get(value)
+        return place if place is not None else self._order.get(str(value), last)
+
+
+def _all_numbers(values: Iterable[AxisValue]) -> bool:
+    return all(value is None or isinstance(value, (bool, int, float)) for value in values)
+
+
+def _by_size(value: AxisValue) -> tuple[int, float, str]:
+    if value is None:
+        return 0, 0.0, ""
+    if isinstance(value, str):
+        return 2, 0.0, value
+    return 1, float(value), ""
+
+
+def _bare(text: str) -> Value:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if text.removeprefix("-").isdecimal() else text

@@ -1,0 +1,217 @@
+"""Metrics that are read from the system logs: `client/interface/eth0/rx_packets`.
+
+A name is SIDE/QUANTITY (quantities.py says which there are), where `{interface}` stands for any
+text without a slash, and is an axis of the table by that name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from railgauge.base.quantities import PER_SECOND, counted, stated, unit_of
+from railgauge.base.systemlog import SystemLog
+from railgauge.plan.cases import Value
+from railgauge.report.tables.axes import AFTER, BEFORE, REPLICATION
+from railgauge.store.records import PlannedCase, Series, StoredLog, StoredRun
+
+if TYPE_CHECKING:
+    from railgauge.store import Store
+
+SIDES = ("client", "server")
+_BRACED = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
+
+
+def is_logged(metric: str) -> bool:
+    """Return whether the metric is read from the system logs."""
+    return "/" in metric
+
+
+def axes_of(metric: str) -> tuple[str, ...]:
+    """Return the axes that stand in braces in the metric's name."""
+    return tuple(dict.fromkeys(_BRACED.findall(metric))) if is_logged(metric) else ()
+
+
+def without_axes(metric: str) -> str:
+    """Return the metric's name without the axes in braces."""
+    return _BRACED.sub("", metric)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What a host's log said of a replication, by quantity, or of a stretch around the run.
+
+    `elapsed` in seconds, 0 where nobody knows.
+    """
+
+    replication: Value
+    suspect: bool
+    elapsed: float
+    counted: Mapping[str, float]
+    stated: Mapping[str, float]
+
+    def count(self, name: str) -> float | None:
+        """Return what was counted, or that per second: nothing, unless it's told otherwise."""
+        if not name.endswith(PER_SECOND):
+            return self.counted.get(name, 0.0)
+        count = self.counted.get(name.removesuffix(PER_SECOND), 0.0)
+        return count / self.elapsed if self.elapsed > 0 else None
+
+
+def _interval(
+    log: SystemLog, facts: Mapping[str, str], replication: Value, *, suspect: bool
+) -> Interval:
+    return Interval(replication, suspect, log.elapsed, counted(log, facts), stated(log))
+
+
+class Logs:
+    """Reads the logs of one case of a run, and gives its metrics as series."""
+
+    def __init__(
+        self, store: Store, run: StoredRun, planned: PlannedCase, *, idle: Sequence[SystemLog]
+    ) -> None:
+        self._run, self._planned, self._test, self._case = run, planned, planned.test, planned.case
+        test, case = self._test, self._case
+        found = store.logs(run.id, test=test, case_key=case.key)
+        of_case = store.replications(run.id, test, case.key) if found else []
+        states = {one.number: one.status for one in of_case}
+        self._failed = list(states.values()).count("failed")
+        self._sides = {
+            side: self._intervals(host, found, states, idle)
+            for side, host in zip(SIDES, (case.client, case.server), strict=True)
+            if host is not None
+        }
+
+    def series(self, metric: str, *, singly: bool) -> list[Series]:
+        """Return the metric's series: one for each value of its axes and, `singly`, replication.
+
+        Failed replications are left out; so are the idle stretches unless it is `singly`.
+        """
+        side, _, wanted = metric.partition("/")
+        intervals = self._sides.get(side, [])
+        made: list[Series] = []
+        for name, place in _places(intervals, wanted).items():
+            stated = any(name in one.stated for one in intervals)
+            values = [
+                (one, one.stated.get(name) if stated else one.count(name)) for one in intervals
+            ]
+            known = [(one, value) for one, value in values if value is not None]
+            if singly:
+                made += [
+                    self._made(
+                        metric, name, {**place, REPLICATION: one.replication}, [(one, value)]
+                    )
+                    for one, value in known
+                ]
+            else:
+                measured = [(one, value) for one, value in known if _is_number(one.replication)]
+                made.append(self._whole(self._made(metric, name, place, measured)))
+        return made
+
+    def _whole(self, one: Series) -> Series:
+        """Return the series of a whole case, which knows how many of its replications it lacks."""
+        there = len(one.values) + self._failed
+        # By a rule there may be as many as it takes.
+        asked = there if self._planned.least is not None else self._planned.replications
+        return replace(one, failed=self._failed, asked=asked)
+
+    def _made(
+        self,
+        metric: str,
+        name: str,
+        place: Mapping[str, Value],
+        values: Sequence[tuple[Interval, float]],
+    ) -> Series:
+        return Series(
+            run=self._run.id,
+            plan=self._run.new.plan,
+            test=self._test,
+            case=replace(self._case, parameters={**self._case.parameters, **place}),
+            metric=metric,
+            unit=unit_of(name),
+            better="neither",
+            values=np.array([value for _, value in values], dtype=np.float64),
+            suspect=np.array([one.suspect for one, _ in values], dtype=np.bool_),
+            failed=0,
+            asked=len(values),
+        )
+
+    def _intervals(
+        self,
+        host: str,
+        found: Sequence[StoredLog],
+        states: Mapping[int, str],
+        idle: Sequence[SystemLog],
+    ) -> list[Interval]:
+        logs = [
+            (one.replication, one.log)
+            for one in found
+            if one.log.host == host and states.get(one.replication or 0, "failed") != "failed"
+        ]
+        facts = self._run.facts.get(host, {})
+        around = _around([log for log in idle if log.host == host], [log for _, log in logs])
+        replications = [
+            _interval(log, facts, number or 0, suspect=states[number or 0] == "suspect")
+            for number, log in logs
+        ]
+        stretches = {log.phase: _interval(log, facts, log.phase, suspect=False) for log in around}
+        return [
+            *([stretches[BEFORE]] if BEFORE in stretches else []),
+            *replications,
+            *([stretches[AFTER]] if AFTER in stretches else []),
+        ]
+
+
+def _around(idle: Sequence[SystemLog], logs: Sequence[SystemLog]) -> list[SystemLog]:
+    """Return the stretches around these logs: a run has one, or one for each imported file."""
+    if len({log.started_at for log in idle if log.phase == BEFORE}) > 1:
+        moments = {log.started_at for log in logs}
+        return [log for log in idle if log.started_at in moments]
+    return list(idle)
+
+
+def _places(intervals: Sequence[Interval], wanted: str) -> dict[str, dict[str, Value]]:
+    """Return the names that `wanted` stands for, each with what stands for its axes."""
+    per_second = PER_SECOND if wanted.endswith(PER_SECOND) else ""
+    pattern = _pattern(wanted.removesuffix(per_second))
+    places: dict[str, dict[str, Value]] = {}
+    for one in intervals:
+        for name in (*one.counted, *(() if per_second else one.stated)):
+            if name + per_second not in places and (match := pattern.fullmatch(name)):
+                places[name + per_second] = {
+                    axis: _bare(text) for axis, text in match.groupdict().items()
+                }
+    return places
+
+
+def _bare(text: str) -> Value:
+    # CPUs by number, 10 behind 9.
+    return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text
+
+
+def _is_number(replication: Value) -> bool:
+    return isinstance(replication, int)
+
+
+@lru_cache
+def _pattern(wanted: str) -> re.Pattern[str]:
+    parts = _BRACED.split(wanted)
+    seen: set[str] = set()
+    text = ""
+    for i, part in enumerate(parts):
+        if i % 2 == 0:
+            text += re.escape(part)
+        else:
+            text += f"(?P={part})" if part in seen else f"(?P<{part}>[^/]+)"
+            seen.add(part)
+    return re.compile(text)
+
+
+def idle_logs(store: Store, runs: Iterable[StoredRun]) -> dict[int, list[SystemLog]]:
+    """Return the logs of the idle stretches around each run."""
+    return {run.id: [one.log for one in store.run_logs(run.id)] for run in runs}

@@ -1,0 +1,317 @@
+"""The list of hosts whose links all fall short, and of single links whose hosts are fine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from railgauge.base.characters import visible
+from railgauge.base.errors import InputError
+from railgauge.base.number import best_unit, fitting_units, scale, shown
+from railgauge.plan.cases import Value
+from railgauge.report.definition.model import SlowNodesSpec
+from railgauge.report.figures.legend import label
+from railgauge.report.tables.axes import FIXED_AXES, Axis
+from railgauge.report.tables.matrix import Matrix, make_matrix
+from railgauge.report.tables.narrowness import alarms
+from railgauge.report.tables.notes import sources, words
+from railgauge.report.tables.selection import (
+    asked_and_there,
+    by_each,
+    engines_shown,
+    make_axes,
+    matching,
+)
+from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
+from railgauge.stats import (
+    EXCUSED,
+    HOST_DEVIATIONS,
+    HOST_LEAST,
+    LINK_DEVIATIONS,
+    LINK_LEAST,
+    HostFinding,
+    Shortfalls,
+    find_shortfalls,
+)
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue
+    from railgauge.store.records import Series
+
+_MOST_ROWS = 100
+# Of links that differ beyond all measure, as with 0 bit/s among them, the rule's numbers would be
+# hundreds of digits long: the logarithm of a ratio, and a relative standard deviation.
+_MOST_WORSE, _MOST_SPREAD = math.log(1e6), 1e4
+HEADER = ("host", "as", "peer", "verdict", "value", "expected", "ratio", "links", "short")
+_WORDS = {"slow": "slow", "apart": "apart", "silent": "nothing measured"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """The list: as a table to read, as records (HEADER, base units) and as plain data for JSON."""
+
+    table: Table
+    records: tuple[tuple[Value | None, ...], ...]
+    data: dict[str, Any]
+
+
+def build_listings(
+    spec: SlowNodesSpec,
+    series: Sequence[Series],
+    *,
+    catalogue: Catalogue | None = None,
+    imported: Collection[int] = (),
+) -> list[Listing]:
+    """Return the list that `spec` describes; with `each`, one for each place on those axes.
+
+    InputError when nothing is selected, when a pair has two cases, or when the metric can't be
+    compared by ratio.
+    """
+    found = [one for one in series if one.metric == spec.metric and one.case.server is not None]
+    parameters = (name for one in found for name in one.case.parameters)
+    names = [*FIXED_AXES, *spec.select, *spec.each, *spec.axes, *parameters]
+    axes = make_axes(names, spec.axes, engines_shown(spec.select, found), catalogue)
+    chosen = matching(found, spec.select, axes)
+    if not chosen:
+        raise _nothing(spec, found, axes)
+    listings = []
+    for i, (key, group) in enumerate(by_each(chosen, spec.each, axes.__getitem__), 1):
+        title, name = visible(spec.title), spec.name
+        if spec.each:
+            title += f": {label(zip(spec.each, key, strict=True), axes.__getitem__)}"
+            name += f"-{i}"
+        listings.append(_Maker(spec, name, title, group, axes["client_host"]).listing(imported))
+    return listings
+
+
+def _nothing(spec: SlowNodesSpec, found: Sequence[Series], axes: dict[str, Axis]) -> InputError:
+    start = f"list {spec.name!r}: "
+    if not found:
+        return InputError(
+            f"{start}these runs have no value of {spec.metric} between two hosts: name a run of"
+            " pairs of hosts, or another metric"
+        )
+    asked, there = asked_and_there(spec.select, found, axes)
+    return InputError(
+        f"{start}no value of {spec.metric} has {', '.join(asked)}; there is: {'; '.join(there)}."
+        " Change 'select', or name other runs"
+    )
+
+
+class _Maker:
+    """Makes one list."""
+
+    def __init__(
+        self, spec: SlowNodesSpec, name: str, title: str, chosen: Sequence[Series], axis: Axis
+    ) -> None:
+        self._spec, self._name, self._title = spec, name, title
+        self._chosen, self._axis = chosen, axis
+        part = f"list {name!r}"
+        units = {(one.unit, one.better) for one in chosen}
+        if len(units) > 1:
+            raise InputError(
+                f"{part}: {spec.metric} differs between engines in its unit or direction: select"
+                " one engine"
+            )
+        ((self._base, better),) = units
+        self._higher = better == "higher"
+        if better not in ("higher", "lower"):
+            raise InputError(
+                f"{part}: neither a higher nor a lower {spec.metric} is better, so none falls"
+                " short: choose another metric"
+            )
+        self._matrix = make_matrix(part, chosen, "median", axis)
+        best = make_matrix(part, chosen, "maximum" if self._higher else "minimum", axis)
+        try:
+            self._found = find_shortfalls(
+                self._matrix.values,
+                self._matrix.asked,
+                higher_is_better=self._higher,
+                best=best.values,
+            )
+        except ValueError as error:
+            raise InputError(
+                f"{part}: {spec.metric} has values that can't be compared by ratio (0 or less):"
+                " choose another metric"
+            ) from error
+        values = self._matrix.values
+        self._unit = spec.unit or best_unit(self._base, values[values > 0].tolist())
+        per_unit = scale(self._unit, self._base)
+        if per_unit is None:
+            raise InputError(
+                f"{part}: {self._unit!r} can't show {spec.metric}: use one of"
+                f" {', '.join(fitting_units(self._base))}"
+            )
+        self._per_unit = per_unit
+
+    def listing(self, imported: Collection[int]) -> Listing:
+        """Return the list; its notes end with the runs that it comes from."""
+        hosts = _worst_first(self._found.hosts)
+        records = [*map(self._host_record, hosts), *self._link_records()]
+        rows = list(self._rows(hosts))
+        notes = [*self._rule(), *_left_out(self._found, self._matrix)]
+        if len(rows) > _MOST_ROWS:
+            notes.append(f"The first {_MOST_ROWS} of {len(rows)}; {self._name}.csv has them all.")
+        suspect = sum(1 for one in self._chosen if one.suspect.any())
+        if suspect:
+            notes.append(f"Links with suspect replications, which are included: {suspect}.")
+        notes.append(sources(self._chosen, imported))
+        notes += [visible(line) for line in self._spec.notes.splitlines() if line.strip()]
+        unit = "" if self._unit == "1" else self._unit
+        metric = words(self._spec.metric)
+        headings = (
+            Heading(metric[:1].upper() + metric[1:], unit),
+            Heading("Expected", unit),
+            Heading("Ratio"),
+            Heading("Links"),
+            Heading("Short"),
+        )
+        digits = (self._spec.digits, self._spec.digits, 2, 0, 0)
+        table = Table(
+            name=self._name,
+            title=self._title,
+            stub=("Host", "Falls short", "Finding"),
+            header=(headings,),
+            row_axes=("host", "as", "finding"),
+            column_axes=(),
+            columns=tuple(
+                Column((), heading.text, "", "", "", "", places)
+                for heading, places in zip(headings, digits, strict=True)
+            ),
+            rows=tuple(rows[:_MOST_ROWS]) or (self._none(len(headings)),),
+            footnotes=(),
+            notes=tuple(notes),
+            alarms=alarms(self._chosen),
+        )
+        return Listing(table, tuple(records), self._data(records))
+
+    def _rule(self) -> Iterator[str]:
+        found, share = self._found, 100 - 100 // EXCUSED
+        host = self._worse_than(HOST_DEVIATIONS, HOST_LEAST)
+        over = "over " if found.spread > _MOST_SPREAD else ""
+        yield (
+            f"A host is slow as a client, or as a server, when at least {share} % of its links"
+            f" there are {host} what is expected: the median of what the other hosts reach with"
+            f" their best {100 // EXCUSED} %. The links' relative standard deviation is"
+            f" {over}{_percent(min(found.spread, _MOST_SPREAD))}."
+        )
+        if found.links:
+            link = self._worse_than(LINK_DEVIATIONS, LINK_LEAST)
+            yield (
+                f"A link is slow when its best replication and its median are {link} the medians of"
+                " its two hosts' other links, and the hosts are not slow."
+            )
+        if any(one.verdict == "apart" for one in found.hosts):
+            yield (
+                "Apart: up to speed with others that are listed, so look for the cause on the way"
+                " between them and the rest."
+            )
+
+    def _worse_than(self, deviations: float, least: float) -> str:
+        """Return from which ratio on, as the column has it, a value falls short: `below 95 % of`.
+
+        By ratio, what is 0.95 of a rate is 1/0.95 of a time.
+        """
+        worse = max(deviations * math.log1p(self._found.spread), -math.log1p(-least))
+        far = "far " if worse > _MOST_WORSE else ""
+        worse = min(worse, _MOST_WORSE)
+        if self._higher:
+            return f"{far}below {_percent(math.exp(-worse))} of"
+        return f"{far}above {_percent(math.exp(worse))} of"
+
+    def _none(self, columns: int) -> Row:
+        label = "none" if self._found.judged else "too few hosts to judge"
+        labels = (RowLabel(label, 1), RowLabel("", 1), RowLabel("", 1))
+        return Row(labels, (Cell("---"),) * columns, (None, None, None))
+
+    def _rows(self, hosts: Sequence[HostFinding]) -> Iterator[Row]:
+        for i, one in enumerate(hosts):
+            first = i == 0 or hosts[i - 1].host != one.host
+            both = i + 1 < len(hosts) and hosts[i + 1].host == one.host
+            name = RowLabel(self._text(one.host), (2 if both else 1) if first else 0)
+            labels = (name, RowLabel(_side(one), 1), RowLabel(_WORDS[one.verdict], 1))
+            numbers = self._cells(one.level, one.others)
+            yield Row(labels, (*numbers, Cell(str(one.links)), Cell(str(one.short))), ())
+        for link in self._found.links:
+            pair = RowLabel(f"{self._text(link.sender)} to {self._text(link.receiver)}", 1)
+            labels = (pair, RowLabel("as a link", 1), RowLabel("slow", 1))
+            numbers = self._cells(link.value, link.expected)
+            yield Row(labels, (*numbers, Cell("1"), Cell("1")), ())
+
+    def _cells(self, value: float, expected: float) -> tuple[Cell, ...]:
+        if math.isnan(value):
+            return (Cell("---"),) * 3
+        digits = self._spec.digits
+        return (
+            Cell(shown(value, self._per_unit, digits)),
+            Cell(shown(expected, self._per_unit, digits)),
+            Cell(f"{value / expected:.2f}"),
+        )
+
+    def _text(self, host: int) -> str:
+        return self._axis.text(self._matrix.hosts[host])
+
+    def _host_record(self, one: HostFinding) -> tuple[Value | None, ...]:
+        numbers: tuple[float | None, ...] = (one.level, one.others, one.level / one.others)
+        if one.verdict == "silent":
+            numbers = (None, None, None)
+        host = self._matrix.hosts[one.host]
+        side = "client" if one.sends else "server"
+        return (host, side, None, one.verdict, *numbers, one.links, one.short)
+
+    def _link_records(self) -> Iterator[tuple[Value | None, ...]]:
+        hosts = self._matrix.hosts
+        for one in self._found.links:
+            numbers = (one.value, one.expected, one.value / one.expected)
+            yield (hosts[one.sender], "client", hosts[one.receiver], "link", *numbers, 1, 1)
+
+    def _data(self, records: Sequence[tuple[Value | None, ...]]) -> dict[str, Any]:
+        return {
+            "name": self._name,
+            "title": self._title,
+            "metric": self._spec.metric,
+            "unit": self._base,
+            "hosts": len(self._matrix.hosts),
+            "judged": self._found.judged,
+            "missing_pairs": int(self._matrix.missing.sum()),
+            "spread": self._found.spread,
+            "findings": [dict(zip(HEADER, record, strict=True)) for record in records],
+        }
+
+
+def _side(one: HostFinding) -> str:
+    return "as client" if one.sends else "as server"
+
+
+def _worst_first(hosts: Sequence[HostFinding]) -> list[HostFinding]:
+    """Return the hosts with both their directions together, the silent and the slowest first."""
+
+    def badness(one: HostFinding) -> float:
+        if one.verdict == "silent" or not one.level or not one.others:
+            return math.inf
+        return abs(math.log(one.level / one.others))
+
+    worst: dict[int, float] = {}
+    for one in hosts:
+        worst[one.host] = max(worst.get(one.host, 0.0), badness(one))
+    return sorted(hosts, key=lambda one: (-worst[one.host], one.host, not one.sends))
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent with four significant digits and never an exponent."""
+    return f"{Decimal(f'{share * 100:.4g}').normalize():f} %"
+
+
+def _left_out(found: Shortfalls, matrix: Matrix) -> Iterator[str]:
+    missing = int(matrix.missing.sum())
+    if missing:
+        asked = int(matrix.asked.sum())
+        yield f"Without a value, failed or not measured: {missing} of {asked} pairs."
+    if found.judged < len(matrix.hosts):
+        yield (
+            f"{found.judged} of {len(matrix.hosts)} hosts could be judged: it takes two partners,"
+            " and two more hosts with as many."
+        )

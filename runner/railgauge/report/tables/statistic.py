@@ -1,0 +1,177 @@
+"""The statistics that a table or figure may show: what they are called, and their values.
+
+Costs (seconds, bytes, counts) have an arithmetic mean, rates (bit/s, op/s) a harmonic one, ratios
+none (Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems", SC'15, rules 3
+and 4): `mean` is the one that fits its metric.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from operator import attrgetter
+from typing import Literal
+
+from railgauge.stats import Average, Summary, average_of
+
+# What a figure may show: one number.
+Number = Literal[
+    "mean",
+    "arithmetic_mean",
+    "harmonic_mean",
+    "median",
+    "interval_low",
+    "interval_high",
+    "lower_quartile",
+    "upper_quartile",
+    "minimum",
+    "maximum",
+    "stdev",
+    "mean_absolute_deviation",
+    "cv",
+    "n",
+    "outliers",
+]
+# What is shown where a definition names none: it has an interval, of any metric, and outliers leave
+# it as it is.
+DEFAULT: Literal["median"] = "median"
+# Fewer values than this have no 95 % interval of their median.
+LEAST_FOR_INTERVAL = 6
+NO_MEAN = "no mean: ratios are not averaged; the median stands for them"
+# In sentences and titles, and in the narrow headings of a column; others are their own words.
+_WORDS = {
+    "stdev": "standard deviation",
+    "cv": "coefficient of variation",
+    "n": "number of replications",
+    "interval": "95 % interval of the median",
+    "interval_low": "lower end of the median's 95 % interval",
+    "interval_high": "upper end of the median's 95 % interval",
+}
+_SHORT = {
+    "stdev": "sd",
+    "mean_absolute_deviation": "mean abs. deviation",
+    "cv": "CV",
+    "n": "n",
+    "interval": "95 % interval",
+    "interval_low": "95 % from",
+    "interval_high": "95 % to",
+}
+# Of what has no unit, these are counts, which are costs; all others may be ratios.
+_COUNT = re.compile(
+    r"(?:.*_)?(?:connections|drops|messages|operations|packets|products|retransmits|retries|runs?"
+    r"|segments|sends|trips)"
+)
+_COUNTED = ("n", "outliers")
+# Of where the values lie, so that the interval of a shift from others is theirs, too.
+LOCATIONS = (
+    "mean",
+    "arithmetic_mean",
+    "harmonic_mean",
+    "median",
+    "interval",
+    "interval_low",
+    "interval_high",
+)
+# CSV files and JSON have these, the metric's base unit being that of all but four of them.
+FIELDS = (
+    "n",
+    "mean",
+    "mean_kind",
+    "median",
+    "interval_low",
+    "interval_high",
+    "interval_level",
+    "stdev",
+    "mean_absolute_deviation",
+    "cv",
+    "minimum",
+    "lower_quartile",
+    "upper_quartile",
+    "maximum",
+    "outliers",
+    "arithmetic_mean",
+)
+
+
+@lru_cache
+def kind_of_mean(metric: str, unit: str) -> Average:
+    """Return which mean the values of `metric`, in the base unit `unit`, have."""
+    if unit == "" and _COUNT.fullmatch(metric):
+        return "arithmetic"
+    return average_of(unit)
+
+
+def resolved(statistic: str, metric: str, unit: str) -> str:
+    """Return the statistic by its own name: `mean` is one of two, or stays `mean` for a ratio."""
+    if statistic != "mean":
+        return statistic
+    kind = kind_of_mean(metric, unit)
+    return "mean" if kind == "none" else f"{kind}_mean"
+
+
+def value_of(found: Summary, statistic: str) -> float | None:
+    """Return a `resolved` statistic, None where there is none.
+
+    A single value is its own mean of any kind: of a ratio, and of 0.
+    """
+    if statistic in ("mean", "harmonic_mean") and found.n == 1:
+        return found.mean
+    if statistic == "mean":
+        return None
+    return _getter(statistic)(found)
+
+
+@lru_cache
+def _getter(statistic: str) -> Callable[[Summary], float | None]:
+    return attrgetter("mean" if statistic == "arithmetic_mean" else statistic)
+
+
+def words_of(statistic: str) -> str:
+    """Return what a sentence calls a statistic."""
+    return _WORDS.get(statistic, statistic.replace("_", " "))
+
+
+def short(statistic: str) -> str:
+    """Return what a column's heading calls a statistic, to stand by itself."""
+    return _SHORT.get(statistic, statistic.replace("_", " "))
+
+
+def own_unit(statistic: str) -> str | None:
+    """Return the base unit of a statistic that isn't in its metric's, None for all others."""
+    return "1" if statistic == "cv" else "" if statistic in _COUNTED else None
+
+
+def why_none(statistic: str) -> str:
+    """Return why a series has no such `resolved` statistic, for a footnote."""
+    match statistic:
+        case "mean":
+            return NO_MEAN
+        case "harmonic_mean":
+            return "no harmonic mean: not all values are above 0"
+        case "interval" | "interval_low" | "interval_high":
+            return f"fewer than {LEAST_FOR_INTERVAL} values: no 95 % interval of the median"
+    return ""
+
+
+def record(found: Summary, metric: str, unit: str) -> tuple[int | float | str | None, ...]:
+    """Return the values of `FIELDS`."""
+    kind = kind_of_mean(metric, unit)
+    return (
+        found.n,
+        found.mean if kind == "arithmetic" else value_of(found, resolved("mean", metric, unit)),
+        kind,
+        found.median,
+        found.interval_low,
+        found.interval_high,
+        found.interval_level,
+        found.stdev,
+        found.mean_absolute_deviation,
+        found.cv,
+        found.minimum,
+        found.lower_quartile,
+        found.upper_quartile,
+        found.maximum,
+        found.outliers,
+        found.mean,
+    )

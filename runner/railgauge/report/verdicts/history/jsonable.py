@@ -1,0 +1,85 @@
+"""A history as plain data for JSON: docs/history.md has its shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from railgauge.compare.facts import Change
+from railgauge.compare.history import Beside, Changed, History, Night
+from railgauge.store.heads import RunHead
+
+
+def history_data(history: History, *, nights: bool = True) -> dict[str, Any]:
+    """Return the history, with every night or without; numbers that aren't there are None."""
+    case = history.case
+    told: dict[str, Any] = {
+        "plan": history.plan,
+        "test": history.test,
+        "engine": case.engine,
+        "link": case.link,
+        "case_key": case.key,
+        "parameters": dict(case.parameters),
+        "metric": history.metric,
+        "unit": history.unit,
+        "better": history.better,
+        "smallest_change": history.smallest,
+        "nights": len(history.nights),
+        "gaps": history.gaps,
+        "other_unit": history.other_unit,
+        "changes": [_changed(one) for one in history.changes],
+    }
+    if nights:
+        told["values"] = [_night(night) for night in history.nights]
+    return told
+
+
+def _night(night: Night) -> dict[str, Any]:
+    return {
+        **_run(night.run),
+        "median": night.median,
+        "low": night.interval.low if night.interval else None,
+        "high": night.interval.high if night.interval else None,
+        "n": night.n,
+        "suspect": night.suspect,
+        "failed": night.failed,
+    }
+
+
+def _changed(changed: Changed) -> dict[str, Any]:
+    point = changed.point
+    return {
+        **_run(changed.night.run),
+        "index": point.index,
+        "direction": changed.direction,
+        "before": point.before,
+        "after": point.after,
+        "ratio": point.ratio if point.ratio > 0 else None,
+        "p": point.p,
+        "beside": [_beside(each) for each in changed.beside],
+    }
+
+
+def _beside(beside: Beside) -> dict[str, Any]:
+    return {
+        "runs": [beside.before.id, beside.run.id],
+        "started_at": beside.run.started_at,
+        "settings": [_change(change) for change in beside.settings],
+        "facts": [
+            {"host": host.host, **_change(change)}
+            for host in beside.hosts
+            for change in host.changes
+        ],
+    }
+
+
+def _run(run: RunHead) -> dict[str, Any]:
+    return {
+        "run": run.id,
+        "started_at": run.started_at,
+        "git_commit": run.git_commit,
+        "git_dirty": run.git_dirty,
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {"name": change.name, "values": list(change.values)}

@@ -1,0 +1,157 @@
+"""A case's history drawn by gnuplot: nights with their intervals, levels, change points marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from railgauge.base.characters import visible
+from railgauge.base.number import best_unit, scale
+from railgauge.compare.history import Changed, History, Night
+from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
+from railgauge.report.verdicts.history.dots import dots
+from railgauge.report.verdicts.history.words import beside_lines, change_text, day
+from railgauge.store.records import Series
+
+# Below the picture stand the newest change points, so many, each with so many lines beside it.
+_MOST_POINTS, _MOST_LINES = 6, 4
+_LONGEST = 110
+# Over less time than this (s), ticks of days alone would be one day's several times.
+_DAYS = 5 * 86400.0
+# The least room beside the first and the last night (s): one alone would have no axis.
+_BESIDE = 1800.0
+# A replication is a dot, so wide and high in pixels: a line, as thousands of symbols take four
+# times the bytes. Of more than so many dots each is small.
+_LARGE, _SMALL, _MANY = 4, 2, 600
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A change point in the picture: its number and when its first night was, in s since 1970."""
+
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPlot:
+    """What the script is made from: the blocks of the data file that there are, marks, texts.
+
+    `days`: days are enough to tell times apart. `dot`: a replication's size in pixels.
+    """
+
+    name: str
+    title: str
+    y: str
+    low: float
+    high: float
+    days: bool
+    dot: int
+    blocks: dict[str, int]
+    marks: tuple[Mark, ...]
+    told: tuple[str, ...]
+
+
+def draw_history(
+    history: History, title: str, replications: Sequence[Series] = (), *, told: bool = True
+) -> dict[str, str]:
+    """Return the figure's files by name: script, data and SVG.
+
+    EnvironmentFailedError when gnuplot can't draw it. `title` is what the case is called. The
+    values of `replications`, a series for each run, are dots behind the medians. With `told` the
+    title stands above the picture and the newest change points below it.
+    """
+    from railgauge.report.formats.render import render_history
+
+    name = "history-" + re.sub(r"[^A-Za-z0-9_]", "-", f"{history.case.key}-{history.metric}")
+    unit = best_unit(history.unit, [night.median for night in history.nights])
+    times = [_seconds(night) for night in history.nights]
+    beyond = max(_BESIDE, (times[-1] - times[0]) / 50)
+    dot = _LARGE if sum(len(one.values) for one in replications) <= _MANY else _SMALL
+    per_unit = float(scale(unit, history.unit) or 1)
+    began = {night.run.id: time for night, time in zip(history.nights, times, strict=True)}
+    alike = [one for one in replications if one.unit == history.unit]
+    blocks = dots(alike, began, per_unit, dot) | _blocks(history, per_unit)
+    shown_unit = "" if unit in ("", "1") else f" ({unit})"
+    plot = render_history(
+        HistoryPlot(
+            name=name,
+            title=visible(title) if told else "",
+            y=f"{visible(history.metric).replace('_', ' ')}{shown_unit}",
+            low=times[0] - beyond,
+            high=times[-1] + beyond,
+            dot=dot,
+            days=times[-1] - times[0] >= _DAYS,
+            blocks={block: place for place, block in enumerate(blocks)},
+            marks=tuple(
+                Mark(number, _seconds(one.night)) for number, one in enumerate(history.changes, 1)
+            ),
+            told=tuple(_cut(line) for line in _told(history)) if told else (),
+        )
+    )
+    dat = "\n\n".join(f"# {block}\n{rows}" for block, rows in blocks.items())
+    dat = f"# {visible(title)}\n# {visible(history.metric)}{shown_unit}\n{dat}"
+    (svg,) = run_gnuplot(
+        find_gnuplot(), {f"{name}.plot": plot, f"{name}.dat": dat}, {f"{name}.svg": "</svg>"}
+    )
+    return {f"{name}.plot": plot, f"{name}.dat": dat, f"{name}.svg": svg}
+
+
+def _blocks(history: History, per_unit: float) -> dict[str, str]:
+    kinds = {
+        "nights: seconds since 1970, median, low, high": [
+            night for night in history.nights if not night.suspect
+        ],
+        "nights with suspect values": [night for night in history.nights if night.suspect],
+    }
+    blocks = {
+        name: "".join(_row(night, per_unit) for night in nights)
+        for name, nights in kinds.items()
+        if nights
+    }
+    if history.changes:
+        blocks["levels: seconds since 1970, median"] = "\n".join(_levels(history, per_unit))
+    return blocks
+
+
+def _row(night: Night, per_unit: float) -> str:
+    low, high = night.interval[:2] if night.interval else (night.median, night.median)
+    values = (night.median, low, high)
+    return f"{_seconds(night):.0f} " + " ".join(f"{v / per_unit:.9g}" for v in values) + "\n"
+
+
+def _levels(history: History, per_unit: float) -> Iterator[str]:
+    """Yield a line from begin to end of each level."""
+    points = [one.point for one in history.changes]
+    edges = [0, *(point.index for point in points), len(history.nights)]
+    medians = [points[0].before, *(point.after for point in points)]
+    for place, median in enumerate(medians):
+        ends = history.nights[edges[place]], history.nights[edges[place + 1] - 1]
+        yield "".join(f"{_seconds(night):.0f} {median / per_unit:.9g}\n" for night in ends)
+
+
+def _told(history: History) -> Iterator[str]:
+    numbered = list(enumerate(history.changes, 1))
+    for number, changed in numbered[-_MOST_POINTS:]:
+        run = changed.night.run
+        yield f"{number}: {day(run)} (run {run.id}): {change_text(history, changed)}"
+        lines = list(_beside(changed))
+        yield from (f"    {line}" for line in lines[:_MOST_LINES])
+        if (more := len(lines) - _MOST_LINES) > 0:
+            yield f"    and {more:,} more changes"
+
+
+def _beside(changed: Changed) -> Iterator[str]:
+    for beside in changed.beside:
+        for line in beside_lines(beside):
+            yield f"run {beside.run.id}: {line}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _seconds(night: Night) -> float:
+    return datetime.fromisoformat(night.run.started_at).timestamp()

@@ -1,0 +1,1 @@
+"""A run: its stages, from the plan to what is stored."""

@@ -1,0 +1,355 @@
+"""The measuring part of a run: round after round, machines in parallel, one writer to the store.
+
+Worker threads launch engines and put what comes into a queue; the main thread alone takes from it,
+stores what there is at once and tells the observer. Ctrl-C is a message in the same queue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from railgauge.base.errors import HostUnreachableError
+from railgauge.base.interrupts import asking
+from railgauge.engine.command_lines import Terms
+from railgauge.engine.measure import Site, measure
+from railgauge.engine.observing import Observing
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.engine.running import RunningPrograms
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.schedule import Dispatch, Extent, Round, within
+from railgauge.run.stopping import Judge
+from railgauge.store import Store
+
+# Replications that wait to be stored go into one transaction, up to this many.
+_MOST_TOGETHER = 256
+# Shorter waits aren't worth a line.
+_TOLD_SECONDS = 5.0
+
+Namer = Callable[[Dispatch], str]
+"""Tells a dispatch's case from the others of its plan: `stream gw→gw datagram=1460`."""
+
+
+class Observer(Protocol):
+    """Is told how a run comes along; called from the controller's main thread only."""
+
+    def say(self, text: str) -> None:
+        """Take note of a stage: `reaching gw1, gw2`."""
+
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
+        """Take note that `total` replications of run `run` are to be measured now."""
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        """Take note that a case is being measured."""
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """Take note of a replication, which is stored already."""
+
+    def remaining(self, total: int, still_open: int) -> None:
+        """Take note that there are at most `total` replications, measured ones among them.
+
+        So many cases whose replications end by a rule are `still_open`.
+        """
+
+    def lost(self, host: str, why: str) -> None:
+        """Take note that a host is lost; what needs it is left out from now on."""
+
+    def end(self) -> None:
+        """Take note that nothing more comes, however the run ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where and how the rounds are measured: hosts by name, launches' terms by case.
+
+    Everything has to end by the `deadline` (a moment of time.monotonic()), if there is one; where
+    that is `final`, cases that have had their least replications by then are not gone on with.
+    Without `observing` nothing watches the launches.
+    """
+
+    catalogue: Catalogue
+    name: Namer
+    sites: Mapping[str, Site]
+    concurrency: int
+    terms: Callable[[Dispatch], Terms]
+    deadline: float | None = None
+    observing: Observing | None = None
+    final: bool = False
+
+
+@dataclass(slots=True)
+class Totals:
+    """What an execution came to.
+
+    Of those `measured` some may be `suspect`. `missing` were left out: with lost hosts, when the
+    user stopped it, or when `out_of_time`; of a case that a rule ends, no more than the least.
+    """
+
+    asked: int = 0
+    measured: int = 0
+    suspect: int = 0
+    failed: int = 0
+    missing: int = 0
+    stopped: bool = False
+    out_of_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    dispatch: Dispatch
+    outcome: Outcome
+    launch: Launch
+    seconds: float  # Since the one before it, or since the launch.
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    dispatch: Dispatch
+    error: BaseException | None
+
+
+class _Stop:
+    """The user wants the run to stop, or its time is over."""
+
+
+_Message = _Measured | _Ended | _Stop
+
+
+class Execution:
+    """The rounds of one run being measured. `lost` maps each host that was lost to why."""
+
+    def __init__(
+        self,
+        store: Store,
+        run: int,
+        observer: Observer,
+        setting: Setting,
+        judge: Judge | None = None,
+    ) -> None:
+        self.lost: dict[str, str] = {}
+        self.totals = Totals()
+        self._store = store
+        self._run = run
+        self._observer = observer
+        self._setting = setting
+        self._judge = Judge((), setting.catalogue) if judge is None else judge
+        self._most = 0
+        self._programs = RunningPrograms()
+        self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
+
+    def run(self, rounds: Iterable[Round], most: Extent) -> Totals:
+        """Measure all rounds, or until the user or the deadline stops it; returns what came.
+
+        The next of the `rounds` is taken when one is measured; there is at most so much in them.
+        """
+        setting = self._setting
+        self._most = most.launched
+        self._observer.begin(self._run, self._most, setting.name, setting.catalogue)
+        if self._judge:
+            self._observer.remaining(self._most, self._judge.still_open)
+        workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
+        try:
+            with asking(lambda: self._messages.put(_Stop())):
+                for each in rounds:
+                    self._run_round(each, workers)
+                    if self.totals.stopped or self.totals.out_of_time:
+                        break
+        finally:
+            self._programs.end_all()
+            workers.shutdown()
+            self._observer.end()
+        if self.totals.out_of_time and setting.final:
+            with self._store.together():
+                for (test, key), ended in self._judge.end_all().items():
+                    self._store.end_case(self._run, test, key, ended)
+        totals = self.totals
+        totals.asked = most.asked - self._judge.spared - self._judge.optional
+        totals.missing = totals.asked - totals.measured - totals.failed
+        return totals
+
+    def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
+        running = 0
+        able = [each for each in dispatches if not self._has_lost(each)]
+        self._wait(able)
+        for dispatch in able:
+            if not self.totals.stopped and (fitting := self._fitting(dispatch)):
+                self._observer.dispatched(fitting)
+                workers.submit(self._work, fitting)
+                running += 1
+        while running:
+            messages = self._next_messages()
+            self._note([each for each in messages if isinstance(each, _Measured)])
+            for message in messages:
+                match message:
+                    case _Ended(error=error):
+                        running -= 1
+                        self._note_end(error)
+                    case _Stop():
+                        self._stop()
+
+    def _has_lost(self, dispatch: Dispatch) -> bool:
+        return bool(self.lost) and any(
+            self._setting_host(name) in self.lost for name in dispatch.hosts
+        )
+
+    def _stop(self) -> None:
+        self.totals.stopped = True
+        self._programs.end_all()
+
+    def _wait(self, dispatches: Sequence[Dispatch]) -> None:
+        """Wait until all of these may begin, if their test is to span some time."""
+        if not self._judge or not dispatches:
+            return
+        now = time.monotonic()
+        begin = max(self._judge.not_before(dispatch, now) for dispatch in dispatches)
+        if begin <= now:
+            return
+        deadline = self._setting.deadline
+        if deadline is not None and deadline < begin:
+            self.totals.out_of_time = True
+            return
+        first = dispatches[0]
+        if begin - now >= _TOLD_SECONDS:
+            self._observer.say(
+                f"{first.test}: replication {first.replications[0]} begins in {begin - now:.0f} s, "
+                "for the span that the plan asks for"
+            )
+        # Nothing is running: only the user has anything to say.
+        with contextlib.suppress(queue.Empty):
+            self._messages.get(timeout=begin - now)
+            self._stop()
+
+    def _fitting(self, dispatch: Dispatch) -> Dispatch | None:
+        """Return what of the dispatch can end before the deadline; nothing is begun after it."""
+        if self._setting.deadline is None:
+            return dispatch
+        left = self._setting.deadline - time.monotonic()
+        fitting = (
+            None if self.totals.out_of_time else within(dispatch, left, self._setting.catalogue)
+        )
+        self.totals.out_of_time = fitting != dispatch
+        return fitting
+
+    def _next_messages(self) -> list[_Message]:
+        """Return what came while the last was being stored, or wait for something to come."""
+        messages = [self._next_message()]
+        with contextlib.suppress(queue.Empty):
+            while len(messages) < _MOST_TOGETHER:
+                messages.append(self._messages.get_nowait())
+        return messages
+
+    def _next_message(self) -> _Message:
+        """Return the next message; at the deadline, that it is time to stop."""
+        if self._setting.deadline is None or self.totals.stopped:
+            return self._messages.get()
+        try:
+            return self._messages.get(timeout=max(0.0, self._setting.deadline - time.monotonic()))
+        except queue.Empty:
+            self.totals.out_of_time = True
+            return _Stop()
+
+    def _setting_host(self, name: str) -> str:
+        """Return the name under which the machine behind host `name` is reached."""
+        return self._setting.sites[name].transport.host
+
+    def _note(self, messages: Sequence[_Measured]) -> None:
+        """Store the replications and which cases end with them, then tell of them."""
+        together = len(messages) > 1 or (messages and self._judge)
+        with self._store.together() if together else contextlib.nullcontext():
+            noted = [self._add(message) for message in messages]
+        for message, (outcome, ended) in zip(messages, noted, strict=True):
+            dispatch = message.dispatch
+            if not outcome.warmup:
+                self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
+                self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
+                self.totals.suspect += (outcome.status == "suspect") * len(dispatch.cases)
+            self._observer.measured(dispatch, outcome, message.launch)
+            if ended:
+                self._observer.remaining(self._most, self._judge.still_open)
+
+    def _add(self, message: _Measured) -> tuple[Outcome, bool]:
+        """Store a replication, and the end of those cases that need no more.
+
+        Returns its outcome, of a group's pairs the first one's, and whether it ended any case.
+        """
+        outcome, dispatch = message.outcome, message.dispatch
+        every = [(dispatch.case, outcome)]
+        if dispatch.pairs:
+            every = [(case, _of_pair(case, outcome)) for case in dispatch.pairs]
+        results = [(case.key, each) for case, each in every]
+        self._store.add_all(self._run, dispatch.test, results, message.launch)
+        return every[0][1], bool(self._judge) and self._judged(message, every)
+
+    def _judged(self, message: _Measured, outcomes: Sequence[tuple[Case, Outcome]]) -> bool:
+        """Store which cases need no more replications; returns whether there are any."""
+        dispatch, moment = message.dispatch, time.monotonic()
+        any_ended = False
+        for case, outcome in outcomes:
+            ended = self._judge.note(dispatch.test, case, outcome, moment, message.seconds)
+            if ended is not None:
+                self._store.end_case(self._run, dispatch.test, case.key, ended)
+                any_ended = True
+        if any_ended and not self._judge.is_open(dispatch):
+            self._most -= self._judge.left(dispatch)
+        return any_ended
+
+    def _note_end(self, error: BaseException | None) -> None:
+        if isinstance(error, HostUnreachableError):
+            if error.host not in self.lost:
+                self.lost[error.host] = str(error)
+                self._observer.lost(error.host, str(error))
+        elif error is not None:
+            raise error
+
+    def _work(self, dispatch: Dispatch) -> None:
+        """Launch until each replication has an outcome; runs in a worker thread."""
+        try:
+            remaining = list(dispatch.replications)
+            began = time.monotonic()
+            while remaining and not self._programs.ended:
+                for outcome, launch in self._launch(dispatch, remaining):
+                    # What fails because we end it says nothing about the case.
+                    if self._programs.ended and outcome.status == "failed":
+                        break
+                    now = time.monotonic()
+                    self._messages.put(_Measured(dispatch, outcome, launch, now - began))
+                    began = now
+                    if not outcome.warmup:
+                        remaining.remove(outcome.replication)
+        except BaseException as error:  # noqa: BLE001 - carried to the main thread, raised there
+            self._messages.put(_Ended(dispatch, error))
+        else:
+            self._messages.put(_Ended(dispatch, None))
+
+    def _launch(
+        self, dispatch: Dispatch, numbers: Sequence[int]
+    ) -> Iterator[tuple[Outcome, Launch]]:
+        case, setting = dispatch.case, self._setting
+
+        def start(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+            return measure(
+                setting.catalogue.engine(case.engine),
+                case,
+                tuple(numbers),
+                [setting.sites[name] for name in dispatch.hosts],
+                terms=terms,
+                programs=self._programs,
+            )
+
+        terms = setting.terms(dispatch)
+        if setting.observing is None:
+            return start(numbers, terms)
+        return setting.observing.launch(dispatch, numbers, terms, start, self._programs)
+
+
+def _of_pair(case: Case, outcome: Outcome) -> Outcome:
+    """Return what the outcome of a group's launch is for one of its pairs."""
+    assert case.server is not None
+    metrics = outcome.pairs.get((case.client, case.server), {})
+    return replace(outcome, metrics=metrics, pairs={})

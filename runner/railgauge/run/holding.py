@@ -1,0 +1,281 @@
+"""Takes each machine for the whole run: two runs at once on one machine would measure each other.
+
+On each machine a rail-hold has the machine's lock as long as its standard input is open, so that a
+run that dies, however it dies, holds nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import os
+import random
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from railgauge.base.errors import (
+    EngineError,
+    EnvironmentFailedError,
+    HostBusyError,
+    HostUnreachableError,
+    RailgaugeError,
+)
+from railgauge.base.side_by_side import everywhere
+from railgauge.engine.follow import blaming
+from railgauge.engine.measure import Site
+from railgauge.hosts.transport.base import Process, end
+from railgauge.run.job import Job
+
+# Runs that say the same name here exclude each other.
+_LOCK = "RAILGAUGE_LOCK"
+_FIRST_WORD = 30.0
+# A controller that lost its power closes nothing; rail-hold hears nothing of it any more, then.
+_BEAT = 30.0
+_SILENCE = 150.0
+# One who has had a machine for less than this may not get all its others, and let go.
+_TAKING = 5.0
+_LONGEST_TEXT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has a machine: as the kernel there knows it, for how many seconds, and what it says."""
+
+    user: str
+    process: int | None
+    seconds: float | None
+    text: str
+
+    def __str__(self) -> str:
+        """Return what comes after `n1 is held`."""
+        words = ["by a process that doesn't answer"]
+        if self.process is not None:
+            words = [f"by process {self.process} of user {self.user} there"]
+        if self.seconds is not None:
+            since = datetime.now(UTC) - timedelta(seconds=self.seconds)
+            words.insert(0, f"since {since:%Y-%m-%d %H:%M:%S} UTC")
+        return " ".join(words) + (f": {self.text}" if self.text else "")
+
+
+class Claim:
+    """A rail-hold on one machine; `busy` says who has the machine as long as another has it."""
+
+    def __init__(self, site: Site, token: str, text: str) -> None:
+        """Start it and hear what it says first; EnvironmentFailedError when that fails."""
+        self.host = site.transport.host
+        self.busy: Holder | None = None
+        with blaming(self.host):
+            self.process: Process = site.transport.start(
+                [
+                    f"{site.engines}/rail-hold",
+                    "--json",
+                    "--wait",
+                    *([f"--lock={name}"] if (name := os.environ.get(_LOCK)) else []),
+                    f"--token={token}",
+                    f"--text={text}",
+                    f"--silence={_SILENCE:g}s",
+                ]
+            )
+        try:
+            self._hear(_FIRST_WORD)
+        except TimeoutError:
+            raise EngineError(
+                "no-answer", f"rail-hold on {self.host} said nothing for {_FIRST_WORD:.0f} s"
+            ) from None
+
+    def wait(self, limit: float) -> None:
+        """Return when the machine is ours, or at `limit`, a moment of time.monotonic()."""
+        while self.busy and (left := limit - time.monotonic()) > 0:
+            try:
+                self._hear(min(left, _BEAT))
+            except TimeoutError:
+                self.beat()
+
+    def beat(self) -> None:
+        """Give a sign of life."""
+        self.say("")
+
+    def say(self, text: str) -> None:
+        """Tell who has the machine from now on."""
+        with contextlib.suppress(RailgaugeError):
+            self.process.send_line(text)
+
+    def lost(self) -> bool:
+        """Tell whether it has ended while its host is still there."""
+        try:
+            return self.process.read_line(0) is None
+        except (TimeoutError, RailgaugeError):
+            return False
+
+    def _hear(self, seconds: float) -> None:
+        with blaming(self.host):
+            line = self.process.read_line(seconds)
+        if line is None:
+            words = ""
+            with contextlib.suppress(TimeoutError, RailgaugeError):
+                words = self.process.wait(1.0).stderr.strip()[-300:]
+            raise EngineError(
+                "engine-lost",
+                f"{self.host}: the machine can't be held for this run: rail-hold ended "
+                f"unexpectedly{': ' if words else ''}{words}",
+            )
+        try:
+            self.busy = _holder(json.loads(line), self.host)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise EngineError(
+                "contract", f"rail-hold on {self.host} said {line[:200]!r}"
+            ) from error
+
+
+def _holder(event: dict[str, object], host: str) -> Holder | None:
+    """Return who has the machine, None if it is ours."""
+    if event["event"] == "held":
+        return None
+    if event["event"] == "error":
+        message = f"{host}: {str(event['message'])[:500]}"
+        raise EngineError(str(event["code"])[:40], message)
+    process, seconds = event["pid"], event["seconds"]
+    return Holder(
+        _printable(str(event["user"]) or f"number {event['uid']}"),
+        process if isinstance(process, int) else None,
+        float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e9 else None,
+        _printable(str(event["text"])),
+    )
+
+
+class Held:
+    """All machines of a run, until `close`.
+
+    `lost` is which were taken from it before, and when they were last known to be ours.
+    """
+
+    def __init__(self, claims: Mapping[str, Claim]) -> None:
+        self.lost: dict[str, datetime] = {}
+        self._claims = dict(claims)
+        self._seen = datetime.now(UTC)
+        self._over = threading.Event()
+        self._beating = threading.Thread(target=self._beat, name="hold", daemon=True)
+        self._beating.start()
+
+    def say(self, text: str) -> None:
+        """Tell who has the machines from now on."""
+        for claim in self._claims.values():
+            claim.say(text)
+
+    def close(self) -> None:
+        """Let go of all; harmless when done twice."""
+        self._over.set()
+        self._beating.join()
+        self._look()
+        _let_go(self._claims)
+
+    def _beat(self) -> None:
+        """Give signs of life, and notice which holder has ended; runs in a thread of its own."""
+        while not self._over.wait(_BEAT):
+            for claim in self._claims.values():
+                claim.beat()
+            self._look()
+
+    def _look(self) -> None:
+        now = datetime.now(UTC)
+        for claim in self._claims.values():
+            if claim.host not in self.lost and claim.lost():
+                self.lost[claim.host] = self._seen
+        self._seen = now
+
+
+def hold(job: Job) -> Job:
+    """Take every machine of the run, all or none; HostBusyError when another run has one."""
+    if not job.transports:
+        return job
+    sites = {job.machines[name]: site for name, site in job.sites.items()}
+    text = _text(f"{_who(job)}, which is about to begin")
+    held = Held(_take(job, sites, text))
+    job.request.cleanup.callback(_end, job, held)
+    return replace(job, tell_others=held.say)
+
+
+def announce(job: Job) -> Job:
+    """Tell whoever asks for the machines which run has them."""
+    if job.tell_others is not None:
+        job.tell_others(_text(f"run {job.run}, {_who(job)}"))
+    return job
+
+
+def _end(job: Job, held: Held) -> None:
+    held.close()
+    for host, seen in held.lost.items():
+        job.request.observer.say(
+            f"{host}: some time after {seen:%H:%M:%S} UTC the machine was no longer held for this "
+            "run (rail-hold there has ended): another run may have measured beside it since"
+        )
+
+
+def _take(job: Job, sites: Mapping[str, Site], text: str) -> Mapping[str, Claim]:
+    """Take all machines, or none: who waited with some in hand might wait for one who does, too."""
+    token = secrets.token_hex(8)
+    limit = time.monotonic() + job.request.wait
+    claims: dict[str, Claim] = {}
+    told = False
+    while True:
+        wanted = [machine for machine in sites if machine not in claims]
+        claims |= everywhere(lambda machine: Claim(sites[machine], token, text), wanted)
+        busy = {machine: claim for machine, claim in claims.items() if claim.busy}
+        if not busy:
+            return claims
+        until = max(limit, _patience(busy))
+        machine, first = next(iter(busy.items()))
+        _let_go({name: claim for name, claim in claims.items() if name != machine})
+        if time.monotonic() < until:
+            if job.request.wait and not told:
+                job.request.observer.say(f"waiting for {first.host}: it is held {first.busy}")
+                told = True
+            first.wait(until)
+        if first.busy:
+            _let_go({machine: first})
+            raise HostBusyError(_refusal(busy))
+        claims = {machine: first}
+        # Two who let go for each other, and have what the other wants now, would do so again.
+        time.sleep(random.uniform(0.0, 1.0))  # noqa: S311 - nothing to guess
+
+
+def _patience(busy: Mapping[str, Claim]) -> float:
+    """Return until when those who are still taking their machines may let go of them."""
+    holders = [claim.busy for claim in busy.values() if claim.busy is not None]
+    ages = [_TAKING if each.seconds is None else each.seconds for each in holders]
+    return time.monotonic() + _TAKING - max(ages)
+
+
+def _refusal(busy: Mapping[str, Claim]) -> str:
+    lines = [f"{claim.host} is held {claim.busy}" for claim in busy.values() if claim.busy]
+    return "\n".join(
+        [*lines, "two runs at once would measure each other: wait for its end with --wait 30min"]
+    )
+
+
+def _let_go(claims: Mapping[str, Claim]) -> None:
+    with contextlib.suppress(EnvironmentFailedError, HostUnreachableError):
+        end(claim.process for claim in claims.values())
+
+
+def _who(job: Job) -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user without a name
+        user = f"user {os.getuid()}"
+    return f"plan {job.loaded.plan.name}, by {user} on {socket.gethostname()}"
+
+
+def _text(words: str) -> str:
+    """Return what rail-hold takes for a text: one line, not too long."""
+    return _printable(words).encode()[:_LONGEST_TEXT].decode(errors="ignore").strip()
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else " " for each in text).strip()

@@ -1,0 +1,116 @@
+"""A run on its way: what was asked, what each stage adds to it, what it came to."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from railgauge.engine.deploy import Bundle
+from railgauge.engine.measure import Site
+from railgauge.engine.observing import Scene
+from railgauge.hosts.transport.base import Transport
+from railgauge.plan.cases import ExpandedTest
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.load import LoadedPlan
+from railgauge.plan.schedule import NO_ROUNDS, Schedule
+from railgauge.run.execution import Observer
+from railgauge.run.stopping import Judge, Unsettled
+from railgauge.schedulers.slurm.allocation import MARGIN
+from railgauge.store import Store
+from railgauge.store.records import CaseEnd
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
+
+    A hosts file `hosts` takes the place of the plan's own hosts. With `only`, test and key each,
+    no other cases of the plan are measured.
+
+    What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
+    seconds before its time is over. Where another run has a host, its end is waited for, `wait`
+    seconds at most. With `keep_going` what needs a host that can't be reached is left out.
+    """
+
+    where: str
+    observer: Observer
+    cleanup: contextlib.ExitStack
+    plan: Path | None = None
+    hosts: Path | None = None
+    run: int | None = None
+    allow_large: bool = False
+    margin: float = MARGIN
+    only: Collection[tuple[str, str]] | None = None
+    wait: float = 0.0
+    keep_going: bool = False
+
+    @cached_property
+    def store(self) -> Store:
+        """The database, opened when first needed: a mistake in a new plan leaves none behind."""
+        return self.cleanup.enter_context(Store.open(self.where, create=self.run is None))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run on its way; each stage returns it with what that stage adds.
+
+    `machines` maps a host's name to the machine behind it (two names may stand for one);
+    `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
+    `named_texts` as the plan was read with them. `skipped` are the cases, by test and key, that
+    aren't measured, and why; `versions` the facts of other people's programs by machine. `lost`
+    maps hosts that could not be reached to why, `left_out` counts the replications that need them.
+    `judge` knows which of the cases whose replications end by a rule are open; `ended` are those
+    that need no more without having it stored. `tell_others` says who has the machines to those
+    who want them too.
+    """
+
+    request: Request
+    loaded: LoadedPlan
+    seed: int
+    sources: Bundle
+    files: Mapping[str, str]
+    done: Mapping[tuple[str, str], Collection[int]]
+    tests: tuple[ExpandedTest, ...] = ()
+    schedule: Schedule = NO_ROUNDS
+    judge: Judge | None = None
+    machines: Mapping[str, str] = field(default_factory=dict)
+    transports: Mapping[str, Transport] = field(default_factory=dict)
+    sites: Mapping[str, Site] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    lost: Mapping[str, str] = field(default_factory=dict)
+    left_out: int = 0
+    ended: Mapping[tuple[str, str], CaseEnd] = field(default_factory=dict)
+    tell_others: Callable[[str], None] | None = None
+    run: int = 0
+    scene: Scene | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end.
+
+    Of the replications `asked` for now, `measured` were measured, `suspect` ones among them, and
+    `missing` left out with the `lost` hosts, or because it was `out_of_time` (`over_budget` where
+    that was the plan's own time); `failed` counts all failed replications of the run. Each case
+    that was `skipped` has a reason there. `unsettled` are those that ended before they got within
+    the share that their rule asks for. It was `stopped` by the user when all was measured.
+    """
+
+    run: int
+    catalogue: Catalogue
+    asked: int
+    measured: int
+    failed: int
+    missing: int
+    suspect: int
+    lost: Mapping[str, str]
+    out_of_time: bool
+    skipped: tuple[str, ...] = ()
+    unsettled: tuple[Unsettled, ...] = ()
+    over_budget: bool = False
+    stopped: bool = False

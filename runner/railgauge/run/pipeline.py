@@ -1,0 +1,346 @@
+"""A run: the list of its stages, each an ordinary function that takes what the one before returned.
+
+    read → expand → arrange → reach → equip → hold → find_programs → inspect → record → announce
+         → watch → perform
+
+Nothing starts on a host before the whole plan is valid; nothing is stored before every host is
+ready; from then on each replication is stored as it comes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from railgauge.base.errors import (
+    EnvironmentFailedError,
+    InputError,
+    InterruptedRunError,
+    RailgaugeError,
+)
+from railgauge.base.interrupts import asking
+from railgauge.base.side_by_side import everywhere
+from railgauge.base.systemlog import Phase
+from railgauge.engine.deploy import Bundle, bundle, deploy
+from railgauge.engine.deploy_mpi import Mpi as BuiltMpi
+from railgauge.engine.deploy_mpi import deploy_mpi
+from railgauge.engine.launch_terms import launch_terms
+from railgauge.engine.measure import Site
+from railgauge.engine.observing import Observing, Scene
+from railgauge.engine.observing.opening import closing, set_scene
+from railgauge.engine.watch.watcher import idle
+from railgauge.hosts import facts
+from railgauge.plan.cases import case_name, restricted, varying
+from railgauge.plan.cases import expand as expand_cases
+from railgauge.plan.load import load_plan, load_plan_text
+from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
+from railgauge.plan.texts import NODES, moved_to, named_texts, only_cases, only_texts
+from railgauge.run.execution import Execution, Namer, Setting
+from railgauge.run.holding import announce, hold
+from railgauge.run.job import Finished, Job, Request
+from railgauge.run.reaching import reach
+from railgauge.run.recording import record
+from railgauge.run.skipping import find_programs
+from railgauge.run.stopping import Judge, Unsettled
+from railgauge.schedulers.slurm.allocation import deadline
+from railgauge.store.connect import connect as connect_database
+from railgauge.store.records import StoredRun
+
+# How long the machines are watched before the first and after the last launch.
+_IDLE_SECONDS = 0.5
+
+
+def execute(request: Request) -> Finished:
+    """Run the stages one after another; InterruptedRunError when the user stops it."""
+    value: Any = request
+    for stage in STAGES:
+        value = stage(value)
+    assert isinstance(value, Finished)
+    return value
+
+
+def read(request: Request) -> Job:
+    """Read the plan: from its file, or as the run to go on with has it."""
+    sources = bundle()
+    if request.run is not None:
+        return _read_again(request, request.run, sources)
+    assert request.plan is not None
+    loaded = load_plan(request.plan, hosts=request.hosts)
+    # A wrong --db is told before any host is bothered.
+    connect_database(request.where, create=True)[0].dispose()
+    seed = secrets.randbelow(2**31) if loaded.plan.seed is None else loaded.plan.seed
+    files = named_texts(loaded) | only_texts(request.only)
+    return Job(request, loaded, seed, sources, files, done={})
+
+
+def _read_again(request: Request, run: int, sources: Bundle) -> Job:
+    stored = request.store.run(run)
+    if stored.new.origin != "measured":
+        raise InputError(f"run {run} was imported: there is nothing to go on with")
+    if stored.new.engines_hash != sources.digest:
+        raise InputError(
+            f"run {run} was begun with other engines ({stored.new.engines_hash[:12]}, now "
+            f"{sources.digest[:12]}) and one run may not mix two: start a new run of its plan"
+        )
+    directory = Path(stored.new.directory)
+    began = stored.new.files
+    loaded = load_plan_text(
+        stored.new.plan_text, f"plan of run {run}", directory, began.get(NODES), moved_to(began)
+    )
+    now = named_texts(loaded) | only_texts(only_cases(began))
+    if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
+        raise InputError(
+            f"run {run} can't go on: {', '.join(changed)} changed since it began, and the "
+            "rest might measure something else: start a new run, or put back what it was"
+        )
+    # Before looking at what is done, or another process might be doing more of it just now.
+    request.cleanup.enter_context(request.store.claim(run))
+    return Job(request, loaded, stored.new.seed, sources, now, request.store.done(run))
+
+
+def expand(job: Job) -> Job:
+    """Expand the tests to cases; a run that goes on must have exactly those it began with."""
+    tests = expand_cases(job.loaded, allow_large=job.request.allow_large or bool(job.request.run))
+    if (only := only_cases(job.files)) is not None:
+        tests = restricted(tests, only)
+    if job.request.run is not None:
+        began = {(planned.test, planned.case.key) for planned in _stored(job).cases}
+        if began != {(each.test.name, case.key) for each in tests for case in each.cases}:
+            raise InputError(
+                f"run {job.request.run} can't go on: its plan gives other cases now, with this "
+                "version of railgauge: start a new run"
+            )
+    return replace(job, tests=tests)
+
+
+def arrange(job: Job) -> Job:
+    """Lay what is still to be measured out in rounds that never share a machine."""
+    plan, request = job.loaded.plan, job.request
+    machines = {name: host.machine for name, host in plan.hosts.items()}
+    judge = Judge(job.tests, job.loaded.catalogue)
+    ended = {} if request.run is None else judge.recall(request.store, request.run)
+    schedule = Schedule(
+        job.tests,
+        machines=machines,
+        concurrency=plan.concurrency,
+        seed=job.seed,
+        done=job.done,
+    )
+    if judge:
+        schedule = schedule.keep(judge.is_open)
+    return replace(job, schedule=schedule, judge=judge, ended=ended, machines=machines)
+
+
+def equip(job: Job) -> Job:
+    """Put the engines on every machine and build them there, unless it has them already."""
+    if job.transports:
+        job.request.observer.say(f"engines {job.sources.digest[:12]}: built where they are missing")
+
+    parallel = _parallel_machines(job)
+
+    def equip_one(machine: str) -> Site:
+        transport = job.transports[machine]
+        engines = deploy(transport, job.sources)
+        prefix = job.loaded.plan.mpi.prefix if job.loaded.plan.mpi else None
+        mpi = deploy_mpi(transport, engines, prefix) if machine in parallel else None
+        return Site(transport, engines, mpi)
+
+    equipped = everywhere(equip_one, job.transports)
+    _check_same_path(job, {machine: equipped[machine].mpi for machine in parallel})
+    sites = {
+        name: equipped[machine] for name, machine in job.machines.items() if machine in equipped
+    }
+    return replace(job, sites=sites)
+
+
+def _parallel_machines(job: Job) -> set[str]:
+    """Return the machines on which MPI jobs are to run."""
+    catalogue = job.loaded.catalogue
+    return {
+        job.machines[name]
+        for dispatch in job.schedule.dispatches
+        if (engine := catalogue.engine(dispatch.case.engine)).parallel and engine.program is None
+        for name in dispatch.hosts
+    }
+
+
+def _check_same_path(job: Job, found: Mapping[str, BuiltMpi | None]) -> None:
+    """See that rail-mpi is at the same place everywhere, for one command line starts all ranks."""
+    places: dict[str, str] = {}
+    for machine, mpi in found.items():
+        if mpi is not None:
+            places.setdefault(mpi.program, job.transports[machine].host)
+    if len(places) > 1:
+        listed = ", ".join(f"{program} on {host}" for program, host in places.items())
+        raise EnvironmentFailedError(
+            f"an MPI job starts one program on all its hosts, but rail-mpi is {listed}: give them "
+            "the same home, or set XDG_CACHE_HOME on them to the same folder"
+        )
+
+
+def inspect(job: Job) -> Job:
+    """Gather what each host is."""
+    hosts = job.loaded.plan.hosts
+    folders = {job.machines[name]: site.engines for name, site in job.sites.items()}
+
+    def inspect_one(machine: str) -> Mapping[str, str]:
+        peers = [
+            address
+            for name in job.sites
+            if job.machines[name] != machine
+            for address in (hosts[name].address, *hosts[name].networks.values())
+        ]
+        found = facts.gather(job.transports[machine], peers, engines=folders[machine])
+        return {**found, **job.versions.get(machine, {})}
+
+    found = everywhere(inspect_one, job.transports)
+    return replace(job, facts={name: found[job.machines[name]] for name in job.sites})
+
+
+def watch(job: Job) -> Job:
+    """Start a watcher on each machine, and see what goes on there while nothing of ours does."""
+    if not job.schedule:
+        return job
+    observer = job.request.observer
+    scene = set_scene(
+        job.loaded,
+        job.schedule.dispatches,
+        job.sites,
+        job.machines,
+        job.facts,
+        everywhere=everywhere,
+        say=observer.say,
+    )
+    job.request.cleanup.enter_context(closing(scene))
+    with _saying_how_to_go_on(job):
+        _log_idle(job, scene, "before")
+    return replace(job, scene=scene)
+
+
+@contextlib.contextmanager
+def _saying_how_to_go_on(job: Job) -> Iterator[None]:
+    try:
+        yield
+    except (RailgaugeError, KeyboardInterrupt) as error:
+        error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
+        raise
+
+
+def _log_idle(job: Job, scene: Scene, phase: Phase) -> None:
+    if scene.watchers:
+        logs = idle([*scene.watchers.values()], phase, _IDLE_SECONDS)
+        job.request.store.add_logs(job.run, logs)
+
+
+def perform(job: Job) -> Finished:
+    """Measure round after round, storing each replication as it comes."""
+    store, catalogue, judge = job.request.store, job.loaded.catalogue, job.judge
+    assert judge is not None
+    judge.leave_out(job.skipped)
+    setting = _setting(job)
+    execution = Execution(store, job.run, job.request.observer, setting, judge)
+    totals = execution.totals
+
+    def stop() -> None:
+        totals.stopped = True
+
+    if job.schedule:
+        most = extent(job.schedule.dispatches)
+        # Who stops it while nothing is measured any more waits for the end, which is near.
+        with asking(stop), _saying_how_to_go_on(job):
+            execution.run(job.schedule.rounds(judge.is_open), most)
+            totals.asked += job.left_out
+            totals.missing += job.left_out
+            if job.scene is not None and not (totals.stopped or totals.out_of_time):
+                _log_idle(job, job.scene, "after")
+            store.finish_run(job.run, "interrupted" if totals.missing else "complete")
+    elif store.run(job.run).state != "complete":
+        # All that is left was skipped, or it was killed after its last replication.
+        store.finish_run(job.run, "complete")
+    if totals.stopped and totals.missing and not totals.out_of_time:
+        raise InterruptedRunError(
+            f"stopped: {totals.measured + totals.failed} replications measured and stored, "
+            f"{totals.missing} missing. Go on with: railgauge resume {job.run}"
+        )
+    return Finished(
+        job.run,
+        catalogue,
+        totals.asked,
+        totals.measured,
+        len(store.failures(job.run)),
+        totals.missing,
+        totals.suspect,
+        {**job.lost, **execution.lost},
+        totals.out_of_time,
+        tuple(job.skipped.values()),
+        _unsettled(job, judge),
+        totals.out_of_time and setting.final,
+        totals.stopped and not totals.out_of_time,
+    )
+
+
+def _setting(job: Job) -> Setting:
+    plan = job.loaded.plan
+    over = deadline(job.request.margin, job.request.observer.say)
+    final = False
+    if plan.budget is not None:
+        spent = time.monotonic() + plan.budget
+        if over is None or spent < over:
+            over, final = spent, True
+    return Setting(
+        job.loaded.catalogue,
+        _namer(job),
+        job.sites,
+        plan.concurrency,
+        partial(launch_terms, plan),
+        over,
+        None if job.scene is None else Observing(job.scene),
+        final,
+    )
+
+
+def _unsettled(job: Job, judge: Judge) -> tuple[Unsettled, ...]:
+    """Return the cases that never got as narrow as their rules ask, with their names."""
+    names = {each.test.name: varying(each.cases) for each in job.tests}
+    catalogue = job.loaded.catalogue
+    return tuple(
+        each._replace(name=f"{each.test} {case_name(each.case, names[each.test], catalogue)}")
+        for each in judge.unsettled()
+    )
+
+
+STAGES: tuple[Callable[[Any], Any], ...] = (
+    read,
+    expand,
+    arrange,
+    reach,
+    equip,
+    hold,
+    find_programs,
+    inspect,
+    record,
+    announce,
+    watch,
+    perform,
+)
+
+
+def _namer(job: Job) -> Namer:
+    """Return what tells a dispatch's case from the others of its test."""
+    names = {each.test.name: varying(each.cases) for each in job.tests}
+
+    def name(dispatch: Dispatch) -> str:
+        return dispatch_name(dispatch, names[dispatch.test], job.loaded.catalogue)
+
+    return name
+
+
+def _stored(job: Job) -> StoredRun:
+    assert job.request.run is not None
+    return job.request.store.run(job.request.run)

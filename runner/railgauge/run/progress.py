@@ -1,0 +1,254 @@
+"""How a run comes along, for a person: a live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from railgauge.base.characters import visible
+from railgauge.base.number import best_unit, scale
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.plan.catalogue import Catalogue, EngineInfo, MetricDescription
+from railgauge.plan.schedule import Dispatch
+from railgauge.run.execution import Namer, Observer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# What a person wants to see of a replication, the first that is there.
+_HEADLINES = (
+    "throughput",
+    "operation_rate",
+    "iops",
+    "latency",
+    "latency_p50",
+    "rtt_p50",
+    "time_p50",
+    "wall_time",
+)
+# A plain log gets a line at most this often, beside failures and warnings.
+_PLAIN_SECONDS = 10.0
+# A display that can't write (a closed terminal, a full disk) must not end a measurement.
+_QUIETLY = contextlib.suppress(OSError)
+
+
+def observer_for(stream: TextIO = sys.stderr) -> Observer:
+    """Return the observer that suits `stream`."""
+    return LiveProgress(console(stream)) if stream.isatty() else PlainProgress(stream)
+
+
+def console(stream: TextIO, **settings: Any) -> Console:
+    """Return a console on `stream` that falls silent when nobody reads it any more."""
+    from rich.console import Console
+
+    class Patient(Console):
+        def on_broken_pipe(self) -> None:
+            """Do not exit, as rich would."""
+            self.quiet = True
+
+    return Patient(file=stream, **settings)
+
+
+def headline(metrics: Mapping[str, float], infos: Mapping[str, MetricDescription]) -> str:
+    """Return the metric that says most, with its unit: `9.41Gbit/s`; empty if none is known.
+
+    `infos` are the engine's: a throughput may be in bit/s or in B/s.
+    """
+    for name in _HEADLINES:
+        if name in metrics and name in infos:
+            base = infos[name].unit
+            unit = best_unit(base, [metrics[name]])
+            per_unit = scale(unit, base)
+            return f"{metrics[name] / float(per_unit or 1):.4g}{unit}"
+    return ""
+
+
+def _headline(engines: Mapping[str, EngineInfo], dispatch: Dispatch, outcome: Outcome) -> str:
+    engine = engines.get(dispatch.case.engine)
+    return headline(outcome.metrics, engine.metrics) if engine is not None else ""
+
+
+class PlainProgress:
+    """One line an event of note; for logs, cron and CI."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._name: Namer = str
+        self._engines: Mapping[str, EngineInfo] = {}
+        self._total = 0
+        self._open: int | None = None
+        self._measured = 0
+        self._began = self._told = time.monotonic()
+        self._warned: set[str] = set()
+        self._suspected: set[tuple[str, str | None]] = set()
+
+    def say(self, text: str) -> None:
+        """Write the stage."""
+        with _QUIETLY:
+            print(text, file=self._stream, flush=True)
+
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
+        """Write what is to come."""
+        self._name = name
+        self._engines = catalogue.engines
+        self._total = total
+        self._began = self._told = time.monotonic()
+        self.say(f"run {run}: {total} replications to measure")
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        """Say nothing: a line for each would drown the log."""
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """Write warnings and each kind of suspicion once, failures always, and how far we are."""
+        for warning in new_warnings(launch, self._warned):
+            self.say(f"warning: {self._name(dispatch)}: {warning}")
+        self._measured += not outcome.warmup
+        if outcome.status == "failed":
+            self.say(failure(self._name(dispatch), outcome))
+        for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
+            self.say(text)
+        now = time.monotonic()
+        if self._measured and now - self._told >= _PLAIN_SECONDS:
+            self._told = now
+            left = (now - self._began) / self._measured * (self._total - self._measured)
+            self.say(
+                f"{self._measured}/{self._total} {self._name(dispatch)} "
+                f"{_headline(self._engines, dispatch, outcome)}, {self._still_open()}"
+                f"about {_clock(left)} left"
+            )
+
+    def _still_open(self) -> str:
+        return "" if self._open is None else f"{_cases(self._open)} still open, at most "
+
+    def remaining(self, total: int, still_open: int) -> None:
+        """Note it for the next line."""
+        self._total = total
+        if self._open is None:
+            self.say(f"{_cases(still_open)} with a rule: measured until it says that is enough")
+        self._open = still_open
+
+    def lost(self, host: str, why: str) -> None:
+        """Write which host is gone."""
+        self.say(f"lost {host}: {why}")
+
+    def end(self) -> None:
+        """Write how long it took."""
+        took = time.monotonic() - self._began
+        self.say(f"{self._measured}/{self._total} replications in {_clock(took)}")
+
+
+class LiveProgress:
+    """A bar with the case now running, done of total, its latest figure and the time left."""
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        self._console = console
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[open]}"),
+            TextColumn("{task.fields[figure]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=None, figure="", open="")
+        self._name: Namer = str
+        self._engines: Mapping[str, EngineInfo] = {}
+        self._warned: set[str] = set()
+        self._suspected: set[tuple[str, str | None]] = set()
+
+    def say(self, text: str) -> None:
+        """Show the stage above the bar."""
+        self._print(text, "dim")
+
+    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
+        """Show the bar."""
+        self._name = name
+        self._engines = catalogue.engines
+        self.say(f"run {run}")
+        with _QUIETLY:
+            self._bar.update(self._task, total=total)
+            self._bar.start()
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        """Show the case."""
+        # Names come from a plan: none of it is markup. The last case's figure isn't this one's.
+        name = self._name(dispatch).replace("[", r"\[")
+        with _QUIETLY:
+            self._bar.update(self._task, description=name, figure="")
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """Move the bar; show warnings and each kind of suspicion once, and failures always."""
+        for warning in new_warnings(launch, self._warned):
+            self._print(f"warning: {self._name(dispatch)}: {warning}", "yellow")
+        if outcome.status == "failed":
+            self._print(failure(self._name(dispatch), outcome), "red")
+        for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
+            self._print(text, "yellow")
+        advance = 0 if outcome.warmup else 1
+        figure = _headline(self._engines, dispatch, outcome)
+        with _QUIETLY:
+            self._bar.update(self._task, advance=advance, figure=figure)
+
+    def remaining(self, total: int, still_open: int) -> None:
+        """Shorten the bar, and show how many cases are still open."""
+        with _QUIETLY:
+            self._bar.update(self._task, total=total, open=f"{_cases(still_open)} open")
+
+    def lost(self, host: str, why: str) -> None:
+        """Show which host is gone."""
+        self._print(f"lost {host}: {why}", "red")
+
+    def end(self) -> None:
+        """Take the bar away."""
+        with _QUIETLY:
+            self._bar.stop()
+
+    def _print(self, text: str, style: str) -> None:
+        with _QUIETLY:
+            self._console.print(text, markup=False, highlight=False, style=style)
+
+
+def new_warnings(launch: Launch, known: set[str]) -> list[str]:
+    """Return the launch's warnings that aren't in `known` yet, and note them there."""
+    fresh = [warning for warning in launch.warnings if warning not in known]
+    known.update(fresh)
+    return fresh
+
+
+def new_suspicions(name: str, outcome: Outcome, known: set[tuple[str, str | None]]) -> list[str]:
+    """Return sentences for those suspicions whose kind and host aren't in `known` yet."""
+    fresh = [each for each in outcome.suspicions if (each.code, each.host) not in known]
+    known.update((each.code, each.host) for each in fresh)
+    which = f"{name} replication {outcome.replication}"
+    return [f"suspect: {which}: {each.message} [{each.code}, told once]" for each in fresh]
+
+
+def failure(name: str, outcome: Outcome) -> str:
+    """Return the sentence for a failed replication of the case called `name`."""
+    return (
+        f"failed: {name} replication {outcome.replication}: "
+        f"{visible(outcome.error_message.strip())} [{outcome.error_code}]"
+    )
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,81 @@
+"""Connects to the machines of a run; those that can't be reached are all named, or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from railgauge.base.errors import HostUnreachableError
+from railgauge.base.side_by_side import everywhere
+from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport.base import Transport
+from railgauge.hosts.transport.base import run as run_program
+from railgauge.hosts.transport.closing import close_all
+from railgauge.plan.schedule import Dispatch, extent
+from railgauge.run.job import Job
+from railgauge.schedulers.slurm.allocation import require_nodes
+
+_REACH_SECONDS = 60.0
+
+
+def reach(job: Job) -> Job:
+    """Connect to every machine that the rounds need.
+
+    Without `keep_going` all must be there; with it, what needs others is left out of the rounds.
+    """
+    plan = job.loaded.plan
+    hosts = sorted(_hosts(job.schedule.dispatches))
+    needed = [plan.hosts[name] for name in hosts]
+    require_nodes([each.node or each.address for each in needed if each.transport == "slurm"])
+    first = {job.machines[name]: name for name in reversed(hosts)}
+    transports: dict[str, Transport] = {}
+    # Called with what is in there then: whatever happens, all that were opened get closed.
+    job.request.cleanup.callback(lambda: close_all(transports.values()))
+    for machine, name in first.items():
+        transports[machine] = open_transport(name, plan.hosts[name])
+
+    def connect(machine: str) -> str:
+        try:
+            _connect(transports[machine])
+        except HostUnreachableError as error:
+            if not job.request.keep_going:
+                raise
+            return str(error)
+        return ""
+
+    if first:
+        job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
+    whys = {machine: why for machine, why in everywhere(connect, first).items() if why}
+    found = replace(
+        job, transports={name: each for name, each in transports.items() if name not in whys}
+    )
+    return _without(found, whys) if whys else found
+
+
+def _connect(transport: Transport) -> None:
+    try:
+        run_program(transport, ["true"], timeout=_REACH_SECONDS)
+    except TimeoutError as error:
+        raise HostUnreachableError(
+            f"{transport.host}: no answer within {_REACH_SECONDS:.0f} s: is it up, and can it "
+            "be logged in to without a question?"
+        ) from error
+
+
+def _without(job: Job, whys: Mapping[str, str]) -> Job:
+    """Leave out what needs one of these machines; HostUnreachableError if nothing is left then."""
+    lost = {name: whys[machine] for name, machine in job.machines.items() if machine in whys}
+    left = job.schedule.keep(lambda each: lost.keys().isdisjoint(each.hosts))
+    left_out = extent(job.schedule.dispatches).asked - extent(left.dispatches).asked
+    listed = "\n".join(dict.fromkeys(whys.values()))
+    if not left:
+        raise HostUnreachableError(f"{listed}\nnothing can be measured without that")
+    for why in dict.fromkeys(whys.values()):
+        job.request.observer.say(f"left out: {why}")
+    needed = {job.machines[name] for name in _hosts(left.dispatches)}
+    transports = {name: each for name, each in job.transports.items() if name in needed}
+    return replace(job, schedule=left, transports=transports, lost=lost, left_out=left_out)
+
+
+def _hosts(dispatches: Iterable[Dispatch]) -> set[str]:
+    return {name for dispatch in dispatches for name in dispatch.hosts}

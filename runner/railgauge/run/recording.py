@@ -1,0 +1,127 @@
+"""Begins a run in the store, or opens one that goes on: its cases, metrics, facts and peaks."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from railgauge import __version__
+from railgauge.base.derived import RECEIVED_BYTES, derived_metrics
+from railgauge.base.gitstate import git_state
+from railgauge.hosts.peaks import host_peaks, link_peak
+from railgauge.plan.cases import ExpandedTest
+from railgauge.plan.catalogue import EngineInfo
+from railgauge.run.job import Job
+from railgauge.run.skipping import store_skipped
+from railgauge.run.stopping import rules_of
+from railgauge.store.records import MetricInfo, NewRun, PlannedCase
+
+
+def record(job: Job) -> Job:
+    """Begin the run in the store, or open the one that goes on again."""
+    run = job.request.run
+    if run is None:
+        return replace(job, run=_begin(job))
+    store_skipped(job, run)
+    with job.request.store.together():
+        for (test, key), ended in job.ended.items():
+            job.request.store.end_case(run, test, key, ended)
+    if job.schedule:
+        _go_on(job, run)
+    return replace(job, run=run)
+
+
+def _begin(job: Job) -> int:
+    loaded, catalogue = job.loaded, job.loaded.catalogue
+    others = [
+        loaded.directory / name for name in (loaded.plan.hosts_file, *loaded.plan.engines) if name
+    ]
+    commit, dirty = git_state(Path(loaded.path), others)
+    run = job.request.store.begin_run(
+        NewRun(
+            plan=loaded.plan.name,
+            plan_text=loaded.text,
+            directory=str(loaded.directory.resolve()),
+            git_commit=commit,
+            git_dirty=dirty,
+            seed=job.seed,
+            controller=socket.gethostname(),
+            railgauge_version=__version__,
+            engines_hash=job.sources.digest,
+            files=job.files,
+        ),
+        [
+            PlannedCase(
+                each.test.name,
+                case,
+                each.test.most,
+                job.skipped.get((each.test.name, case.key), ""),
+                least=each.test.least if each.test.rule else None,
+                rule=rule,
+            )
+            for each in job.tests
+            for case, rule in zip(each.cases, rules_of(each, catalogue), strict=True)
+        ],
+        {
+            name: _metrics(job, catalogue.engine(name))
+            for name in {each.test.engine for each in job.tests}
+        },
+    )
+    job.request.cleanup.enter_context(job.request.store.claim(run))
+    for name, found in job.facts.items():
+        job.request.store.add_facts(run, name, found)
+    _add_peaks(job, run)
+    return run
+
+
+def _add_peaks(job: Job, run: int) -> None:
+    """Store what hosts and links could do at most, as their owner or the hosts' facts say."""
+    plan = job.loaded.plan
+    file = "hosts file" if plan.hosts_file else "plan"
+    declared = {name: plan.hosts[name].peaks for name in job.facts}
+    found = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
+    used = {case.link for each in job.tests for case in each.cases if case.server is not None}
+    rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
+    links = (link_peak(name, rate, file=file) for name, rate in rates.items())
+    job.request.store.add_peaks(run, chain(chain.from_iterable(found), links))
+
+
+def _metrics(job: Job, engine: EngineInfo) -> dict[str, MetricInfo]:
+    """Return all metrics that the engine or its logs may give, with the change that matters."""
+    own = {each.name: MetricInfo(each.unit, each.better) for each in engine.metrics.values()}
+    smallest = job.loaded.plan.smallest
+    return {
+        name: replace(info, smallest=smallest(name))
+        for name, info in (own | _derived(engine, job.tests)).items()
+    }
+
+
+def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, MetricInfo]:
+    """Return the metrics that the logs of this engine's tests may give, with its own in front."""
+    own = [each.test for each in tests if each.test.engine == engine.name]
+    if all(test.system_log is None for test in own):
+        return {}
+    two_sided = engine.two_sided or engine.parallel
+    found = derived_metrics(
+        two_sided=two_sided,
+        soak=any(test.soak for test in own),
+        receives=any(name in engine.metrics for name in RECEIVED_BYTES),
+    )
+    return {name: MetricInfo(*info) for name, info in found.items() if name not in engine.metrics}
+
+
+def _go_on(job: Job, run: int) -> None:
+    store = job.request.store
+    before = job.request.store.run(run).facts
+    for name, now in job.facts.items():
+        known = before.get(name, now)
+        if changed := [fact for fact in known if now.get(fact) != known[fact]]:
+            job.request.observer.say(
+                f"{name} is not what it was when run {run} began: {', '.join(changed)}"
+            )
+        store.add_facts(run, name, now)
+    _add_peaks(job, run)
+    store.reopen_run(run)

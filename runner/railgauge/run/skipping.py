@@ -1,0 +1,138 @@
+"""Finds other people's programs on the hosts; what needs one that is absent is skipped, and why.
+
+A skipped case is no failure: a report marks it, and `railgauge resume` asks again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from railgauge.base.errors import HostUnreachableError
+from railgauge.base.side_by_side import everywhere
+from railgauge.engine.launch_terms import launch_terms
+from railgauge.engine.presence import absent, programs_of, unmet, version_of, why_skipped
+from railgauge.plan.catalogue import EngineInfo
+from railgauge.plan.schedule import Dispatch
+from railgauge.run.job import Job
+
+
+def find_programs(job: Job) -> Job:
+    """Leave out what needs a program that a host lacks, and look up the others' versions."""
+    foreign = list(_foreign(job))
+    needed: dict[str, set[str]] = {}
+    for dispatch, _ in foreign:
+        for name in dispatch.hosts:
+            needed.setdefault(job.machines[name], set()).update(_programs(job, dispatch))
+    missing = everywhere(lambda machine: _ask(job, machine, needed[machine]), needed)
+    lacking = {name: missing.get(machine, frozenset()) for name, machine in job.machines.items()}
+    words = _unmet(job, foreign, lacking)
+    skipped: dict[tuple[str, str], str] = {}
+    for dispatch, engine in foreign:
+        said = words.get(engine.name, {})
+        if why := why_skipped(_programs(job, dispatch), dispatch.hosts, lacking, said):
+            skipped[dispatch.test, dispatch.case.key] = why
+    for why, count in Counter(skipped.values()).items():
+        job.request.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {why}")
+    left = job.schedule
+    if skipped:
+        left = left.keep(lambda each: (each.test, each.case.key) not in skipped)
+    return replace(
+        job,
+        schedule=left,
+        skipped=skipped,
+        versions=_versions(job, skipped),
+    )
+
+
+def store_skipped(job: Job, run: int) -> None:
+    """Store what a run that goes on skips now, and what it needn't skip any more."""
+    asked = {(each.test, each.case.key) for each, _ in _foreign(job)} | {*job.skipped}
+    if not asked:
+        return
+    store = job.request.store
+    before = {
+        (planned.test, planned.case.key): planned.skipped
+        for planned in store.run(run).cases
+        if planned.skipped
+    }
+    changed = [
+        (key, job.skipped.get(key))
+        for key in sorted(asked)
+        if job.skipped.get(key) != before.get(key)
+    ]
+    with store.together():
+        for (test, case_key), why in changed:
+            store.skip(run, test, case_key, why)
+
+
+def _foreign(job: Job) -> Iterator[tuple[Dispatch, EngineInfo]]:
+    """Yield the launches of cases that somebody else's program measures."""
+    engines = job.loaded.catalogue.engines
+    tests = {each.test.name for each in job.tests if engines[each.test.engine].program is not None}
+    for dispatch in job.schedule.dispatches if tests else ():
+        if dispatch.test in tests:
+            yield dispatch, engines[dispatch.case.engine]
+
+
+def _programs(job: Job, dispatch: Dispatch) -> tuple[str, ...]:
+    engine = job.loaded.catalogue.engines[dispatch.case.engine]
+    return programs_of(engine, dispatch.case, launch_terms(job.loaded.plan, dispatch).launcher)
+
+
+def _ask(job: Job, machine: str, programs: set[str]) -> frozenset[str]:
+    transport = job.transports[machine]
+    try:
+        return absent(transport, programs)
+    except TimeoutError as error:
+        raise HostUnreachableError(f"{transport.host}: {error}: is it overloaded?") from error
+
+
+def _unmet(
+    job: Job,
+    foreign: Iterable[tuple[Dispatch, EngineInfo]],
+    lacking: Mapping[str, Collection[str]],
+) -> dict[str, dict[str, str]]:
+    """Return engine -> host -> why what the engine requires isn't there, where its programs are."""
+    asked: dict[str, dict[str, tuple[str, ...]]] = {}
+    for dispatch, engine in foreign:
+        needs = {*_programs(job, dispatch)}
+        for name in dispatch.hosts:
+            if engine.program and engine.program.requires and needs.isdisjoint(lacking[name]):
+                requires = asked.setdefault(job.machines[name], {})
+                requires[engine.name] = engine.program.requires
+    words = everywhere(
+        lambda machine: {
+            called: unmet(job.transports[machine], command)
+            for called, command in asked[machine].items()
+        },
+        asked,
+    )
+    found: dict[str, dict[str, str]] = {}
+    for name, machine in job.machines.items():
+        for called, said in words.get(machine, {}).items():
+            if said:
+                found.setdefault(called, {})[name] = f"what {called} requires fails ({said})"
+    return found
+
+
+def _versions(job: Job, skipped: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
+    """Return machine -> fact -> version of the programs that are used there."""
+    used: dict[str, dict[str, tuple[str, ...]]] = {}
+    for dispatch, engine in _foreign(job):
+        if (dispatch.test, dispatch.case.key) in skipped or engine.program is None:
+            continue
+        for name in dispatch.hosts:
+            if engine.program.version:
+                commands = used.setdefault(job.machines[name], {})
+                commands[f"engine_{engine.name}"] = engine.program.version
+
+    def versions(machine: str) -> dict[str, str]:
+        found = {
+            fact: version_of(job.transports[machine], command)
+            for fact, command in used[machine].items()
+        }
+        return {fact: version for fact, version in found.items() if version is not None}
+
+    return everywhere(versions, used)

@@ -1,0 +1,302 @@
+"""Decides when a case has been measured often enough: which cases of a run are still open.
+
+A case with a rule is open until the 95 % intervals of its metrics are narrow, until it has had the
+most replications, or until its measuring time is over. All of it is decided from values in the
+order of their replications, so a run that goes on after it was killed decides as it would have.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, get_args
+
+from railgauge.engine.outcome import Outcome
+from railgauge.plan.cases import Case, ExpandedTest
+from railgauge.plan.catalogue import Catalogue, Value
+from railgauge.plan.model import Test
+from railgauge.plan.replications import Replications, judged_metrics
+from railgauge.plan.schedule import Dispatch, length_of
+from railgauge.stats import FEWEST, StopRule, narrow_enough, within_share
+from railgauge.store import Store
+from railgauge.store.records import CaseEnd
+from railgauge.store.replications import launched
+
+Key = tuple[str, str]
+"""A test's name and a case's key."""
+
+
+class Unsettled(NamedTuple):
+    """A case that ended after `n` replications before it got within the `share` of its rule.
+
+    `name` tells it from the others of its plan.
+    """
+
+    test: str
+    case: Case
+    share: float
+    ended: CaseEnd
+    n: int
+    name: str = ""
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A case with a rule, and what is known of it so far.
+
+    `first` and `last` are when its first and last value came (by time.monotonic()), `length` what
+    a replication is expected to take (s; 0: unknown), `spent` what `timed` of them took.
+    """
+
+    case: Case
+    rule: Replications
+    stop: StopRule
+    values: dict[str, list[float]]
+    length: float
+    count: int = 0
+    ended: CaseEnd | None = None
+    first: float | None = None
+    last: float = 0.0
+    spent: float = 0.0
+    timed: int = 0
+
+    def note(self, outcome: Outcome, moment: float, seconds: float) -> None:
+        """Take note of an outcome that came at `moment`, after `seconds` of measuring."""
+        self.spent += seconds
+        if outcome.warmup:
+            return
+        self.count += 1
+        self.timed += 1
+        if outcome.status != "failed":
+            self.first = moment if self.first is None else self.first
+            self.last = moment
+            for name, known in self.values.items():
+                if name in outcome.metrics:
+                    known.append(outcome.metrics[name])
+
+    def end(self) -> CaseEnd | None:
+        """Return why it needs no more replications; None as long as it does."""
+        if self._spanned() and all(narrow_enough(each, self.stop) for each in self.values.values()):
+            return "narrow"
+        if self.count >= self.stop.most:
+            return "narrow" if self.is_settled() else "most"
+        if self.rule.budget is not None and self.count:
+            # One that would not end in time isn't begun.
+            each = self.spent / self.timed if self.timed else self.length
+            if (self.count + 1) * each > self.rule.budget:
+                return "narrow" if self.is_settled() else "budget"
+        return None
+
+    def is_settled(self) -> bool:
+        """Return whether its values, as many as there are, are as good as the rule asks for."""
+        return self._spanned() and all(
+            len(each) >= self.stop.least and within_share(each, self.stop)
+            for each in self.values.values()
+        )
+
+    def _spanned(self) -> bool:
+        if self.rule.span is None:
+            return True
+        return self.first is not None and self.last - self.first >= self.rule.span
+
+
+class Judge:
+    """Knows which cases of a run's tests are still open. Those without a rule always are."""
+
+    def __init__(self, tests: Iterable[ExpandedTest], catalogue: Catalogue) -> None:
+        self._cases: dict[Key, _Watched] = {}
+        for each in tests:
+            if each.test.rule is not None:
+                self._cases.update(_watched(each, each.test.rule, catalogue))
+        self._open = len(self._cases)
+        self._spared = 0
+        self._wait: tuple[tuple[str, int], float] = (("", 0), 0.0)
+
+    def __bool__(self) -> bool:
+        """Return whether there is any case with a rule."""
+        return bool(self._cases)
+
+    @property
+    def still_open(self) -> int:
+        """How many cases with a rule are open."""
+        return self._open
+
+    @property
+    def spared(self) -> int:
+        """How many replications fewer than the most have been enough for the cases noted here."""
+        return self._spared
+
+    @property
+    def optional(self) -> int:
+        """How many of the replications that open cases may still take they may do without.
+
+        One at least, or up to the least that it has to have, each of them does need.
+        """
+        return sum(
+            each.stop.most - each.count - max(each.stop.least - each.count, 1)
+            for each in self._cases.values()
+            if each.ended is None
+        )
+
+    def is_open(self, dispatch: Dispatch) -> bool:
+        """Return whether any of the launch's cases needs another replication."""
+        for case in dispatch.cases:
+            watched = self._cases.get((dispatch.test, case.key))
+            if watched is None or watched.ended is None:
+                return True
+        return False
+
+    def left(self, dispatch: Dispatch) -> int:
+        """Return how many replications a launch of cases with a rule is from having the most."""
+        watched = self._cases[dispatch.test, dispatch.case.key]
+        return watched.stop.most - watched.count
+
+    def recall(
+        self, store: Store, run: int, clock: float | None = None, now: float | None = None
+    ) -> dict[Key, CaseEnd]:
+        """Take note of all that is stored; return those cases whose end it is, but isn't stored.
+
+        What is stored is by the machine's `clock` (seconds since 1970), all else by
+        time.monotonic(), which is `now`; where not given both are read.
+        """
+        if not self._cases:
+            return {}
+        clock = time.time() if clock is None else clock
+        now = time.monotonic() if now is None else now
+        for key, numbers in store.done(run).items():
+            if key in self._cases:
+                self._cases[key].count = len(numbers)
+        metrics = {name for each in self._cases.values() for name in each.values}
+        for series in store.series([run], metrics):
+            watched = self._cases.get((series.test, series.case.key))
+            if watched is not None and series.metric in watched.values:
+                watched.values[series.metric] = series.values.tolist()
+        found: dict[Key, CaseEnd] = {}
+        stored = {(each.test, each.case.key): each.ended for each in store.run(run).cases}
+        with store.reading() as connection:
+            # By this machine's clock, as all that comes now: the hosts' own may be anywhere.
+            moments = launched(connection, run)
+        for key, watched in self._cases.items():
+            if key in moments:
+                # What a clock that was set back since has yet to reach, came just now.
+                watched.first, watched.last = (
+                    now - max(0.0, clock - _seconds(each)) for each in moments[key]
+                )
+            watched.ended = _END.get(stored.get(key, "")) or watched.end()
+            if watched.ended is not None and not stored.get(key):
+                found[key] = watched.ended
+        self._open = sum(each.ended is None for each in self._cases.values())
+        return found
+
+    def leave_out(self, skipped: Iterable[Key]) -> None:
+        """Forget cases that aren't measured at all."""
+        for key in skipped:
+            if (watched := self._cases.pop(key, None)) is not None:
+                self._open -= watched.ended is None
+
+    def note(
+        self, test: str, case: Case, outcome: Outcome, moment: float, seconds: float
+    ) -> CaseEnd | None:
+        """Take note of an outcome of a case; return why it was its last one, if it was.
+
+        It came at `moment` (of time.monotonic()), after `seconds` of measuring.
+        """
+        watched = self._cases.get((test, case.key))
+        if watched is None:
+            return None
+        watched.note(outcome, moment, seconds)
+        if watched.ended is not None:
+            # It was measured with others that are still open.
+            self._spared -= not outcome.warmup
+        elif not outcome.warmup:
+            return self._end(watched, watched.end())
+        return None
+
+    def end_all(self) -> dict[Key, CaseEnd]:
+        """End each open case that has had its least replications: the run's time is over."""
+        return {
+            key: ended
+            for key, watched in self._cases.items()
+            if watched.ended is None and watched.count >= watched.stop.least
+            if (ended := self._end(watched, "narrow" if watched.is_settled() else "budget"))
+        }
+
+    def not_before(self, dispatch: Dispatch, now: float) -> float:
+        """Return when (by time.monotonic()) this replication may begin, so that the span is kept.
+
+        Of the first `min` replications of a test each begins when its part of the span has passed
+        since the last of the open cases got its first.
+        """
+        test, number = dispatch.test, dispatch.replications[0]
+        watched = self._cases.get((test, dispatch.case.key))
+        if watched is None or watched.rule.span is None:
+            return now
+        if self._wait[0] != (test, number):
+            firsts = [
+                each.first
+                for key, each in self._cases.items()
+                if key[0] == test and each.ended is None and each.first is not None
+            ]
+            part = min(1.0, (number - 1) / (watched.stop.least - 1)) * watched.rule.span
+            self._wait = (test, number), max(firsts, default=now - part) + part
+        return self._wait[1]
+
+    def unsettled(self) -> list[Unsettled]:
+        """Return the cases that ended before they got within their share, in the plan's order."""
+        return [
+            Unsettled(test, each.case, each.rule.until.share, each.ended, each.count)
+            for (test, _), each in self._cases.items()
+            if each.ended in ("most", "budget")
+        ]
+
+    def _end(self, watched: _Watched, ended: CaseEnd | None) -> CaseEnd | None:
+        if ended is not None:
+            watched.ended = ended
+            self._open -= 1
+            self._spared += watched.stop.most - watched.count
+        return ended
+
+
+_END: Mapping[str, CaseEnd] = {each: each for each in get_args(CaseEnd)}
+
+
+def soonest(test: Test) -> int:
+    """Return how many values a case of the test has at least when its rule ends it."""
+    if test.rule is None:
+        return test.most
+    return min(test.most, max(test.least, FEWEST[test.rule.until.statistic]))
+
+
+def rule_text(rule: Replications, metrics: Sequence[str]) -> str:
+    """Return a rule as it's stored with a case: `ci95(median) <= 1% of throughput`."""
+    return f"{rule.rule} of {', '.join(metrics)}"
+
+
+def rules_of(each: ExpandedTest, catalogue: Catalogue) -> Iterator[str]:
+    """Yield the text of the rule for each of a test's cases, empty for a number of replications."""
+    engine = catalogue.engine(each.test.engine)
+    known: dict[Value | None, str] = {}
+    for case in each.cases:
+        mode = case.parameters.get("mode")
+        if mode not in known:
+            rule = each.test.rule
+            known[mode] = rule_text(rule, judged_metrics(rule, engine, mode)) if rule else ""
+        yield known[mode]
+
+
+def _watched(
+    expanded: ExpandedTest, rule: Replications, catalogue: Catalogue
+) -> Iterator[tuple[Key, _Watched]]:
+    engine = catalogue.engine(expanded.test.engine)
+    stop = StopRule(rule.min, rule.max, rule.until.statistic, rule.until.share)
+    for case in expanded.cases:
+        metrics = judged_metrics(rule, engine, case.parameters.get("mode"))
+        length = sum(length_of(case, catalogue) or (0.0,))
+        watched = _Watched(case, rule, stop, {name: [] for name in metrics}, length)
+        yield (expanded.test.name, case.key), watched
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()

@@ -1,0 +1,1 @@
+"""Batch schedulers: what is allocated, the batch script, when time ends."""

@@ -1,0 +1,72 @@
+"""Numbers in, numbers out: what replications say. Nothing here reads, stores or prints."""
+
+from railgauge.stats.autocorrelation import autocorrelation
+from railgauge.stats.averages import Average, average_of
+from railgauge.stats.change_points import ChangePoint, change_points
+from railgauge.stats.compare import Compared, Side, compare_all
+from railgauge.stats.interval import Interval, mean_interval, median_interval
+from railgauge.stats.multiple import benjamini_hochberg
+from railgauge.stats.oddities import Oddities, oddities
+from railgauge.stats.outliers import OUTLIER_RANGES, outliers
+from railgauge.stats.pair_interval import difference_interval, ratio_interval
+from railgauge.stats.rank_test import RankTest, rank_test
+from railgauge.stats.shortfalls import (
+    EXCUSED,
+    HOST_DEVIATIONS,
+    HOST_LEAST,
+    LINK_DEVIATIONS,
+    LINK_LEAST,
+    HostFinding,
+    LinkFinding,
+    Shortfalls,
+    Verdict,
+    find_shortfalls,
+)
+from railgauge.stats.stopping import FEWEST, StopRule, narrow_enough, within_share
+from railgauge.stats.summaries import summaries
+from railgauge.stats.summary import Summary, summarise
+from railgauge.stats.two_groups import TwoGroups, two_groups
+from railgauge.stats.verdict import Change
+
+__all__ = [
+    "EXCUSED",
+    "FEWEST",
+    "HOST_DEVIATIONS",
+    "HOST_LEAST",
+    "LINK_DEVIATIONS",
+    "LINK_LEAST",
+    "OUTLIER_RANGES",
+    "Average",
+    "Change",
+    "ChangePoint",
+    "Compared",
+    "HostFinding",
+    "Interval",
+    "LinkFinding",
+    "Oddities",
+    "RankTest",
+    "Shortfalls",
+    "Side",
+    "StopRule",
+    "Summary",
+    "TwoGroups",
+    "Verdict",
+    "autocorrelation",
+    "average_of",
+    "benjamini_hochberg",
+    "change_points",
+    "compare_all",
+    "difference_interval",
+    "find_shortfalls",
+    "mean_interval",
+    "median_interval",
+    "narrow_enough",
+    "oddities",
+    "outliers",
+    "rank_test",
+    "ratio_interval",
+    "summaries",
+    "summarise",
+    "two_groups",
+    "within_share",
+]

@@ -1,0 +1,199 @@
+"""Since when a series has another level: its change points, and how sure they are.
+
+E-divisive (Matteson and James, JASA 109, 2014) proposes places; which of them count is decided as
+in Hunter (Fleming and others, ICPE 2023): by Student's t-test, undoing the least sure place until
+all that are left are sure and large enough. Two things are added, as nights aren't independent and
+some stand out: dependence between neighbours is estimated and taken into account, and one or two
+outliers in a row count as what is around them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.stats.special import stdtr
+
+# A level has at least so many values: one or two that stand out are outliers.
+LEAST_VALUES = 3
+# Proposed are places of at most this p, uncorrected: of a rise and a fall each hides the other.
+_WEAK = 0.01
+# An outlier is so many (robust) standard deviations from the median of the five values around it.
+# Of five, the three of the shortest level are the most, and two outliers are not.
+_AROUND, _OUTLYING = 5, 4.0
+# If a greater share stands out they aren't outliers but another mode: without them, five nights in
+# which it prevails by chance would look like a level.
+_MOST_STRUCK = 0.1
+# A normal distribution's standard deviation over its median absolute deviation.
+_PER_DEVIATION = 1.4826
+# With more dependence between neighbours, hardly anything could be told of a year.
+_MOST_DEPENDENT = 0.8
+# The distances of so many values from all others are held at a time.
+_BLOCK = 512
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePoint:
+    """A change of level: `index` is the first value of the new one.
+
+    `before` and `after` are the medians of the two levels, in the values' unit. `ratio` is after
+    over before, nan where they aren't both above 0. `p` is about how probable it is that chance
+    makes such a point anywhere in a series of that length.
+    """
+
+    index: int
+    before: float
+    after: float
+    ratio: float
+    p: float
+
+
+def change_points(
+    values: NDArray[np.float64] | Sequence[float], *, least: float = 0.02, level: float = 0.01
+) -> list[ChangePoint]:
+    """Return where the level of `values` (n,), in order of time, changed; none with n < 6.
+
+    Levels whose medians differ by less than the share `least` of the earlier one are one level.
+    `level` is the greatest `p` of a point. By simulation (benchmarks/history.py) fewer than 5 of
+    100 series without a change have a point: normal or skewed, with outliers, with dependence
+    between neighbours (0.3). Of values above 0 ratios are compared, of others differences.
+    ValueError for a value that isn't finite.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    if not np.all(np.isfinite(x)):
+        raise ValueError("only finite values have levels: leave gaps out")
+    if len(x) < 2 * LEAST_VALUES:
+        return []
+    return _Search(x, least, level).points()
+
+
+class _Search:
+    """The search for the change points of one series."""
+
+    def __init__(self, values: NDArray[np.float64], least: float, level: float) -> None:
+        self._values = values
+        self._least = least
+        self._level = level
+        # On a logarithmic scale as many percent up or down are as far.
+        self._tamed = _tamed(np.log(values) if np.all(values > 0) else values)
+        self._inflation = _inflation(self._tamed)
+        self._known: dict[tuple[int, int, int], ChangePoint] = {}
+
+    def points(self) -> list[ChangePoint]:
+        """Undo the proposed places, the least sure first, until the rest counts."""
+        edges = [0, *self._proposed(), len(self._values)]
+        while len(edges) > 2:
+            points = [self._point(*edges[i : i + 3]) for i in range(len(edges) - 2)]
+            worst = max(points, key=lambda one: (self._is_small(one), one.p))
+            if not self._is_small(worst) and worst.p <= self._level:
+                return points
+            edges.remove(worst.index)
+        return []
+
+    def _proposed(self) -> list[int]:
+        found = []
+        stretches = [(0, len(self._values))]
+        while stretches:
+            start, end = stretches.pop()
+            if end - start >= 2 * LEAST_VALUES:
+                place = start + _split(self._tamed[start:end])
+                if self._p(start, place, end) <= _WEAK:
+                    found.append(place)
+                    stretches += [(start, place), (place, end)]
+        return sorted(found)
+
+    def _point(self, start: int, place: int, end: int) -> ChangePoint:
+        """Return the change at `place` between the levels [start, place) and [place, end)."""
+        known = self._known.get((start, place, end))
+        if known is None:
+            before = float(np.median(self._values[start:place]))
+            after = float(np.median(self._values[place:end]))
+            ratio = after / before if before > 0 and after > 0 else math.nan
+            # At each night a level could have begun.
+            p = min(1.0, self._p(start, place, end) * len(self._values))
+            known = self._known[start, place, end] = ChangePoint(place, before, after, ratio, p)
+        return known
+
+    def _is_small(self, point: ChangePoint) -> bool:
+        size = abs(point.after - point.before)
+        return size == 0 or size < self._least * abs(point.before)
+
+    def _p(self, start: int, place: int, end: int) -> float:
+        """Return Student's two-sided p for the stretches on both sides of `place`.
+
+        Of stretches without any noise, the chance that equal values come in just this order.
+        """
+        left, right = self._tamed[start:place], self._tamed[place:end]
+        apart = abs(float(right.mean() - left.mean()))
+        squares = float(np.var(left) * len(left) + np.var(right) * len(right))
+        free = end - start - 2
+        variance = squares / free * (1 / len(left) + 1 / len(right)) * self._inflation
+        # The variance of equal values may be what rounding leaves.
+        if variance == 0 or (np.ptp(left) == 0 and np.ptp(right) == 0):
+            return 1 / math.comb(end - start, place - start) if left[0] != right[0] else 1.0
+        return 2 * float(stdtr(free, -apart / math.sqrt(variance)))
+
+
+def _tamed(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `x` (n,) with each outlier replaced by the median of those around it."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, _AROUND)
+    around = np.pad(np.median(windows, axis=1), _AROUND // 2, mode="edge")
+    struck = _outlying(np.abs(x - around))
+    if np.count_nonzero(struck) > max(2, len(x) * _MOST_STRUCK):
+        return x
+    return np.where(struck, around, x)
+
+
+def _outlying(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which of `distances` (n,) are greater than their own spread explains."""
+    # Those that are 0 say nothing of the spread.
+    away = distances[distances > 0]
+    if not len(away):
+        return np.zeros(len(distances), bool)
+    return distances > _OUTLYING * _PER_DEVIATION * float(np.median(away))
+
+
+def _inflation(x: NDArray[np.float64]) -> float:
+    """Return by how much dependence between neighbours increases the variance of a mean of `x`.
+
+    Of an autoregressive series (lag 1: r) the differences of next but one neighbours are
+    sqrt(1 + r) times those of neighbours. Those across a jump are left out: it makes one of the
+    neighbours' differences greater and two of the others, which looks like dependence. About
+    its standard error is taken off r, or half of the series without dependence would lose by it.
+    """
+    steps = np.abs(x[1:] - x[:-1])
+    level = ~_outlying(steps)
+    level_for_two = level[1:] & level[:-1]
+    next_one = float(np.mean(steps[level]))
+    if next_one == 0 or not level_for_two.any():
+        return 1.0
+    next_but_one = float(np.mean(np.abs(x[2:] - x[:-2])[level_for_two]))
+    r = (next_but_one / next_one) ** 2 - 1 - 1 / math.sqrt(len(x))
+    r = min(max(r, 0.0), _MOST_DEPENDENT)
+    return (1 + r) / (1 - r)
+
+
+def _split(x: NDArray[np.float64]) -> int:
+    """Return the place that parts `x` (n,) best: where E-divisive's statistic, exponent 1, is most.
+
+    It is the mean distance between both parts less those within each, weighted by their sizes.
+    """
+    n = len(x)
+    earlier, later = np.empty(n), np.empty(n)
+    for start in range(0, n, _BLOCK):
+        rows = np.abs(x[start : start + _BLOCK, None] - x[None, :])
+        earlier[start : start + _BLOCK] = np.tril(rows, start).sum(axis=1)
+        later[start : start + _BLOCK] = np.triu(rows, start).sum(axis=1)
+    k = np.arange(LEAST_VALUES, n - LEAST_VALUES + 1)
+    rest = n - k
+    within_left = np.cumsum(earlier)[k - 1]
+    within_right = np.cumsum(later[::-1])[::-1][k]
+    between = float(earlier.sum()) - within_left - within_right
+    statistic = (2 * between / (k * rest) - 2 * within_left / k**2 - 2 * within_right / rest**2) * (
+        k * rest / n
+    )
+    return int(k[np.argmax(statistic)])

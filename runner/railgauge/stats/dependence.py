@@ -1,0 +1,78 @@
+"""How much less values say that follow one another than as many independent ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.stats.between_runs import LEAST_CASES
+from railgauge.stats.rank_test import doubled_ranks
+
+_Values = NDArray[np.float64]
+# Runs shorter than this say too little of it.
+LEAST_VALUES = 8
+# What 99 of 100 sets of independent values don't exceed, in standard errors.
+_SIGNIFICANT = 2.326
+_MOST = 0.95
+
+
+def stacked(arrays: Sequence[_Values]) -> Iterator[tuple[NDArray[np.intp], _Values]]:
+    """Yield the places of arrays that have as many values, with those values as rows."""
+    lengths: dict[int, list[int]] = {}
+    for place, array in enumerate(arrays):
+        lengths.setdefault(len(array), []).append(place)
+    for places in lengths.values():
+        yield np.array(places, np.intp), np.stack([arrays[place] for place in places])
+
+
+def variance_factors(
+    runs: Sequence[_Values], of: NDArray[np.intp], group: NDArray[np.intp]
+) -> _Values:
+    """Return (m,) >= 1: how many times the variance is what independent values would have.
+
+    `runs` are in order of measurement; run i belongs to pair `of`[i], pair j to `group`[j] (m,).
+    (1 + r) / (1 - r) for lag-1 autocorrelation r, as in a process that forgets exponentially. r is
+    that of the ranks, so that outliers don't hide it, freed of its bias in short runs (Marriott and
+    Pope, Biometrika 41, 1954). Ten values say little of it: a pair has that of its group together
+    if it is significant, moved towards its own as far as pairs are less alike than chance makes
+    them; or what its own exceeds chance by if that is more.
+    """
+    m, groups = len(group), int(group.max(initial=-1)) + 1
+    sums = np.zeros((3, m))
+    for places, rows in stacked(runs):
+        n = rows.shape[1]
+        if n < LEAST_VALUES:
+            continue
+        ranks = doubled_ranks(rows)[0] - float(n + 1)
+        squares = (ranks * ranks).sum(axis=1)
+        varies = squares > 0
+        r = (ranks[varies, 1:] * ranks[varies, :-1]).sum(axis=1) / squares[varies]
+        owner = of[places[varies]]
+        for total, part in zip(sums, (n * r + 1, n - 4.0, float(n)), strict=True):
+            np.add.at(total, owner, part)
+    own, error = _correlation(sums)
+    common, common_error = _correlation(
+        np.stack([np.bincount(group, total, groups) for total in sums])
+    )
+    likely = np.where(common > _SIGNIFICANT * common_error, common, 0.0)[group]
+    for number in range(groups):
+        those = np.flatnonzero((group == number) & (sums[1] > 0))
+        if len(those) >= LEAST_CASES:
+            noise = error[those] ** 2
+            unlike = max(float(own[those].var(ddof=1) - noise.mean()), 0.0)
+            likely[those] += unlike / (unlike + noise) * (own[those] - likely[those])
+    r = np.clip(np.maximum(own - _SIGNIFICANT * error, likely), 0, _MOST)
+    factors: _Values = (1 + r) / (1 - r)
+    return factors
+
+
+def _correlation(sums: _Values) -> tuple[_Values, _Values]:
+    """Return r (k,), and its standard error (k,) by chance, of sums (3, k) over runs of n values.
+
+    The sums are of n r + 1, whose mean is n - 4 times the true r, of n - 4, and of n.
+    """
+    products, degrees, values = sums
+    known = np.maximum(degrees, 1)
+    return products / known, np.sqrt(values) / known

@@ -1,0 +1,101 @@
+"""What the values of many pairs of series say of the shift between the two, as if independent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.stats.hodges_lehmann import shifts
+from railgauge.stats.rank_test import rank_tests
+from railgauge.stats.resolution import step_of
+from railgauge.stats.special import stdtrit
+
+_Values = NDArray[np.float64]
+LEVEL = 0.95
+
+
+class Estimates(NamedTuple):
+    """What is known of each pair, (m,) each.
+
+    Shifts are of logarithms where `log`, that is where all values are above 0; else they are in
+    units of `scale`, the first side's median. Where that is 0 they are in the values' own unit and
+    `relative` is False. `low` and `high` bound `shift` with 95 % confidence, infinite where there
+    are too few values; `quantile` is Student's for it, `degrees` his degrees of freedom and `error`
+    the standard error that the interval amounts to. `step` is in what steps values come, in units
+    of the shift.
+    """
+
+    log: NDArray[np.bool_]
+    relative: NDArray[np.bool_]
+    scale: _Values
+    shift: _Values
+    low: _Values
+    high: _Values
+    degrees: _Values
+    quantile: _Values
+    error: _Values
+    p: _Values
+    greater: _Values
+    step: _Values
+
+
+def estimate(values: Sequence[tuple[_Values, _Values]]) -> Estimates:
+    """Return what `values` say; NaN where a side has none, with an infinite interval."""
+    m = len(values)
+    found = Estimates(
+        log=np.ones(m, bool),
+        relative=np.ones(m, bool),
+        scale=np.ones(m),
+        shift=np.full(m, np.nan),
+        low=np.full(m, -np.inf),
+        high=np.full(m, np.inf),
+        degrees=np.ones(m),
+        quantile=np.ones(m),
+        error=np.full(m, np.inf),
+        p=np.full(m, np.nan),
+        greater=np.full(m, np.nan),
+        step=np.zeros(m),
+    )
+    for which, first, second in _by_shape(values):
+        log = np.minimum(first.min(axis=1), second.min(axis=1)) > 0
+        middle = np.abs(np.median(first, axis=1))
+        relative = log | (middle > 0)
+        scale = np.where(log | ~relative, 1.0, middle)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, other = (
+                np.where(log[:, None], np.log(side), side / scale[:, None])
+                for side in (first, second)
+            )
+        moved = shifts(one, other, LEVEL)
+        tests = rank_tests(first, second)
+        degrees = max(first.shape[1] + second.shape[1] - 2, 1)
+        bounded = moved.level < 1
+        quantile = float(stdtrit(degrees, (1 + (moved.level if bounded else LEVEL)) / 2))
+        found.log[which], found.relative[which], found.scale[which] = log, relative, scale
+        found.shift[which], found.low[which], found.high[which] = moved[:3]
+        found.degrees[which], found.quantile[which] = degrees, quantile
+        found.error[which] = (moved.high - moved.low) / 2 / quantile if bounded else np.inf
+        found.p[which], found.greater[which] = tests.p, tests.greater
+        coarse = np.flatnonzero(2 * tests.different <= first.shape[1] + second.shape[1])
+        for row in coarse.tolist():
+            # A step in the values' unit is, as a logarithm, one of the median.
+            size = middle[row] if log[row] else scale[row]
+            step = step_of(np.concatenate([first[row], second[row]]))
+            found.step[which[row]] = step / size
+    return found
+
+
+def _by_shape(
+    values: Sequence[tuple[_Values, _Values]],
+) -> Iterator[tuple[NDArray[np.intp], _Values, _Values]]:
+    """Yield the places of pairs that have as many values, with those values as rows."""
+    shapes: dict[tuple[int, int], list[int]] = {}
+    for place, (first, second) in enumerate(values):
+        if len(first) and len(second):
+            shapes.setdefault((len(first), len(second)), []).append(place)
+    for places in shapes.values():
+        first, second = (np.stack([values[place][side] for place in places]) for side in (0, 1))
+        yield np.array(places, np.intp), first, second

@@ -1,0 +1,58 @@
+"""What is odd about many series at once: quick enough for all cells of a large table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.stats.autocorrelation import autocorrelation, autocorrelations_of_ranks
+from railgauge.stats.two_groups import TwoGroups, may_have_groups, two_groups
+
+# So many values at a time: what fits into a cache.
+_BLOCK = 1 << 17
+
+
+class Oddities(NamedTuple):
+    """The `autocorrelation` of a series and its `two_groups`, None where there is nothing odd."""
+
+    autocorrelation: float | None
+    groups: TwoGroups | None
+
+
+_NONE = Oddities(None, None)
+
+
+def oddities(many: Sequence[NDArray[np.float64]]) -> list[Oddities]:
+    """Return what is odd about each of `many` series (n,), in order of measurement."""
+    found = [_NONE] * len(many)
+    by_length: dict[int, list[int]] = {}
+    for place, values in enumerate(many):
+        by_length.setdefault(len(values), []).append(place)
+    for n, places in by_length.items():
+        step = max(1, _BLOCK // max(n, 1))
+        for first in range(0, len(places), step):
+            some = places[first : first + step]
+            for place, one in zip(some, _of_rows(np.stack([many[i] for i in some])), strict=True):
+                found[place] = one
+    return found
+
+
+def _of_rows(values: NDArray[np.float64]) -> Iterator[Oddities]:
+    """Yield what is odd about each row of `values` (k, n)."""
+    order = np.argsort(values, axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
+    tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    ranks = np.empty_like(values)
+    places = np.broadcast_to(np.arange(1.0, values.shape[1] + 1), values.shape)
+    np.put_along_axis(ranks, order, places, axis=1)
+    related = autocorrelations_of_ranks(ranks)
+    grouped = may_have_groups(ordered)
+    for row, (ties, alike, groups) in enumerate(
+        zip(tied.tolist(), related, grouped.tolist(), strict=True)
+    ):
+        if ties:
+            alike = autocorrelation(values[row])
+        yield Oddities(alike, two_groups(ordered[row]) if groups else None)

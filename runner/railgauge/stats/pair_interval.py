@@ -1,0 +1,45 @@
+"""Between what two series' ratio, or their difference, lies."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.stats.hodges_lehmann import shifts
+from railgauge.stats.interval import Interval
+
+_Values = NDArray[np.float64]
+# A ratio of more than e to this is no double.
+_MOST = 709.0
+
+
+def ratio_interval(reference: _Values, values: _Values, level: float = 0.95) -> Interval | None:
+    """Return the interval of the median of all ratios of one of `values` to one of `reference`.
+
+    None where a value isn't above 0, a ratio no double, or where there are too few: for 95 % it
+    takes 4 and 4, 3 and 5, or 2 and 8. It supposes that all are independent, and nothing of how
+    they spread.
+    """
+    if not len(reference) or not len(values) or min(reference.min(), values.min()) <= 0:
+        return None
+    found = difference_interval(np.log(reference), np.log(values), level)
+    if found is None or found.high > _MOST:
+        return None
+    return Interval(math.exp(found.low), math.exp(found.high), found.level)
+
+
+def difference_interval(
+    reference: _Values, values: _Values, level: float = 0.95
+) -> Interval | None:
+    """Return the interval of the median of all differences, one of `values` less `reference`'s.
+
+    In the values' unit; None where there are too few (Hodges and Lehmann, Ann. Math. Statist. 34,
+    1963).
+    """
+    if not len(reference) or not len(values):
+        return None
+    moved = shifts(reference[None, :], values[None, :], level)
+    low, high = float(moved.low[0]), float(moved.high[0])
+    return Interval(low, high, moved.level) if math.isfinite(low + high) else None

@@ -1,0 +1,221 @@
+"""Which hosts and links fall short in a matrix of all pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.stats.spread import robust_spread
+
+# A host falls short when its links do by more than so many standard deviations and at least 5 %.
+HOST_DEVIATIONS, HOST_LEAST = 3.0, 0.05
+# There are many more links than hosts, so it takes more for a single one to stand out.
+LINK_DEVIATIONS, LINK_LEAST = 6.0, 0.10
+# One in so many of its links may be up to speed all the same.
+EXCUSED = 10
+# The greatest logarithm whose exponential is a number.
+_MOST = 700.0
+
+Verdict = Literal["slow", "apart", "silent"]
+
+
+class HostFinding(NamedTuple):
+    """A host, by its place in the matrix, that falls short in one direction (`sends`, or receives).
+
+    `slow`: nearly all its links fall short. `apart`: so they do, but those to others that are found
+    as well are up to speed, so that the cause lies on the way to the rest. `silent`: nothing was
+    measured. `level` is what nine of ten of its links don't exceed, `others` the median of the
+    other hosts' levels without it, in the values' unit; `short` of its `links` fall short.
+    """
+
+    host: int
+    sends: bool
+    verdict: Verdict
+    level: float
+    others: float
+    links: int
+    short: int
+
+
+class LinkFinding(NamedTuple):
+    """A link worse than what both its hosts reach with others (`expected`, in the values' unit)."""
+
+    sender: int
+    receiver: int
+    value: float
+    expected: float
+
+
+class Shortfalls(NamedTuple):
+    """What falls short in a matrix, links worst first.
+
+    `spread` is the relative standard deviation of the links. `judged` counts the hosts that could
+    be judged: those with two partners or more, where three have as many.
+    """
+
+    hosts: tuple[HostFinding, ...]
+    links: tuple[LinkFinding, ...]
+    spread: float
+    judged: int
+
+
+def find_shortfalls(
+    values: NDArray[np.float64],
+    asked: NDArray[np.bool_],
+    *,
+    higher_is_better: bool,
+    best: NDArray[np.float64] | None = None,
+) -> Shortfalls:
+    """Find the slow hosts and links in `values` (n, n) >= 0: sender by receiver, NaN where none.
+
+    `asked` (n, n) tells which were to be measured. All is compared by ratio; of two middle values
+    the worse is the median. A host's level is what a tenth of its links may exceed, so neither a
+    slow partner nor the way to another rack pulls it down. A link is held against the worse of its
+    two hosts' medians over their other links, so what is usual between two racks is no finding; if
+    `best` (n, n) is each link's best replication, that one has to fall short as well. The spread is
+    the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the links are as
+    they should be. ValueError for a negative value, or a 0 where lower is better.
+    """
+    there = ~np.isnan(values)
+    if np.any(values[there] < 0) or (not higher_is_better and np.any(values[there] == 0)):
+        raise ValueError("only values above 0 have ratios")
+    better = values if higher_is_better else -values
+    # 0 is infinitely slow; the least number there is stands for it.
+    spread = robust_spread(np.log(np.maximum(values[there], np.finfo(np.float64).tiny)))
+    least = min(math.exp(-HOST_DEVIATIONS * spread), 1 - HOST_LEAST)
+    senders, receivers = _side(better, least), _side(better.T, least)
+    found = [
+        *_findings(True, senders, receivers, asked),
+        *_findings(False, receivers, senders, asked.T),
+    ]
+    if not higher_is_better:
+        found = [one._replace(level=-one.level, others=-one.others) for one in found]
+    least = min(math.exp(-LINK_DEVIATIONS * spread), 1 - LINK_LEAST)
+    most = better if best is None else best if higher_is_better else -best
+    return Shortfalls(
+        tuple(sorted(found, key=lambda one: (one.host, not one.sends))),
+        tuple(_short_links(better, most, senders.slow, receivers.slow, least)),
+        math.expm1(min(spread, _MOST)),
+        int(np.count_nonzero(~np.isnan(senders.others) | ~np.isnan(receivers.others))),
+    )
+
+
+class _Side(NamedTuple):
+    """All hosts in one direction, (n,): levels, the others' and whether it falls short of them.
+
+    `links` (n,) were measured; of those the `fine` ones (n, n) are up to the others' level.
+    """
+
+    level: NDArray[np.float64]
+    others: NDArray[np.float64]
+    slow: NDArray[np.bool_]
+    links: NDArray[np.int64]
+    fine: NDArray[np.bool_]
+
+
+def _side(better: NDArray[np.float64], least: float) -> _Side:
+    """Judge the rows of `better` (n, n), greater is better: short is less than `least` of it.
+
+    The others' level is what it would be without that host, be it slow or quick.
+    """
+    links = np.count_nonzero(~np.isnan(better), axis=1)
+    place = np.maximum(_level_place(links), 0)
+    level = np.take_along_axis(np.sort(better, axis=1), place[:, None], axis=1)[:, 0]
+    level[links < 2] = np.nan
+    others = np.full(len(level), np.nan)
+    judged = ~np.isnan(level)
+    if np.count_nonzero(judged) > 2:
+        without = _without_each(better, _level_place)
+        without[~judged] = np.nan
+        np.fill_diagonal(without, np.nan)
+        others[judged] = _lower_median(without.T)[judged]
+    fine = _share(better, others[:, None]) >= least
+    return _Side(level, others, _share(level, others) < least, links, fine)
+
+
+def _findings(
+    sends: bool, side: _Side, other: _Side, asked: NDArray[np.bool_]
+) -> Iterator[HostFinding]:
+    for host in np.flatnonzero(side.slow).tolist():
+        fine = side.fine[host]
+        # A slow host is slow with everyone: of two up to speed between them neither is.
+        apart = bool(fine.any()) and bool(other.slow[fine].all())
+        links = int(side.links[host])
+        yield HostFinding(
+            host=host,
+            sends=sends,
+            verdict="apart" if apart else "slow",
+            level=float(side.level[host]),
+            others=float(side.others[host]),
+            links=links,
+            short=links - int(np.count_nonzero(fine)),
+        )
+    silent = (side.links == 0) & (np.count_nonzero(asked, axis=1) > 1)
+    for host in np.flatnonzero(silent).tolist():
+        yield HostFinding(host, sends, "silent", math.nan, math.nan, 0, 0)
+
+
+def _short_links(
+    better: NDArray[np.float64],
+    most: NDArray[np.float64],
+    slow_senders: NDArray[np.bool_],
+    slow_receivers: NDArray[np.bool_],
+    least: float,
+) -> list[LinkFinding]:
+    rest = better.copy()
+    rest[slow_senders] = np.nan
+    rest[:, slow_receivers] = np.nan
+    expected = np.fmin(_without_each(rest, _median_place), _without_each(rest.T, _median_place).T)
+    share = _share(rest, expected)
+    senders, receivers = np.nonzero((share < least) & (_share(most, expected) < least))
+    order = np.argsort(share[senders, receivers], kind="stable")
+    return [
+        LinkFinding(i, j, abs(float(better[i, j])), abs(float(expected[i, j])))
+        for i, j in zip(senders[order].tolist(), receivers[order].tolist(), strict=True)
+    ]
+
+
+def _share(better: NDArray[np.float64], of: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how good `better` is, 1 for as good as `of`; both are negative where lower is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share: NDArray[np.float64] = np.where(of > 0, better / of, of / better)
+    return share
+
+
+def _level_place(count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which of `count` values, from the worst on, is their level."""
+    return count - 1 - count // EXCUSED
+
+
+def _median_place(count: NDArray[np.int64]) -> NDArray[np.int64]:
+    return (count - 1) // 2
+
+
+def _lower_median(lines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (m,): the lower median of each of the lines (m, n), NaN for no value."""
+    count = np.count_nonzero(~np.isnan(lines), axis=1)
+    place = np.maximum(_median_place(count), 0)
+    return np.take_along_axis(np.sort(lines, axis=1), place[:, None], axis=1)[:, 0]
+
+
+def _without_each(
+    lines: NDArray[np.float64], place_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]
+) -> NDArray[np.float64]:
+    """Return (m, n): for each value the one at `place_of` their count among its line's others.
+
+    Places count from the least; NaN where there is no other.
+    """
+    order = np.argsort(lines, axis=1)
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(lines.shape[1])[None], axis=1)
+    there = ~np.isnan(lines)
+    others = np.count_nonzero(there, axis=1)[:, None] - there
+    place = np.maximum(place_of(others), 0)
+    # A value that stands no later than the one wanted moves it by one.
+    place = np.minimum(place + (there & (ranks <= place)), lines.shape[1] - 1)
+    ordered = np.take_along_axis(lines, order, axis=1)
+    return np.where(others > 0, np.take_along_axis(ordered, place, axis=1), np.nan)

@@ -1,5 +1,0 @@
-"""Ways to reach a host: `base` is the interface, one module for each kind."""
-
-from railgauge.transport.connect import open_transport
-
-__all__ = ["open_transport"]

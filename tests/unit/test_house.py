@@ -1,0 +1,57 @@
+"""The plan of the house: what `make house` counts and has reached stays so."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from tests.support import house
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, house.Figure]:
+    return {figure.title: figure for figure in house.figures()}
+
+
+@pytest.mark.parametrize("title", ["layers", "modules at the root", "imports upwards"])
+def test_the_house_keeps_its_plan(figures: dict[str, house.Figure], title: str) -> None:
+    assert not figures[title].missed, figures[title]
+
+
+def test_the_architectures_rooms_are_those_of_the_contract_from_the_top_down() -> None:
+    text = (house.ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rooms = [line.split("`")[1].rstrip("/") for line in text.splitlines() if line.startswith("| `")]
+    contract = [room.partition(".")[2] for layer in house.layers() for room in layer]
+    assert rooms[: len(contract)] == contract
+    assert {f"{room}/" for room in contract} == {
+        f"{path.name}/" for path in house.PACKAGE.iterdir() if (path / "__init__.py").exists()
+    }
+
+
+@pytest.mark.parametrize(
+    ("arrows", "circles"),
+    [
+        ({"a": ["b"], "b": ["c"]}, []),
+        ({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}, [["a", "b", "c"]]),
+        ({"a": ["a"]}, []),
+        ({}, []),
+    ],
+)
+def test_circles_are_those_that_reach_one_another(
+    arrows: dict[str, list[str]], circles: list[list[str]]
+) -> None:
+    assert house.circles(arrows) == circles
+
+
+def test_names_are_refused_wherever_they_are_bound_but_in_one_line() -> None:
+    tree = ast.parse("""
+def told(one, rest):
+    self.kept = [each for each in rest]
+    for known in (each
+                  for each in rest):
+        pass
+""")
+    names = house.bound_names(Path("there.py"), tree)
+    refused = {name.text for name in names if name.refused}
+    assert refused == {"there", "told", "one", "kept", "known", "each"}
