@@ -64,9 +64,9 @@ def build_engines(factory: pytest.TempPathFactory, mpi: str = "") -> Path:
     with _alone(folder.with_suffix(".lock")):
         if SANITIZE:
             options = [f"BUILD={folder}", f"SANITIZE={SANITIZE}", f"MPI={mpi}"]
-            command = ["make", "-s", "-j4", "-C", ROOT / "engines", *options]
             targets = ["mpi"] if mpi else []
-            done = subprocess.run([*command, *targets], capture_output=True, text=True)
+            command = ["make", "-s", "-j4", "-C", str(ROOT / "engines"), *options, *targets]
+            done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
         elif not folder.exists():
             _link(deploy_here() / "build", folder, mpi)
