@@ -30,7 +30,7 @@ from railgauge.engine.command_lines import Terms, client_argv, server_argv
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.engine.events import Done, Listening, Replicated, parse
 from railgauge.engine.launch_terms import launch_terms
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.hosts.transport import open_transport
 from railgauge.plan.cases import Case, expand
@@ -101,7 +101,7 @@ class Bench:
         for name, host in loaded.plan.hosts.items():
             transport = open_transport(name, host)
             self.cleanup.callback(transport.close)
-            self.sites[name] = Site(transport, deploy(transport, sources))
+            self.sites[name] = EquippedHost(transport, deploy(transport, sources))
         self.store = self.cleanup.enter_context(Store.open(str(database)))
         catalogue = loaded.catalogue
         self.run = self.store.begin_run(

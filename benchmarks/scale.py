@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from railgauge.engine.launch_terms import launch_terms
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.hosts.transport.simulated import SimulatedTransport
 from railgauge.plan.cases import Case, ExpandedTest, expand
@@ -150,7 +150,7 @@ def measure(hosts: int, deaths: int) -> None:
         # Spread over the hosts, each half-way through its own pairs.
         dead = {f"n{number * hosts // deaths:04}" for number in range(deaths)} if deaths else set()
         sites = {
-            name: Site(
+            name: EquippedHost(
                 SimulatedTransport(name, engine, dies_at=hosts // 2 if name in dead else None), "/"
             )
             for name in loaded.plan.hosts

@@ -16,7 +16,7 @@ from tests.support import snmplab
 from railgauge.base.errors import InputError
 from railgauge.base.systemlog import PortLog
 from railgauge.hosts.equipment.path_counters import PathCounters
-from railgauge.plan.equipment import Equipment, Port
+from railgauge.plan.equipment import DevicePort, Equipment
 from railgauge.report.pages.path_losses import path_losses
 from railgauge.store import Store
 
@@ -48,7 +48,7 @@ tests:
     replications: 1
     set: {{mode: stream, count: 5000, datagram: 1000, rate: 400Mbit/s, sockbuf: 8MiB}}
 """
-_PATH = (Port("switch", "port1"), Port("switch", "port2"))
+_PATH = (DevicePort("switch", "port1"), DevicePort("switch", "port2"))
 _LONG_AGO = 1000.0  # seconds
 
 
@@ -73,13 +73,15 @@ def lab(
 
 
 def counters(
-    lab: snmplab.Lab, snmp: Mapping[str, object], *path: Port, **more: object
+    lab: snmplab.Lab, snmp: Mapping[str, object], *path: DevicePort, **more: object
 ) -> PathCounters:
     device = {"address": lab.address, "settle": _SETTLE, "snmp": snmp, **more}
     return PathCounters(path or _PATH, {"switch": Equipment.model_validate(device)})
 
 
-def idle(lab: snmplab.Lab, snmp: Mapping[str, object], *path: Port, **more: object) -> list[str]:
+def idle(
+    lab: snmplab.Lab, snmp: Mapping[str, object], *path: DevicePort, **more: object
+) -> list[str]:
     """Return the warnings where nothing is measured, and nothing may be counted."""
     asking = counters(lab, snmp, *path, settle="0s", **more)
     asking.before()
@@ -169,7 +171,11 @@ def test_a_device_that_can_not_be_asked_says_why(lab: snmplab.Lab) -> None:
 
 
 def test_an_unknown_port_is_told_and_the_others_are_read(lab: snmplab.Lab) -> None:
-    path = (Port("switch", "prot1"), Port("switch", "99999"), Port("switch", "port2"))
+    path = (
+        DevicePort("switch", "prot1"),
+        DevicePort("switch", "99999"),
+        DevicePort("switch", "port2"),
+    )
     asking = counters(lab, _V2C, *path, settle="0s")
     asking.before()
     ports, warnings = asking.after()

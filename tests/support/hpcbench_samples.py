@@ -8,7 +8,13 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from railgauge.exchange.hpcbench.layout import LAYOUTS, TOS_NAMES
-from railgauge.exchange.hpcbench.records import CpuShares, InterfaceCounts, LogFile, LogRow, Output
+from railgauge.exchange.hpcbench.records import (
+    CpuShares,
+    HpcbenchOutput,
+    InterfaceCounts,
+    LogFile,
+    LogRow,
+)
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "hpcbench"
 OUTPUTS = (*sorted(SAMPLES.glob("*.txt")), SAMPLES / "system_log" / "output")
@@ -51,7 +57,7 @@ def _stream_rows(draw: st.DrawFn, bidirectional: bool) -> dict[str, float]:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> Output:
+def tables(draw: st.DrawFn) -> HpcbenchOutput:
     """Make an output with tables: of any mode, with failed rows and lines that nobody knows."""
     mode = draw(st.sampled_from([how.mode for how in LAYOUTS]))
     row = _stream_rows(mode == "bidirectional")
@@ -68,7 +74,7 @@ def tables(draw: st.DrawFn) -> Output:
     settings["message"] = draw(_COUNTS)
     settings["duration"] = draw(st.integers(1, 10**9)) / 1e6
     missing = draw(st.sets(st.sampled_from(sorted(settings)), max_size=4))
-    return Output(
+    return HpcbenchOutput(
         mode=mode,
         client=draw(_HOSTS),
         server=draw(_HOSTS),
@@ -79,14 +85,14 @@ def tables(draw: st.DrawFn) -> Output:
 
 
 @st.composite
-def latencies(draw: st.DrawFn) -> Output:
+def latencies(draw: st.DrawFn) -> HpcbenchOutput:
     """Make the output of a latency test, some trials failed."""
     trials = st.floats(0, 10).map(lambda rtt: {"rtt_mean": rtt}) | st.just({})
     settings = {"client_sndbuf": 65535, "client_rcvbuf": 65535}
     settings["message"] = draw(st.integers(1, 65507))
     settings["iterations"] = draw(st.integers(1, 10**9))
     rows = draw(st.lists(trials, min_size=1, max_size=20))
-    return Output("latency", "mk1", "mk4", draw(_MOMENTS), settings, tuple(rows))
+    return HpcbenchOutput("latency", "mk1", "mk4", draw(_MOMENTS), settings, tuple(rows))
 
 
 @st.composite

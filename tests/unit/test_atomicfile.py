@@ -13,7 +13,7 @@ from railgauge.base.errors import InputError
 from railgauge.exchange.exporting.whole import written_whole
 from railgauge.report.formats.write import _write
 from railgauge.report.site.folder import Folder
-from railgauge.report.site.mark import Mark
+from railgauge.report.site.mark import FileMark
 
 
 def export(path: Path) -> None:
@@ -26,7 +26,7 @@ def report(path: Path) -> None:
 
 
 def site(path: Path) -> None:
-    Folder(path.parent).write({path.name: "mine\n</html>\n"}, Mark("1"))
+    Folder(path.parent).write({path.name: "mine\n</html>\n"}, FileMark("1"))
 
 
 WRITERS = [export, report, site, lambda path: write_atomic(path, b"mine")]

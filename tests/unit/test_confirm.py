@@ -12,14 +12,14 @@ from tests.support.verdict_samples import lane, noisy
 
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, confirmed, once_more, suspects
-from railgauge.compare.reading import Reading
+from railgauge.compare.reading import ReadRuns
 from railgauge.compare.select import Selection
 from railgauge.store.records import PlannedCase, Series
 
 Values = Mapping[int, Sequence[float]]
 
 
-def reading(runs: Mapping[int, Values]) -> Reading:
+def reading(runs: Mapping[int, Values]) -> ReadRuns:
     """Return what would be read of a store with these runs."""
     found: dict[int, dict[tuple[str, str], dict[str, Series]]] = {run: {} for run in runs}
     planned: dict[int, list[PlannedCase]] = {run: [] for run in runs}
@@ -34,7 +34,7 @@ def reading(runs: Mapping[int, Values]) -> Reading:
                 *(array, none, 0, 10),
             )
             found[run]["stream", case.key] = {"throughput": one}
-    return Reading(planned, found, {run: {} for run in runs})
+    return ReadRuns(planned, found, {run: {} for run in runs})
 
 
 def judged(

@@ -11,7 +11,7 @@ import pytest
 from railgauge.base.errors import InputError
 from railgauge.hosts.equipment.credentials import read_credentials
 from railgauge.hosts.equipment.difference import counted, restarted
-from railgauge.hosts.equipment.interfaces import Counter, PortReading, Reading
+from railgauge.hosts.equipment.interfaces import Counter, DeviceReading, PortReading
 from railgauge.plan.equipment import Snmp
 
 _GIGABIT = 1e9
@@ -26,8 +26,8 @@ def port(
     )
 
 
-def reading(at: float, uptime: float) -> Reading:
-    return Reading(at, uptime, {}, {})
+def reading(at: float, uptime: float) -> DeviceReading:
+    return DeviceReading(at, uptime, {}, {})
 
 
 def test_counts_are_what_counters_moved_by_nothing_included() -> None:

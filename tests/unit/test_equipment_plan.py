@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from railgauge.base.errors import FileProblems
-from railgauge.plan.equipment import KeyPlace, Port
+from railgauge.plan.equipment import DevicePort, KeyPlace
 from railgauge.plan.load import load_plan_text
 from railgauge.plan.topology import Topology, read_hosts_file
 
@@ -38,9 +38,9 @@ def test_a_link_knows_the_ports_on_its_path_in_order(tmp_path: Path) -> None:
     path = "[a, 'switchA:17', 'switchA:Ethernet1/3', 'switchB:vlan:7', b]"
     topology = read(tmp_path, f"{SWITCHES}links: {{ab: {{from: a, to: b, path: {path}}}}}\n")
     assert topology.links["ab"].path == (
-        Port("switchA", "17"),
-        Port("switchA", "Ethernet1/3"),
-        Port("switchB", "vlan:7"),
+        DevicePort("switchA", "17"),
+        DevicePort("switchA", "Ethernet1/3"),
+        DevicePort("switchB", "vlan:7"),
     )
     assert topology.equipment["switchA"].settle == 2
     assert topology.equipment["switchB"].settle == 10
@@ -61,7 +61,7 @@ def test_the_example_names_the_switches_between_its_clusters() -> None:
 def test_a_pattern_that_makes_the_same_link_leaves_it_its_path(tmp_path: Path) -> None:
     link = "  a→b: {from: a, to: b, path: [a, 'switchA:1', b]}\n"
     topology = read(tmp_path, f"{SWITCHES}links:\n  every: {{ring: [a, b], rate: 1Gbit/s}}\n{link}")
-    assert topology.links["a→b"].path == (Port("switchA", "1"),)
+    assert topology.links["a→b"].path == (DevicePort("switchA", "1"),)
     assert topology.links["a→b"].rate == 1e9
     assert topology.links["b→a"].path == ()
 

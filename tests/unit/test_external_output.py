@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from railgauge.base.errors import EngineError
-from railgauge.plan.catalogue.output import Match, Output, Source, split_path
+from railgauge.plan.catalogue.output import Match, ProgramOutput, ValueSource, split_path
 from railgauge.plan.catalogue.program import Program
 
 JOBS = """\
@@ -23,8 +23,8 @@ Worst:  250 MB/s
 """
 
 
-def json_source(path: str, match: Match = "first") -> Source:
-    return Source(split_path(path), match=match)
+def json_source(path: str, match: Match = "first") -> ValueSource:
+    return ValueSource(split_path(path), match=match)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def json_source(path: str, match: Match = "first") -> Source:
     ],
 )
 def test_a_path_leads_to_a_number_of_json(path: str, match: Match, value: float | None) -> None:
-    assert Output(JOBS).number(json_source(path, match)) == value
+    assert ProgramOutput(JOBS).number(json_source(path, match)) == value
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_path_leads_to_a_number_of_json(path: str, match: Match, value: float 
 )
 def test_what_is_no_number_is_an_error_with_the_outputs_beginning(path: str, says: str) -> None:
     with pytest.raises(EngineError, match="it begins: 'note: both iodepth") as caught:
-        Output(JOBS).number(json_source(path))
+        ProgramOutput(JOBS).number(json_source(path))
     assert caught.value.code == "output"
     assert says in str(caught.value)
 
@@ -67,7 +67,7 @@ def test_what_is_no_number_is_an_error_with_the_outputs_beginning(path: str, say
 @pytest.mark.parametrize("text", ["", "no JSON here", '{"a": ', '{"a": NaN}', "[" * 100_000])
 def test_what_is_no_json_is_an_error(text: str) -> None:
     with pytest.raises(EngineError, match="it is no JSON") as caught:
-        Output(text).number(json_source("a"))
+        ProgramOutput(text).number(json_source("a"))
     assert caught.value.code == "output"
 
 
@@ -83,27 +83,27 @@ def test_what_is_no_json_is_an_error(text: str) -> None:
 def test_an_expression_finds_a_number_in_text(
     regex: str, match: Match, value: float | None
 ) -> None:
-    assert Output(TABLE).number(Source(regex=regex, match=match)) == value
+    assert ProgramOutput(TABLE).number(ValueSource(regex=regex, match=match)) == value
 
 
 def test_a_number_is_multiplied_by_what_its_unit_says() -> None:
     times = {"GB/s": 1e9, "MB/s": 1e6}
-    worst = Source(regex=r"Worst:\s+([\d.]+) (\S+)", times=times)
-    assert Output(TABLE).number(worst) == 250e6
-    best = Source(regex=r"Best:\s+([\d.]+) (\S+)", times={"kB/s": 1e3})
+    worst = ValueSource(regex=r"Worst:\s+([\d.]+) (\S+)", times=times)
+    assert ProgramOutput(TABLE).number(worst) == 250e6
+    best = ValueSource(regex=r"Best:\s+([\d.]+) (\S+)", times={"kB/s": 1e3})
     with pytest.raises(EngineError, match=r"found the unit 'GB/s': known are kB/s"):
-        Output(TABLE).number(best)
+        ProgramOutput(TABLE).number(best)
 
 
 def test_the_cases_of_a_file_are_read_as_if_each_stood_alone() -> None:
-    parts = Output(JOBS.replace("1e400", "1")).parts(json_source("jobs"))
+    parts = ProgramOutput(JOBS.replace("1e400", "1")).parts(json_source("jobs"))
     assert [part.number(json_source("jobs.0.bw")) for part in parts] == [1.5, 20.0]
-    rows = Output(TABLE).parts(Source(regex=r"(?m)^\d+\s+[\d.]+$"))
-    assert [row.number(Source(regex=r"^\d+\s+(.*)")) for row in rows] == [0.5, 0.75]
+    rows = ProgramOutput(TABLE).parts(ValueSource(regex=r"(?m)^\d+\s+[\d.]+$"))
+    assert [row.number(ValueSource(regex=r"^\d+\s+(.*)")) for row in rows] == [0.5, 0.75]
 
 
 def program(**changes: object) -> Program:
-    sources: dict[str, dict[str, Source | str]] = {
+    sources: dict[str, dict[str, ValueSource | str]] = {
         "speed": {"": json_source("jobs.0.bw")},
         "extra": {"": json_source("extra")},
         "time": {"": "wall_time"},
@@ -113,35 +113,35 @@ def program(**changes: object) -> Program:
 
 
 def test_metrics_come_from_the_output_and_from_rail_exec() -> None:
-    found = program().read({"wall_time": 2.0}, Output(JOBS), "write", frozenset({"extra"}))
+    found = program().read({"wall_time": 2.0}, ProgramOutput(JOBS), "write", frozenset({"extra"}))
     assert found == {"speed": 1.5, "time": 2.0}
-    found = program().read({"wall_time": 2.0}, Output(JOBS), "read", frozenset({"extra"}))
+    found = program().read({"wall_time": 2.0}, ProgramOutput(JOBS), "read", frozenset({"extra"}))
     assert found["reads"] == 20.0
 
 
 def test_a_metric_that_is_missing_fails_the_replication() -> None:
     with pytest.raises(EngineError, match=r"extra is not where it should stand \(JSON extra\)"):
-        program().read({"wall_time": 2.0}, Output(JOBS), None)
+        program().read({"wall_time": 2.0}, ProgramOutput(JOBS), None)
     with pytest.raises(EngineError, match="rail-exec did not report wall_time"):
-        program().read({}, Output(JOBS), None, frozenset({"extra"}))
+        program().read({}, ProgramOutput(JOBS), None, frozenset({"extra"}))
 
 
 def test_a_program_that_says_it_failed_has_failed() -> None:
     text = JOBS.replace('"error": ""', '"error": "unable to connect"')
     with pytest.raises(EngineError, match="it failed: unable to connect") as caught:
-        program().read({"wall_time": 2.0}, Output(text), None)
+        program().read({"wall_time": 2.0}, ProgramOutput(text), None)
     assert caught.value.code == "command-failed"
 
 
 @pytest.mark.parametrize("word", ["false", "null", '""'])
 def test_a_program_that_says_it_did_not_fail_has_not(word: str) -> None:
     text = JOBS.replace('"error": ""', f'"error": {word}')
-    assert program().read({"wall_time": 2.0}, Output(text), None, frozenset({"extra"}))
+    assert program().read({"wall_time": 2.0}, ProgramOutput(text), None, frozenset({"extra"}))
 
 
 def test_figures_of_an_output_that_was_cut_are_not_trusted() -> None:
     whole = JOBS + "x" * ((1 << 20) - len(JOBS) - 1)
-    program().read({"wall_time": 2.0}, Output(whole), None, frozenset({"extra"}))
+    program().read({"wall_time": 2.0}, ProgramOutput(whole), None, frozenset({"extra"}))
     with pytest.raises(EngineError, match="longer than 1 MiB") as caught:
-        program().read({"wall_time": 2.0}, Output(whole + "x"), None, frozenset({"extra"}))
+        program().read({"wall_time": 2.0}, ProgramOutput(whole + "x"), None, frozenset({"extra"}))
     assert caught.value.code == "output"

@@ -12,7 +12,7 @@ from railgauge.base.errors import EnvironmentFailedError
 from railgauge.hosts import facts
 from railgauge.hosts.facts import clock, cpu, frequency, kernel, memory, sockets, system
 from railgauge.hosts.facts.asking import ask, script, split
-from railgauge.hosts.facts.source import Source
+from railgauge.hosts.facts.source import FactSource
 from railgauge.hosts.transport import open_transport
 from railgauge.hosts.transport.base import Transport
 from railgauge.hosts.transport.fake import FakeTransport, Program
@@ -179,8 +179,8 @@ def test_a_program_that_hangs_is_asked_once_and_costs_its_own_facts_only(tmp_pat
     hanging.write_text(f"#!/bin/sh\necho asked >>{asked_of}\nexec sleep 30\n")
     hanging.chmod(0o755)
     sources = [
-        Source((), lambda _: {}, 'ask first ethtool eth0\nask "second one" ethtool eth1'),
-        Source((), lambda _: {}, "ask other echo here"),
+        FactSource((), lambda _: {}, 'ask first ethtool eth0\nask "second one" ethtool eth1'),
+        FactSource((), lambda _: {}, "ask other echo here"),
     ]
     done = subprocess.run(
         ["/bin/sh", "-c", script(sources), "railgauge", ""],
@@ -200,7 +200,7 @@ def test_a_text_of_the_device_tree_is_a_fact_without_the_nul_behind_it(
     model = tmp_path / "model"
     model.write_bytes(b"Some Board\0")
 
-    files = ask(here, [Source((str(model),), lambda _: {})], "", [])
+    files = ask(here, [FactSource((str(model),), lambda _: {})], "", [])
     assert files == {str(model): ["Some Board"]}
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from railgauge.hosts.facts import dmi
 from railgauge.hosts.facts.asking import script, split
-from railgauge.hosts.facts.source import Source
+from railgauge.hosts.facts.source import FactSource
 
 DDR4, DDR5, HBM2 = 0x1A, 0x22, 0x21
 GIB = 1 << 30
@@ -164,7 +164,7 @@ def test_a_table_is_asked_for_as_a_file_of_the_host(tmp_path: Path) -> None:
     path = tmp_path / "DMI"
     path.write_bytes(array() + module("ChannelA-DIMM0") + END)
     question = dmi.SOURCE.script.replace("/sys/firmware/dmi/tables/DMI", str(path))
-    command = ["sh", "-c", script([Source((), dmi.parse, question)]), "facts", ""]
+    command = ["sh", "-c", script([FactSource((), dmi.parse, question)]), "facts", ""]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = dmi.parse(split(said.splitlines()))
     assert found["memory.channels"] == "1 x 64 bit x 3200 MT/s"

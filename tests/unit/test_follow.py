@@ -8,16 +8,16 @@ import pytest
 
 from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.engine.events import Failed
-from railgauge.engine.follow import Program, events
+from railgauge.engine.follow import RunningProgram, events
 from railgauge.hosts.transport.base import Exit
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Script
-from railgauge.hosts.transport.fake import Program as Steps
+from railgauge.hosts.transport.fake import RunningProgram as Steps
 
 PEER_LOST = '{"event":"error","code":"peer-lost","message":"the server hung up"}'
 
 
-def running(host: str, script: Script) -> Program:
-    return Program(host, FakeTransport(host, {"engine": script}).start(["engine"]))
+def running(host: str, script: Script) -> RunningProgram:
+    return RunningProgram(host, FakeTransport(host, {"engine": script}).start(["engine"]))
 
 
 def silent(argv: Sequence[str]) -> Steps:

@@ -11,7 +11,7 @@ import pytest
 
 from railgauge.base.errors import FileProblems
 from railgauge.cli.engines import describe
-from railgauge.engine.deploy_mpi import Mpi
+from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.mpi_job import Launcher, mpi_argv
 from railgauge.plan.cases import Case, case_key, expand
@@ -277,7 +277,7 @@ def test_srun_gets_a_node_for_each_rank_in_their_order(tmp_path: Path) -> None:
     argv = mpi_argv(
         engine,
         test.cases[0],
-        Mpi("/e/rail-mpi", "/opt/bin"),
+        MpiInstallation("/e/rail-mpi", "/opt/bin"),
         Launcher("srun"),
         hosts=("c1", "a1"),
         addresses=("10.0.0.3", "10.0.0.1"),

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pytest
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError, HostUnreachableError
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program, Wait
-from railgauge.run.holding import Claim, Held
+from railgauge.run.holding import Claim, HeldMachines
 
 HELD = json.dumps({"event": "held"})
 BUSY = {"event": "busy", "user": "ann", "uid": 1000, "pid": 42, "seconds": 3.5, "text": "run 12"}
@@ -29,7 +29,7 @@ def host(*said: str | Wait) -> FakeTransport:
 
 
 def claim(transport: FakeTransport) -> Claim:
-    return Claim(Site(transport, "/engines"), "token", "run of plan p")
+    return Claim(EquippedHost(transport, "/engines"), "token", "run of plan p")
 
 
 def busy(**changed: object) -> str:
@@ -116,7 +116,9 @@ def test_what_was_taken_away_is_known_at_the_end_and_lost_hosts_are_no_news() ->
         return 1
 
     gone, stays, dead = FakeTransport("gone", {"rail-hold": ends}), host(HELD), host(HELD)
-    held = Held({each.host + str(i): claim(each) for i, each in enumerate((gone, stays, dead))})
+    held = HeldMachines(
+        {each.host + str(i): claim(each) for i, each in enumerate((gone, stays, dead))}
+    )
     last_known = datetime.now(UTC)
     held.say("run 1")
     dead.lose()

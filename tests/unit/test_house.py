@@ -14,7 +14,9 @@ def figures() -> dict[str, house.Figure]:
     return {figure.title: figure for figure in house.figures()}
 
 
-@pytest.mark.parametrize("title", ["layers", "modules at the root", "imports upwards"])
+@pytest.mark.parametrize(
+    "title", ["layers", "modules at the root", "class names that stand twice", "imports upwards"]
+)
 def test_the_house_keeps_its_plan(figures: dict[str, house.Figure], title: str) -> None:
     assert not figures[title].missed, figures[title]
 

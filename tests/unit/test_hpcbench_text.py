@@ -25,7 +25,7 @@ from railgauge.exchange.hpcbench.log_read import read_log
 from railgauge.exchange.hpcbench.log_write import log_text
 from railgauge.exchange.hpcbench.output_read import read_output
 from railgauge.exchange.hpcbench.output_write import output_text
-from railgauge.exchange.hpcbench.records import LogFile, Output
+from railgauge.exchange.hpcbench.records import HpcbenchOutput, LogFile
 
 property_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -124,7 +124,7 @@ def test_any_system_log_is_read_back_as_it_was_written(tmp_path, log):
     check_log(found, log)
 
 
-def check_output(folder: Path, output: Output) -> None:
+def check_output(folder: Path, output: HpcbenchOutput) -> None:
     path = folder / "output"
     text = output_text(output)
     path.write_text(text)

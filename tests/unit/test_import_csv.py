@@ -14,11 +14,11 @@ from railgauge.base.errors import FileProblems, InputError
 from railgauge.exchange.importing.csv_import import (
     Binding,
     CsvMapping,
-    ImportResult,
     import_csv,
     parse_binding,
     parse_setting,
 )
+from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.cli import cli
-from railgauge.exchange.importing import ImportResult, import_tool
+from railgauge.exchange.importing.result import ImportResult
+from railgauge.exchange.importing.tools import import_tool
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.report_data import series
 
 from railgauge.report.definition.model import CellSpec, TableSpec
-from railgauge.report.formats.contents import Part, Passage
+from railgauge.report.formats.contents import Passage, ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import (
     render_appendix_latex,
@@ -69,7 +69,7 @@ def _document(table: Table, text: str) -> dict[str, str]:
     appendix = Appendix("r-appendix", (Passage("x", "Run 1", (shown, shown)),), (details,))
     listed = Details(shown, ("Replication", "Code", "Why"), ((shown, ("1", shown, shown)),))
     page = Page("r", shown, (shown,), Details("Runs", (), ()), (), (), suspects=(listed,))
-    parts = [Part(passage=Passage("p", shown, (shown, shown))), Part(table=table)]
+    parts = [ReportPart(passage=Passage("p", shown, (shown, shown))), ReportPart(table=table)]
     return {
         "r.tex": render_latex_document(page, parts, appendix),
         "t.tex": render_latex(table),

@@ -13,7 +13,7 @@ from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.base.trace import MAX_BYTES, decode
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.events import Traced
-from railgauge.engine.measure import Site, measure
+from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.hosts.transport.base import Exit
@@ -91,7 +91,7 @@ def play(
             engine,
             case,
             numbers,
-            [Site(a, "/engines"), Site(b, "/engines")],
+            [EquippedHost(a, "/engines"), EquippedHost(b, "/engines")],
             terms=terms,
             programs=programs or RunningPrograms(),
         )
@@ -220,7 +220,7 @@ def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
             ENGINE,
             CASE,
             (1,),
-            [Site(a, ""), Site(b, "")],
+            [EquippedHost(a, ""), EquippedHost(b, "")],
             terms=TERMS,
             programs=RunningPrograms(),
         ):
@@ -257,7 +257,7 @@ def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host()
             ENGINE,
             CASE,
             (1, 2),
-            [Site(a, ""), Site(b, "")],
+            [EquippedHost(a, ""), EquippedHost(b, "")],
             terms=TERMS,
             programs=RunningPrograms(),
         ):
@@ -277,7 +277,7 @@ def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
                 ENGINE,
                 CASE,
                 (1,),
-                [Site(a, ""), Site(b, "")],
+                [EquippedHost(a, ""), EquippedHost(b, "")],
                 terms=TERMS,
                 programs=RunningPrograms(),
             )
@@ -320,7 +320,7 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
         foreign,
         case,
         (1,),
-        [Site(a, "/engines")],
+        [EquippedHost(a, "/engines")],
         terms=TERMS,
         programs=RunningPrograms(),
     )

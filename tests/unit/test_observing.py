@@ -12,10 +12,10 @@ from tests.support.watch_samples import log, ready
 
 from railgauge.base.errors import HostUnreachableError
 from railgauge.engine.command_lines import Terms
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.engine.observing import Observing, Scene
 from railgauge.engine.observing.judging import judged
-from railgauge.engine.observing.scene import Way
+from railgauge.engine.observing.scene import TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
 from railgauge.engine.watch.watcher import Watcher
@@ -35,7 +35,7 @@ def scene(test: dict[str, Any], transports: Sequence[FakeTransport] = (), **more
     return Scene(
         load_catalogue(),
         {"t": Test.model_validate({"name": "t", "engine": "tcp", **test})},
-        {each.host: Site(each, "/engines") for each in transports},
+        {each.host: EquippedHost(each, "/engines") for each in transports},
         dict(zip(hosts, hosts, strict=True)),
         dict(zip(hosts, hosts, strict=True)),
         alone=True,
@@ -128,7 +128,9 @@ def test_what_others_compute_beside_somebody_elses_program_is_told(own: float, s
 def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, status: str) -> None:
     # What leaves by the loopback interface arrives on it too: each byte is counted both ways.
     counts = {"interface/lo/rx_bytes": 10**8, "interface/lo/tx_bytes": (times - 1) * 10**8}
-    which = scene({"system_log": {"suspect": {"foreign_cpu": "off"}}}, way=lambda *_: Way("lo", 0))
+    which = scene(
+        {"system_log": {"suspect": {"foreign_cpu": "off"}}}, way=lambda *_: TrafficWay("lo", 0)
+    )
     outcome = Outcome(
         1,
         5.0,

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from railgauge.engine.command_lines import Terms
-from railgauge.engine.deploy_mpi import Mpi
-from railgauge.engine.measure import Site, measure
+from railgauge.engine.deploy_mpi import MpiInstallation
+from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.outcome import Outcome
 from railgauge.engine.running import RunningPrograms
 from railgauge.hosts.transport.fake import FakeTransport
@@ -61,7 +61,10 @@ def play(*lines: str, case: Case = CASE) -> tuple[list[Outcome], FakeTransport]:
         yield from lines
 
     hosts = [FakeTransport(name, {"sh": script}) for name in MEMBERS]
-    sites = [Site(each, "/engines", Mpi("/engines/rail-mpi", "/opt/mpi/bin")) for each in hosts]
+    sites = [
+        EquippedHost(each, "/engines", MpiInstallation("/engines/rail-mpi", "/opt/mpi/bin"))
+        for each in hosts
+    ]
     terms = Terms(at=("10.0.0.1", "10.0.0.2", "10.0.0.3"), names=MEMBERS)
     outcomes = measure(ENGINE, case, (1,), sites, terms=terms, programs=RunningPrograms())
     return [outcome for outcome, _ in outcomes], hosts[0]

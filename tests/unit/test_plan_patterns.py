@@ -6,7 +6,7 @@ import pytest
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.links import Link
-from railgauge.plan.patterns import AllPairs, Between, Ring, Star
+from railgauge.plan.patterns import AllPairs, Between, Ring, StarPattern
 from railgauge.plan.topology import Topology, read_hosts_file
 
 HOSTS = """\
@@ -45,18 +45,18 @@ def mistakes(tmp_path: Path, links: str) -> list[str]:
         (AllPairs("abc"), "ab ac ba bc ca cb"),
         (Ring("abc"), "ab bc ca"),
         (Ring("ab"), "ab ba"),
-        (Star("a", "abc"), "ab ba ac ca"),
+        (StarPattern("a", "abc"), "ab ba ac ca"),
         (Between(["ab", "cd"]), "ac ad bc bd ca cb da db"),
         (Between(["ab", "bc"]), "ab ac bc ba ca cb"),
         (Between(["a", "b", "c"]), "ab ac ba bc ca cb"),
         (AllPairs("a"), ""),
         (Ring("a"), ""),
-        (Star("a", "a"), ""),
+        (StarPattern("a", "a"), ""),
         (Between(["a", "a"]), ""),
     ],
 )
 def test_a_pattern_pairs_distinct_hosts_each_once(
-    pattern: AllPairs | Ring | Star | Between, pairs: str
+    pattern: AllPairs | Ring | StarPattern | Between, pairs: str
 ) -> None:
     made = list(pattern.pairs())
     assert made == [tuple(pair) for pair in pairs.split()]

@@ -9,7 +9,7 @@ import pytest
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.cases import case_key, expand
-from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo, Series
+from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo, SeriesMode
 from railgauge.plan.load import LoadedPlan
 from railgauge.plan.model import Plan
 from railgauge.plan.space import Place, Space, SpaceReader
@@ -39,8 +39,8 @@ ENGINE = EngineInfo(
     metrics={},
     solo_modes=("generator",),
     series=(
-        Series("exponential", "stream", "datagram", 1),
-        Series("ladder", "latency", "read", 2),
+        SeriesMode("exponential", "stream", "datagram", 1),
+        SeriesMode("ladder", "latency", "read", 2),
     ),
 )
 HEAD = """\

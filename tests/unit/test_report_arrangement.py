@@ -10,7 +10,7 @@ from tests.support.report_data import series
 from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.model import TableSpec
-from railgauge.report.formats.contents import Part
+from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import render_html, render_latex, render_text
 from railgauge.report.tables.pivot import build
@@ -49,7 +49,7 @@ def _labels(table: Table) -> list[list[str]]:
 
 def _html(table: Table) -> str:
     page = Page("r", "R", (), Details("Runs", (), ()), (), ())
-    return render_html(page, [Part(table=table)])
+    return render_html(page, [ReportPart(table=table)])
 
 
 _LINKS = _points(("a", 1, 5), ("b", 1, 9), ("c", 1, None), ("d", 1, 5), ("e", 1, 7))

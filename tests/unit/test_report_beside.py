@@ -16,10 +16,10 @@ from railgauge.hosts.peaks import Peak
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.model import TableSpec
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.contents import Part
+from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import render_latex, render_latex_document, render_text
-from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.beside import Remarks
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.stats import ratio_interval, summarise
@@ -87,7 +87,7 @@ def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts()
         )
         one = series([50e9, 100e9], unit="B/s", engine="mem", server=None)
         peaks = [Peak("gw1", "memory", 200e9, "B/s", "found")]
-        return build(spec, [one], beside=Beside(peaks={1: peaks})).rows[0].cells[0].text
+        return build(spec, [one], beside=Remarks(peaks={1: peaks})).rows[0].cells[0].text
 
     assert (shown("maximum"), shown("n")) == ("38 (50)", "38 (2)")
 
@@ -99,7 +99,7 @@ def test_both_are_set_by_latex(tmp_path: Path, require: Callable[[object, str], 
     assert "100.2 ± 1.3" in render_text(table)
     (tmp_path / "t.tex").write_text(render_latex(table), encoding="utf-8")
     page = Page("r", "R", (), Details("Runs", (), ()), (), ())
-    document = render_latex_document(page, [Part(table=table)])
+    document = render_latex_document(page, [ReportPart(table=table)])
     (tmp_path / "r.tex").write_text(document, encoding="utf-8")
     for command in (
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "r.tex"],

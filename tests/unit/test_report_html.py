@@ -13,7 +13,7 @@ from tests.support.report_data import reference_table, series
 
 from railgauge.base.assets import folder
 from railgauge.report.definition.model import CellSpec, TableSpec
-from railgauge.report.formats.contents import Part
+from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import render_html
 from railgauge.report.pages.machines import FactCell, FactGroup, FactRow, Machines
@@ -69,7 +69,7 @@ def _html(title: str = "T", link: str = "gw→hh", page: str = "R", rows: int = 
             CellSpec(metric="throughput", statistic="cv", digits=1),
         ],
     )
-    return render_html(_page(page), [Part(table=build(spec, points))])
+    return render_html(_page(page), [ReportPart(table=build(spec, points))])
 
 
 def _read(page: str) -> _Reader:
@@ -160,7 +160,7 @@ def test_the_page_has_a_language_a_title_and_both_colour_schemes() -> None:
 
 
 def test_each_of_several_marks_leads_to_its_footnote() -> None:
-    html = render_html(_page(), [Part(table=reference_table())])
+    html = render_html(_page(), [ReportPart(table=reference_table())])
     assert '<sup><a href="#t-a">a</a>,<a href="#t-b">b</a></sup>' in html
     assert '<p class="note" id="t-b"><sup>b</sup> some values are better' in html
     assert 'title="theoretical 6.83e+10 B/s (found: 2 × 64 &amp; more)"' in html

@@ -12,7 +12,7 @@ import pytest
 from tests.support.report_data import reference_table, series
 
 from railgauge.report.definition.model import CellSpec, TableSpec
-from railgauge.report.formats.contents import Part
+from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import render_latex, render_latex_document
 from railgauge.report.formats.tex import escape, unit
@@ -64,7 +64,7 @@ def typeset(tmp_path: Path, require: Callable[[object, str], None]) -> Callable[
 
     def compiled(table: Table, title: str = "Report", fact: str = "") -> str:
         (tmp_path / "t.tex").write_text(render_latex(table), encoding="utf-8")
-        document = render_latex_document(_page(title, fact), [Part(table=table)])
+        document = render_latex_document(_page(title, fact), [ReportPart(table=table)])
         (tmp_path / "report.tex").write_text(document, encoding="utf-8")
         run = subprocess.run(
             ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],

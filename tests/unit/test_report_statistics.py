@@ -15,9 +15,9 @@ from tests.support.report_data import series
 
 from railgauge.report.definition.figure_model import FigureSpec, YSpec
 from railgauge.report.definition.model import CellSpec, SlowNodesSpec, TableSpec
-from railgauge.report.figures.kinds.base import Line
+from railgauge.report.figures.kinds.base import FigureLine
 from railgauge.report.figures.kinds.heatmap import KIND
-from railgauge.report.formats.contents import Part
+from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import render_html, render_latex, render_text
@@ -205,7 +205,7 @@ def test_a_case_that_never_got_narrow_enough_is_told_loudly() -> None:
     assert r"\textbf{Not narrow enough: 3 of 5 cases" in render_latex(table)
     page = Page("r", "R", (), Details("Runs", (), ()), (), ())
     assert '<p class="alarm"><strong>Not narrow enough: 3 of 5' in render_html(
-        page, [Part(table=table)]
+        page, [ReportPart(table=table)]
     )
     (spec,) = default_spec(points).tables
     assert spec.cells[-1] == CellSpec(metric="throughput", statistic="n", label="Replications")
@@ -231,7 +231,7 @@ def test_lists_of_slow_hosts_and_heat_maps_tell_of_it_too(tmp_path: Path) -> Non
     figure = FigureSpec(name="f", title="F", kind="heatmap", y=YSpec(metric="throughput"))
     axes = make_axes(["client_host", "server_host"], {}, ["udp"], None)
     with Store.open(str(tmp_path / "r.db")) as store:
-        content = KIND.draw(figure, store, [Line("", points)], axes.__getitem__)
+        content = KIND.draw(figure, store, [FigureLine("", points)], axes.__getitem__)
     assert content.notes[-1:] == listing.table.alarms
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from railgauge.engine.command_lines import Terms
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.hosts.transport.simulated import SimulatedTransport
 from railgauge.plan.cases import Case, ExpandedTest
@@ -65,7 +65,8 @@ def measure_all_pairs(database: Path, dying: dict[str, int]) -> tuple[Totals, Di
     )
     assert len(rounds) == len(HOSTS) - 1
     sites = {
-        name: Site(SimulatedTransport(name, ENGINE, dies_at=dying.get(name)), "/") for name in HOSTS
+        name: EquippedHost(SimulatedTransport(name, ENGINE, dies_at=dying.get(name)), "/")
+        for name in HOSTS
     }
     terms = Terms(at=("10.0.0.1", "10.0.0.2"))
     setting = Setting(load_catalogue(), str, sites, len(HOSTS) // 2, lambda dispatch: terms)

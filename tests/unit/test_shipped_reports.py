@@ -16,7 +16,7 @@ from railgauge.plan.catalogue import EngineInfo, load_catalogue
 from railgauge.plan.load import load_plan
 from railgauge.plan.peaks import RESOURCES
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.beside import Remarks
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
@@ -74,7 +74,7 @@ def _tables(name: str, hosts: Path | None = None) -> list[Table]:
     else:
         declared = loaded.plan.hosts.items()
         peaks = [one for name, host in declared for one in host_peaks(name, host.peaks, {})]
-    beside = Beside(peaks={1: peaks})
+    beside = Remarks(peaks={1: peaks})
     return [build(table, found, catalogue=loaded.catalogue, beside=beside) for table in spec.tables]
 
 

@@ -29,7 +29,7 @@ from railgauge.cli import cli
 from railgauge.plan.texts import only_texts
 from railgauge.report.site.jobs import case_file, plan_site
 from railgauge.report.site.made_by import made_by
-from railgauge.report.site.mark import Mark, marked, read_mark
+from railgauge.report.site.mark import FileMark, marked, read_mark
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, PlannedCase
 
@@ -271,7 +271,7 @@ def test_a_missing_baseline_or_database_is_told_before_a_folder_is_made(
 
 
 def test_a_mark_is_read_as_it_was_written(tmp_path: Path):
-    mark = Mark("0f" * 32, {"slower": 3, "not_enough_data": 0})
+    mark = FileMark("0f" * 32, {"slower": 3, "not_enough_data": 0})
     for name, text in (("x.html", "<p>x</p>"), ("x.dat", "1 2\n"), ("empty.dat", "")):
         file = tmp_path / name
         file.write_text(marked(name, text, mark))

@@ -7,10 +7,10 @@ from tests.support.watch_samples import log
 
 from railgauge.base.derived import cpu_load, derive, derived_metrics
 from railgauge.base.systemlog import SoakLoad, Suspicion
-from railgauge.engine.validity import Part, judge, most_bytes, under_rate
+from railgauge.engine.validity import HostActivity, judge, most_bytes, under_rate
 from railgauge.plan.system_log import Suspect
 
-NOTHING = Part(None, None, None)
+NOTHING = HostActivity(None, None, None)
 
 
 def codes(found: list[Suspicion]) -> list[str]:
@@ -18,7 +18,7 @@ def codes(found: list[Suspicion]) -> list[str]:
 
 
 def test_an_idle_machine_is_not_suspect() -> None:
-    assert judge(log(), Part(0.02, "eth0", 1e6), Suspect()) == []
+    assert judge(log(), HostActivity(0.02, "eth0", 1e6), Suspect()) == []
 
 
 def test_a_suspicion_names_the_host_the_reason_and_how_long_it_was_watched() -> None:
@@ -45,7 +45,7 @@ def test_a_suspicion_names_the_host_the_reason_and_how_long_it_was_watched() -> 
     ],
 )
 def test_each_reason_alone_makes_it_suspect(counts: dict[str, int], code: str) -> None:
-    assert codes(judge(log(counts), Part(0.02, "eth0", 1e6), Suspect())) == [code]
+    assert codes(judge(log(counts), HostActivity(0.02, "eth0", 1e6), Suspect())) == [code]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_each_reason_alone_makes_it_suspect(counts: dict[str, int], code: str) -
     ],
 )
 def test_a_plan_may_allow_more(counts: dict[str, int], limits: dict[str, object]) -> None:
-    found = judge(log(counts), Part(0.02, "eth0", 1e6), Suspect.model_validate(limits))
+    found = judge(log(counts), HostActivity(0.02, "eth0", 1e6), Suspect.model_validate(limits))
     assert found == []
 
 
@@ -70,7 +70,7 @@ def test_a_plan_may_allow_more(counts: dict[str, int], limits: dict[str, object]
 def test_drops_are_the_result_of_a_test_that_measures_losses_unless_the_plan_says_else(
     counts: dict[str, int],
 ) -> None:
-    part = Part(0.02, "eth0", 1e6, measures_loss=True)
+    part = HostActivity(0.02, "eth0", 1e6, measures_loss=True)
     assert judge(log(counts), part, Suspect()) == []
     (found,) = judge(log(counts), part, Suspect.model_validate({"receive_drops": "on"}))
     assert found.message.startswith("gw1: at least 17 packets were dropped")
@@ -89,13 +89,13 @@ def test_drops_are_the_result_of_a_test_that_measures_losses_unless_the_plan_say
     ],
 )
 def test_what_is_allowed_or_chance_is_not_suspect(counts: dict[str, int]) -> None:
-    assert judge(log(counts), Part(0.02, "eth0", 1e6), Suspect()) == []
+    assert judge(log(counts), HostActivity(0.02, "eth0", 1e6), Suspect()) == []
 
 
 def test_the_engines_own_time_is_not_foreign() -> None:
     busy = log({"cpu/all/user": 98})
-    assert judge(busy, Part(0.97, None, None), Suspect()) == []
-    assert codes(judge(busy, Part(0.30, None, None), Suspect())) == ["foreign-cpu"]
+    assert judge(busy, HostActivity(0.97, None, None), Suspect()) == []
+    assert codes(judge(busy, HostActivity(0.30, None, None), Suspect())) == ["foreign-cpu"]
     assert judge(busy, NOTHING, Suspect()) == []  # nobody knows what the engine took
 
 

@@ -12,13 +12,13 @@ from tests.support.watch_samples import NAMES, counters, mark, own_mark, ready, 
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError
 from railgauge.engine.watch.lines import parse
-from railgauge.engine.watch.record import Record
+from railgauge.engine.watch.record import WatchRecord
 from railgauge.engine.watch.watcher import Watcher, idle
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
 
 
-def record(*lines: str, ends: int = 1) -> Record:
-    found = Record("gw1")
+def record(*lines: str, ends: int = 1) -> WatchRecord:
+    found = WatchRecord("gw1")
     found.expect(7, ends)
     for line in lines:
         found.take(parse(line))

@@ -11,7 +11,7 @@ import click
 from railgauge.base.characters import visible
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
-from railgauge.compare.facts import Change, HostChanges
+from railgauge.compare.facts import FactChange, HostChanges
 from railgauge.compare.verdict import few_runs_note
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue, load_catalogue
@@ -70,7 +70,7 @@ def _fact_lines(found: Difference) -> Iterator[str]:
         both = [host for host in found.runs[0].facts if host in found.runs[1].facts]
         yield "no fact changed" if both else "no host has facts in both runs"
     # What changed alike on many hosts is told once.
-    alike: dict[tuple[Change, ...], list[HostChanges]] = {}
+    alike: dict[tuple[FactChange, ...], list[HostChanges]] = {}
     for host in found.hosts:
         alike.setdefault(host.changes, []).append(host)
     for changes, hosts in alike.items():
@@ -81,7 +81,7 @@ def _fact_lines(found: Difference) -> Iterator[str]:
             yield f"facts only {word}: {', '.join(map(visible, hosts_only))}"
 
 
-def _change_lines(changes: Iterable[Change], indent: str) -> Iterator[str]:
+def _change_lines(changes: Iterable[FactChange], indent: str) -> Iterator[str]:
     for change in changes:
         name = visible(change.name)
         before, after = change.values
@@ -100,7 +100,7 @@ def _change_lines(changes: Iterable[Change], indent: str) -> Iterator[str]:
             yield f"{indent}  + {_what_differs(after, before)}"
 
 
-def _is_file(change: Change) -> bool:
+def _is_file(change: FactChange) -> bool:
     return change.name == "plan_text" or change.name.startswith("file ")
 
 
@@ -166,5 +166,5 @@ def _run_as_json(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _change_as_json(change: Change) -> dict[str, Any]:
+def _change_as_json(change: FactChange) -> dict[str, Any]:
     return {"name": change.name, "values": list(change.values)}

@@ -11,13 +11,13 @@ from railgauge.base.units import parse_moment
 from railgauge.cli.options import database
 from railgauge.exchange.exporting.read_back import import_exported
 from railgauge.exchange.hpcbench.importing import import_hpcbench
-from railgauge.exchange.importing import import_tool
 from railgauge.exchange.importing.csv_import import (
     CsvMapping,
     import_csv,
     parse_binding,
     parse_setting,
 )
+from railgauge.exchange.importing.tools import import_tool
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 from railgauge.store.known import tells_time

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from railgauge.base.collector import collector_off
 from railgauge.compare.matching import Pair, Two, Union, match, union
-from railgauge.compare.reading import Reading, has_direction
+from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
 from railgauge.stats import Change, Compared, Side, compare_all
@@ -30,7 +30,7 @@ _NO_DIRECTION = "of the metric, as it is now, neither more nor less is better"
 
 
 @dataclass(frozen=True)
-class Sample:
+class SideSample:
     """What one side measured of a metric of a case, in base units; an array for each run of it.
 
     `suspect` of the values are, `failed` replications gave none; `why_none` says why there is no
@@ -82,7 +82,7 @@ class Result:
     unit: str
     better: str
     smallest: float
-    sides: tuple[Sample, Sample]
+    sides: tuple[SideSample, SideSample]
     judged: Compared
 
     @property
@@ -122,7 +122,7 @@ class Comparison:
 
 @collector_off()
 def compare(
-    reading: Reading,
+    reading: ReadRuns,
     first: Selection,
     second: Selection,
     *,
@@ -185,7 +185,7 @@ def worst_first(result: Result) -> tuple[int, float]:
 class _Side:
     """A side's runs and what they are of."""
 
-    reading: Reading
+    reading: ReadRuns
     runs: Sequence[int]
     union: Union
 
@@ -201,7 +201,7 @@ class _Side:
 
 
 def _unjudged(
-    reading: Reading, pairs: Sequence[Pair], first: _Side, second: _Side
+    reading: ReadRuns, pairs: Sequence[Pair], first: _Side, second: _Side
 ) -> Iterable[Result]:
     smallest = {
         name: share for run in second.runs for name, share in reading.smallest.get(run, {}).items()
@@ -231,7 +231,7 @@ def _is_there(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) -> b
     return any(len(one.values) for side in sides for one in side.get(metric, ()))
 
 
-def _sample(planned: PlannedCase, found: Sequence[Series], known: Series) -> Sample:
+def _sample(planned: PlannedCase, found: Sequence[Series], known: Series) -> SideSample:
     """Return one side's values of what `known` is; another unit or direction is another metric."""
     alike = [one for one in found if one.unit == known.unit and one.better == known.better]
     runs = tuple([one.values for one in alike if len(one.values)])
@@ -242,7 +242,7 @@ def _sample(planned: PlannedCase, found: Sequence[Series], known: Series) -> Sam
     why = ""
     if not runs:
         why = _why_none(planned, failed, found[-1] if found and not alike else None)
-    return Sample(runs, suspect, failed, why)
+    return SideSample(runs, suspect, failed, why)
 
 
 def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
@@ -256,11 +256,11 @@ def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
     return "nothing was measured"
 
 
-def _side(sample: Sample) -> Side:
+def _side(sample: SideSample) -> Side:
     return Side(sample.runs)
 
 
-def _nothing(sides: tuple[Sample, Sample] | None = None) -> Compared:
+def _nothing(sides: tuple[SideSample, SideSample] | None = None) -> Compared:
     """Return the judgement where a side has no value, with the reason as far as it is known."""
     named = zip(("before", "after"), sides or (), strict=False)
     whys = [f"{word}, {side.why_none}" for word, side in named if side.why_none]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from railgauge.compare.compare import Comparison, Result, compare, worst_first
-from railgauge.compare.reading import CaseName, Reading
+from railgauge.compare.reading import CaseName, ReadRuns
 from railgauge.compare.select import Selection
 from railgauge.stats import Change
 
@@ -29,7 +29,7 @@ def cases_of(results: Sequence[Result]) -> frozenset[CaseName]:
     return frozenset((each.test, each.case.key) for each in results)
 
 
-def once_more(reading: Reading, first: Selection, run: int) -> Comparison:
+def once_more(reading: ReadRuns, first: Selection, run: int) -> Comparison:
     """Hold the run that measured suspects again against the first side.
 
     What runs differ by is nothing here: both runs together are held against that with all cases,

@@ -11,7 +11,7 @@ Facts = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FactChange:
     """A setting or fact with its values before and after; None where it wasn't there."""
 
     name: str
@@ -23,7 +23,7 @@ class HostChanges:
     """A host that both runs have, and in what it is not what it was."""
 
     host: str
-    changes: tuple[Change, ...]
+    changes: tuple[FactChange, ...]
 
 
 def host_changes(before: Facts, after: Facts) -> tuple[HostChanges, ...]:
@@ -33,16 +33,16 @@ def host_changes(before: Facts, after: Facts) -> tuple[HostChanges, ...]:
     return tuple(host for host in found if host.changes)
 
 
-def setting_changes(before: StoredRun, after: StoredRun) -> tuple[Change, ...]:
+def setting_changes(before: StoredRun, after: StoredRun) -> tuple[FactChange, ...]:
     """Return in what that made the runs they differ: the plan, its files, the commit …"""
     return changes(_settings(before), _settings(after))
 
 
-def changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+def changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FactChange, ...]:
     """Return what isn't the same in both, in the order of the first."""
     names = dict.fromkeys([*before, *after])
     return tuple(
-        Change(name, (before.get(name), after.get(name)))
+        FactChange(name, (before.get(name), after.get(name)))
         for name in names
         if before.get(name) != after.get(name)
     )

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from railgauge.compare.compare import SMALLEST
-from railgauge.compare.facts import Change, HostChanges, host_changes, setting_changes
+from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import has_direction
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import HEADLINES
@@ -65,13 +65,13 @@ class Night:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class RunDifference:
     """What was not in run `before` as it was in `run`, the next one: facts, settings."""
 
     before: RunHead
     run: RunHead
     hosts: tuple[HostChanges, ...]
-    settings: tuple[Change, ...]
+    settings: tuple[FactChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Changed:
     point: ChangePoint
     night: Night
     direction: Direction
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[RunDifference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Besides:
 
     def __init__(self, look_up: Callable[[int], StoredRun]) -> None:
         self._run = lru_cache(maxsize=2 * AROUND + 2)(look_up)
-        self._found: dict[tuple[int, int], Beside | None] = {}
+        self._found: dict[tuple[int, int], RunDifference | None] = {}
 
     def told(self, history: History) -> History:
         """Return `history` with what changed around each of its change points."""
@@ -166,14 +166,14 @@ class Besides:
             told.append(replace(one, beside=tuple(each for each in found if each is not None)))
         return replace(history, changes=tuple(told))
 
-    def _between(self, before: RunHead, after: RunHead) -> Beside | None:
+    def _between(self, before: RunHead, after: RunHead) -> RunDifference | None:
         pair = before.id, after.id
         if pair not in self._found:
             first, second = self._run(before.id), self._run(after.id)
             hosts = host_changes(first.facts, second.facts)
             settings = setting_changes(first, second)
             changed = bool(hosts or settings)
-            self._found[pair] = Beside(before, after, hosts, settings) if changed else None
+            self._found[pair] = RunDifference(before, after, hosts, settings) if changed else None
         return self._found[pair]
 
 

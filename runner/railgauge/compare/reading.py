@@ -19,7 +19,7 @@ CaseName = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadRuns:
     """Of each run its cases, their series by (test, key) and metric, and the changes that matter.
 
     A series without a direction is among them where it tells what became of one that had it.
@@ -30,9 +30,9 @@ class Reading:
     series: Mapping[int, Mapping[CaseName, Mapping[str, Series]]]
     smallest: Mapping[int, Mapping[tuple[str, str], float]]
 
-    def __or__(self, other: Reading) -> Reading:
+    def __or__(self, other: ReadRuns) -> ReadRuns:
         """Return both together."""
-        return Reading(
+        return ReadRuns(
             {**self.cases, **other.cases},
             {**self.series, **other.series},
             {**self.smallest, **other.smallest},
@@ -40,7 +40,7 @@ class Reading:
 
 
 @collector_off()
-def read(store: Store, runs: Iterable[int]) -> Reading:
+def read(store: Store, runs: Iterable[int]) -> ReadRuns:
     """Read what is judged of these runs: each case's headline metrics or, without any, its first.
 
     Which they are is said by all the runs together.
@@ -62,7 +62,7 @@ def read(store: Store, runs: Iterable[int]) -> Reading:
         if names[run] - planned_there.keys():
             every = {(one.test, one.case.key): one for one in store.run(run).cases}
             cases[run] = {**every, **planned_there}
-    return Reading(
+    return ReadRuns(
         {run: tuple(found.values()) for run, found in cases.items()},
         series,
         {run: store.smallest_changes(run) for run in wanted},

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.counters import CounterChange, changed_counters
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
-from railgauge.compare.reading import CaseName, Reading
+from railgauge.compare.reading import CaseName, ReadRuns
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
 from railgauge.plan.texts import ONLY
@@ -64,7 +64,7 @@ class Verdict:
         return not (self.slower or self.lost or self.problems)
 
 
-def held_against(store: Store, reading: Reading, first: Selection, second: Selection) -> Verdict:
+def held_against(store: Store, reading: ReadRuns, first: Selection, second: Selection) -> Verdict:
     """Return what the second side comes to against the first; `reading` has the runs of both."""
     compared = compare(reading, first, second)
     notes = [f"run {run} is on both sides" for run in first.runs if run in second.runs]

@@ -52,7 +52,7 @@ _ADVICE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mpi:
+class MpiInstallation:
     """On a host: the absolute paths of rail-mpi and of the folder with the MPI's own programs."""
 
     program: str
@@ -61,7 +61,7 @@ class Mpi:
 
 def deploy_mpi(
     transport: Transport, engines: str, prefix: str | None, *, timeout: float = 300.0
-) -> Mpi:
+) -> MpiInstallation:
     """Return where rail-mpi is on the transport's host, building it there if it is not.
 
     `engines` is the folder of the engines already built there, `prefix` where the MPI is if not in
@@ -77,7 +77,7 @@ def deploy_mpi(
     for index, line in enumerate(lines):
         state, _, program = line.partition(_MARK)[2].strip().partition(" ")
         if state == "ready" and index + 1 < len(lines):
-            return Mpi(program, lines[index + 1])
+            return MpiInstallation(program, lines[index + 1])
         if state in _ADVICE:
             raise _failure(transport.host, _ADVICE[state].format(where=_where(prefix)), done.stderr)
     raise _failure(transport.host, f"the folder {sources} can't be written to", done.stderr)

@@ -19,14 +19,14 @@ _LAST_WORDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class RunningProgram:
     """A program of a launch, and the name of the host that it runs on."""
 
     host: str
     process: Process
 
 
-def listening_port(server: Program, engine: str, patience: float) -> int:
+def listening_port(server: RunningProgram, engine: str, patience: float) -> int:
     """Return the port of its control channel; EngineError when the server doesn't come to that."""
     with blaming(server.host):
         try:
@@ -41,7 +41,9 @@ def listening_port(server: Program, engine: str, patience: float) -> int:
     return event.port
 
 
-def events(client: Program, server: Program | None, patience: float) -> Iterator[Event]:
+def events(
+    client: RunningProgram, server: RunningProgram | None, patience: float
+) -> Iterator[Event]:
     """Yield the client's events to `Done` or `Failed`; EngineError when they stop before.
 
     They stop too when nothing comes for `patience` seconds, or not soon after the server has ended.
@@ -58,7 +60,7 @@ def events(client: Program, server: Program | None, patience: float) -> Iterator
             return
 
 
-def _next(client: Program, server: Program | None, patience: float) -> Event | None:
+def _next(client: RunningProgram, server: RunningProgram | None, patience: float) -> Event | None:
     """Return the client's next event, None at its end, with an eye on the server meanwhile."""
     deadline = time.monotonic() + patience
     ended: Exit | None = None
@@ -78,19 +80,19 @@ def _next(client: Program, server: Program | None, patience: float) -> Event | N
                 deadline = min(deadline, time.monotonic() + _LAST_WORDS)
 
 
-def _read(program: Program, timeout: float) -> Event | None:
+def _read(program: RunningProgram, timeout: float) -> Event | None:
     line = program.process.read_line(timeout=timeout)
     return None if line is None else parse(line)
 
 
-def _ended(program: Program) -> Exit | None:
+def _ended(program: RunningProgram) -> Exit | None:
     """Return how it ended, None if it still runs."""
     with blaming(program.host), contextlib.suppress(TimeoutError):
         return program.process.wait(0)
     return None
 
 
-def _with_servers_words(event: Failed, server: Program) -> Failed:
+def _with_servers_words(event: Failed, server: RunningProgram) -> Failed:
     """Add what the server said about it, if it says anything soon.
 
     A client can't tell a host that is lost from an engine that ended; we can.
@@ -102,7 +104,7 @@ def _with_servers_words(event: Failed, server: Program) -> Failed:
     return Failed(event.code, message, event.replication)
 
 
-def _last_words(server: Program) -> str:
+def _last_words(server: RunningProgram) -> str:
     """Return the failure that the server tells of, "" if it tells of none soon."""
     with blaming(server.host), contextlib.suppress(TimeoutError, EngineError):
         while (line := server.process.read_line(timeout=0.5)) is not None:
@@ -112,7 +114,7 @@ def _last_words(server: Program) -> str:
     return ""
 
 
-def _silent(program: Program, patience: float) -> EngineError:
+def _silent(program: RunningProgram, patience: float) -> EngineError:
     return EngineError(
         "no-answer",
         f"the engine on {program.host} said nothing for {patience:.0f} s and was ended: "
@@ -120,7 +122,7 @@ def _silent(program: Program, patience: float) -> EngineError:
     )
 
 
-def _deserted(client: Program, server: Program, ended: Exit) -> EngineError:
+def _deserted(client: RunningProgram, server: RunningProgram, ended: Exit) -> EngineError:
     words = _last_words(server) or f"it ended with status {ended.status}"
     return EngineError(
         "no-answer",
@@ -129,7 +131,7 @@ def _deserted(client: Program, server: Program, ended: Exit) -> EngineError:
     )
 
 
-def _lost(program: Program) -> EngineError:
+def _lost(program: RunningProgram) -> EngineError:
     with contextlib.suppress(TimeoutError, HostUnreachableError):
         end = program.process.wait(timeout=5.0)
         words = f": {end.stderr.strip()[-500:]}" if end.stderr.strip() else ""

@@ -21,7 +21,7 @@ from railgauge.engine.command_lines import (
     host_argv,
     server_argv,
 )
-from railgauge.engine.deploy_mpi import Mpi
+from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.engine.events import (
     Done,
     Event,
@@ -33,7 +33,7 @@ from railgauge.engine.events import (
     Traced,
     Warned,
 )
-from railgauge.engine.follow import Program, blaming, events, listening_port
+from railgauge.engine.follow import RunningProgram, blaming, events, listening_port
 from railgauge.engine.mpi_job import mpi_argv
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.pair_rows import PairRows
@@ -49,12 +49,12 @@ _START_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class EquippedHost:
     """A host that is ready: how to reach it, the folder of its engines, and its MPI if needed."""
 
     transport: Transport
     engines: str
-    mpi: Mpi | None = None
+    mpi: MpiInstallation | None = None
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def measure(
     engine: EngineInfo,
     case: Case,
     numbers: Sequence[int],
-    sites: Sequence[Site],
+    sites: Sequence[EquippedHost],
     *,
     terms: Terms,
     programs: RunningPrograms,
@@ -123,7 +123,7 @@ def _start(
     engine: EngineInfo,
     case: Case,
     count: int,
-    sites: Sequence[Site],
+    sites: Sequence[EquippedHost],
     terms: Terms,
     programs: RunningPrograms,
     stack: contextlib.ExitStack,
@@ -133,7 +133,7 @@ def _start(
     deadline = _START_SECONDS + count * patience
     secret: str | None = None
     port: int | None = None
-    listening: Program | None = None
+    listening: RunningProgram | None = None
     client = sites[0]
     if engine.program is not None:
         return _start_program(engine, case, count, sites, terms, programs, stack)
@@ -180,7 +180,7 @@ def _start_program(
     engine: EngineInfo,
     case: Case,
     count: int,
-    sites: Sequence[Site],
+    sites: Sequence[EquippedHost],
     terms: Terms,
     programs: RunningPrograms,
     stack: contextlib.ExitStack,
@@ -188,7 +188,7 @@ def _start_program(
     """Start somebody else's program, with its server first if it has one."""
     assert engine.program is not None
     patience = patience_for(engine, case)
-    server: Program | None = None
+    server: RunningProgram | None = None
     port: int | None = None
     if engine.program.server:
         deadline = _START_SECONDS + patience
@@ -205,12 +205,12 @@ def _start_program(
         yield event
 
 
-def _launch(site: Site, argv: list[str], secret: str | None = None) -> Program:
+def _launch(site: EquippedHost, argv: list[str], secret: str | None = None) -> RunningProgram:
     with blaming(site.transport.host):
         process = site.transport.start(argv)
         if secret is not None:
             process.send_line(secret)
-        return Program(site.transport.host, process)
+        return RunningProgram(site.transport.host, process)
 
 
 def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> Outcome | None:

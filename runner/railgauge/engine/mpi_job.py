@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from railgauge.engine.deploy_mpi import Mpi
+from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
 
@@ -65,7 +65,7 @@ class Launcher:
 def mpi_argv(
     engine: EngineInfo,
     case: Case,
-    mpi: Mpi,
+    mpi: MpiInstallation,
     launcher: Launcher,
     *,
     hosts: Sequence[str],

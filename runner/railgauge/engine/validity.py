@@ -28,7 +28,7 @@ _SPARE_BYTES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HostActivity:
     """What a test itself did on one host, as far as its engine told; None: it didn't.
 
     `user_time` in seconds of the programs on the host's kernel. On the test's `interface` at most
@@ -41,7 +41,7 @@ class Part:
     measures_loss: bool = False
 
 
-def judge(log: SystemLog, part: Part, limits: Suspect) -> list[Suspicion]:
+def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion]:
     """Return why the replication that `log` is of can't be trusted, in order of the limits."""
     drops = limits.receive_drops
     if drops is None:
@@ -66,7 +66,7 @@ def _steal(log: SystemLog, limit: float | None) -> Iterator[Suspicion]:
         )
 
 
-def _foreign_cpu(log: SystemLog, part: Part, limit: float | None) -> Iterator[Suspicion]:
+def _foreign_cpu(log: SystemLog, part: HostActivity, limit: float | None) -> Iterator[Suspicion]:
     if limit is None or part.user_time is None or log.elapsed <= 0:
         return
     ticks = _ticks(log)
@@ -78,7 +78,9 @@ def _foreign_cpu(log: SystemLog, part: Part, limit: float | None) -> Iterator[Su
         yield _about(log, "foreign-cpu", f"other programs kept {foreign:.2f} CPUs busy")
 
 
-def _foreign_traffic(log: SystemLog, part: Part, limit: float | None) -> Iterator[Suspicion]:
+def _foreign_traffic(
+    log: SystemLog, part: HostActivity, limit: float | None
+) -> Iterator[Suspicion]:
     if limit is None or part.interface is None or part.most_bytes is None:
         return
     name = f"interface/{part.interface}"

@@ -166,7 +166,7 @@ class Equipment(StrictModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class DevicePort:
     """A port of a device: `interface` is its ifIndex, or its ifName, ifDescr or ifAlias."""
 
     device: str

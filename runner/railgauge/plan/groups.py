@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from railgauge.plan.links import ALL
-from railgauge.plan.sources import Source, unknown
+from railgauge.plan.sources import PlanSource, unknown
 
 # In all groups together; beyond this a file more likely has a slip in it than a purpose.
 MAX_MEMBERS = 5_000_000
@@ -21,9 +21,9 @@ class Groups:
     with it is told once.
     """
 
-    def __init__(self, hosts: Collection[str], sources: Sequence[Source]) -> None:
+    def __init__(self, hosts: Collection[str], sources: Sequence[PlanSource]) -> None:
         self.hosts: dict[str, tuple[str, ...]] = {ALL: tuple(hosts)}
-        self._written: dict[str, Source] = {}
+        self._written: dict[str, PlanSource] = {}
         self._known: dict[str, None] = dict.fromkeys([*hosts, ALL])
         self._alone = {host: (host,) for host in hosts}
         for source in sources:
@@ -34,7 +34,7 @@ class Groups:
         self.hosts = {name: self.hosts[name] for name in as_written if name in self.hosts}
 
     def members(
-        self, names: Iterable[str], source: Source, *loc: str | int
+        self, names: Iterable[str], source: PlanSource, *loc: str | int
     ) -> tuple[str, ...] | None:
         """Return the hosts that `names`, a list at `loc`, stand for, each once and in order.
 
@@ -48,13 +48,13 @@ class Groups:
             sound = sound and hosts is not None
         return tuple(found) if sound else None
 
-    def member(self, name: str, source: Source, *loc: str | int) -> tuple[str, ...] | None:
+    def member(self, name: str, source: PlanSource, *loc: str | int) -> tuple[str, ...] | None:
         """Return the hosts that `name`, at `loc`, stands for; None as `members` does."""
         if name not in self._known:
             source.report(unknown("host or group", name, self._known), *loc)
         return self._alone.get(name) or self.hosts.get(name)
 
-    def _take(self, source: Source) -> None:
+    def _take(self, source: PlanSource) -> None:
         for name in source.groups:
             loc = ("groups", name)
             if name == ALL:

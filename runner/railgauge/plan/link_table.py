@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from railgauge.base import units
-from railgauge.plan.equipment import Port
+from railgauge.plan.equipment import DevicePort
 from railgauge.plan.groups import Groups
-from railgauge.plan.links import Link, WrittenLink
-from railgauge.plan.links import Star as WrittenStar
+from railgauge.plan.links import Link, Star, WrittenLink
 from railgauge.plan.model import Host
 from railgauge.plan.paths import read_path
-from railgauge.plan.patterns import AllPairs, Between, Pattern, Ring, Star
-from railgauge.plan.sources import Source, unknown
+from railgauge.plan.patterns import AllPairs, Between, Pattern, Ring, StarPattern
+from railgauge.plan.sources import PlanSource, unknown
 
 # As many as a run may have cases.
 MAX_LINKS = 1_000_000
@@ -29,7 +28,7 @@ class _Entry:
 
     name: str
     written: WrittenLink
-    source: Source
+    source: PlanSource
 
     def report(self, message: str, *loc: str | int, key: bool = False) -> None:
         self.source.report(message, "links", self.name, *loc, key=key)
@@ -49,7 +48,7 @@ class LinkTable:
         self,
         hosts: Mapping[str, Host],
         groups: Groups,
-        sources: Sequence[Source],
+        sources: Sequence[PlanSource],
         devices: Collection[str] = (),
     ) -> None:
         self.links: dict[str, Link] = {}
@@ -87,7 +86,7 @@ class LinkTable:
         else:
             self.complete = False
 
-    def _path(self, entry: _Entry, ends: tuple[str, str]) -> tuple[Port, ...]:
+    def _path(self, entry: _Entry, ends: tuple[str, str]) -> tuple[DevicePort, ...]:
         if entry.written.path is None:
             return ()
 
@@ -138,11 +137,11 @@ class LinkTable:
             return None
         return key, (Ring(hosts) if key == "ring" else AllPairs(hosts))
 
-    def _star(self, entry: _Entry, star: WrittenStar) -> tuple[str, Pattern] | None:
+    def _star(self, entry: _Entry, star: Star) -> tuple[str, Pattern] | None:
         loc = ("star", "centre")
         known = self._is_host(entry, star.centre, *loc)
         hosts = self._groups.members(star.hosts, entry.source, "links", entry.name, "star", "hosts")
-        return None if hosts is None or not known else ("star", Star(star.centre, hosts))
+        return None if hosts is None or not known else ("star", StarPattern(star.centre, hosts))
 
     def _is_host(self, entry: _Entry, name: str, *loc: str) -> bool:
         if name in self._hosts:

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from railgauge.plan.equipment import Port
+from railgauge.plan.equipment import DevicePort
 from railgauge.plan.fields import Label, Labels, Rate, Time
 from railgauge.plan.validation import StrictModel, suggest
 
@@ -42,7 +42,7 @@ class Link:
     rate: float | None = None
     rtt: float | None = None
     network: str | None = None
-    path: tuple[Port, ...] = ()
+    path: tuple[DevicePort, ...] = ()
 
 
 def _between_ends(stops: list[str]) -> list[str]:

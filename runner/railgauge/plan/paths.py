@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 
-from railgauge.plan.equipment import Port
+from railgauge.plan.equipment import DevicePort
 from railgauge.plan.sources import unknown
 
 _IN_AND_OUT = 2
@@ -16,7 +16,7 @@ Report = Callable[[str, int | None], None]
 
 def read_path(
     stops: Sequence[str], ends: tuple[str, str], devices: Collection[str], report: Report
-) -> tuple[Port, ...]:
+) -> tuple[DevicePort, ...]:
     """Return the ports on a path written as `stops`, from the first of `ends` to the other.
 
     What is wrong is reported, and nothing returned.
@@ -47,7 +47,7 @@ def read_path(
     return known
 
 
-def _port(stop: str, index: int, devices: Collection[str], report: Report) -> Port | None:
+def _port(stop: str, index: int, devices: Collection[str], report: Report) -> DevicePort | None:
     device, colon, interface = stop.partition(":")
     if not colon or not interface.strip():
         message = f"{stop!r} is no port: write DEVICE:PORT, as in 'switchA:17' or 'switchA:Eth1/3'"
@@ -59,4 +59,4 @@ def _port(stop: str, index: int, devices: Collection[str], report: Report) -> Po
         else:
             report(unknown("equipment", device, dict.fromkeys(devices)), index)
         return None
-    return Port(device, interface.strip())
+    return DevicePort(device, interface.strip())

@@ -40,7 +40,7 @@ class Ring:
 
 
 @dataclass(frozen=True, slots=True)
-class Star:
+class StarPattern:
     """The centre with each of the hosts, in both directions."""
 
     centre: str
@@ -82,4 +82,4 @@ class Between:
                 yield from ((client, server) for server in servers if server != client)
 
 
-Pattern = AllPairs | Ring | Star | Between
+Pattern = AllPairs | Ring | StarPattern | Between

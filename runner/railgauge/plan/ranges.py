@@ -19,14 +19,16 @@ _KEYS = ("from", "to", "step", "factor")
 _NUMERIC = ("size", "time", "rate", "int")
 
 
-class Report(Protocol):
+class RangeReporter(Protocol):
     """Takes what is wrong, and the key at which (its value, or itself); none: the whole range."""
 
     def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
         """Note it."""
 
 
-def read_range(info: ParameterInfo, written: Mapping[str, Any], report: Report) -> list[Value]:
+def read_range(
+    info: ParameterInfo, written: Mapping[str, Any], report: RangeReporter
+) -> list[Value]:
     """Return the values of the range `written` for `info`, in base units; empty if it is wrong."""
     if info.type not in _NUMERIC:
         report(f"{info.name!r} takes no numbers, so there is no range of it: write a list")
@@ -48,7 +50,7 @@ def read_range(info: ParameterInfo, written: Mapping[str, Any], report: Report) 
     return [_value(info, value) for value in values]
 
 
-def _check_keys(written: Mapping[str, Any], report: Report) -> bool:
+def _check_keys(written: Mapping[str, Any], report: RangeReporter) -> bool:
     sound = True
     for key in written:
         if key not in _KEYS:
@@ -65,7 +67,9 @@ def _check_keys(written: Mapping[str, Any], report: Report) -> bool:
     return sound
 
 
-def _added(info: ParameterInfo, found: Mapping[str, Fraction], report: Report) -> list[Fraction]:
+def _added(
+    info: ParameterInfo, found: Mapping[str, Fraction], report: RangeReporter
+) -> list[Fraction]:
     first, last, step = found["from"], found["to"], found["step"]
     if step <= 0:
         report("'step' has to be more than 0", "step")
@@ -82,7 +86,7 @@ def _added(info: ParameterInfo, found: Mapping[str, Fraction], report: Report) -
 
 
 def _multiplied(
-    info: ParameterInfo, found: Mapping[str, Fraction], report: Report
+    info: ParameterInfo, found: Mapping[str, Fraction], report: RangeReporter
 ) -> list[Fraction]:
     first, last, factor = found["from"], found["to"], found["factor"]
     if first <= 0:
@@ -96,14 +100,14 @@ def _multiplied(
     return values if _arrived(info, values[-1], last, report) else []
 
 
-def _in_order(info: ParameterInfo, first: Fraction, last: Fraction, report: Report) -> bool:
+def _in_order(info: ParameterInfo, first: Fraction, last: Fraction, report: RangeReporter) -> bool:
     if first > last:
         message = f"{_show(info, last)} is less than 'from', {_show(info, first)}: swap the two"
         report(f"'to': {message}", "to")
     return first <= last
 
 
-def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: Report) -> bool:
+def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: RangeReporter) -> bool:
     """Tell of a range that misses its end, as nobody knows whether that end was meant."""
     if end != last:
         message = f"{_show(info, last)} is never reached, the value before it is {_show(info, end)}"

@@ -9,24 +9,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from railgauge.plan.catalogue import EngineInfo, Series, Value
+from railgauge.plan.catalogue import EngineInfo, SeriesMode, Value
 
 Row = Mapping[str, Value]
 Axis = tuple[Row, ...]
 
 
-def series_named(engine: EngineInfo, modes: Sequence[Value]) -> dict[Value, Series]:
+def series_named(engine: EngineInfo, modes: Sequence[Value]) -> dict[Value, SeriesMode]:
     """Return the series among `modes`, by mode."""
     return {series.mode: series for series in engine.series if series.mode in modes}
 
 
-def joint_size(series: Mapping[Value, Series], axes: Sequence[Axis]) -> int:
+def joint_size(series: Mapping[Value, SeriesMode], axes: Sequence[Axis]) -> int:
     """Return how many rows the axes have together that the series are made of."""
     return prod(len(axis) for axis in axes if _names(series) & axis[0].keys())
 
 
 def expand_series(
-    series: Mapping[Value, Series], fixed: Mapping[str, Value], axes: Sequence[Axis]
+    series: Mapping[Value, SeriesMode], fixed: Mapping[str, Value], axes: Sequence[Axis]
 ) -> tuple[dict[str, Value], list[Axis]]:
     """Return the fixed parameters and axes with the modes of `series` replaced by their cases.
 
@@ -50,11 +50,11 @@ def expand_series(
     return left, [*others[:at], tuple(rows.values()), *others[at:]]
 
 
-def _names(series: Mapping[Value, Series]) -> set[str]:
+def _names(series: Mapping[Value, SeriesMode]) -> set[str]:
     return {"mode", *(each.parameter for each in series.values())}
 
 
-def _cases(row: Row, series: Mapping[Value, Series]) -> Iterator[Row]:
+def _cases(row: Row, series: Mapping[Value, SeriesMode]) -> Iterator[Row]:
     each = series.get(row["mode"])
     if each is None:
         yield row

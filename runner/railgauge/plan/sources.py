@@ -18,7 +18,7 @@ _COMPARED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PlanSource:
     """A plan or hosts file, and the groups, links and equipment it writes."""
 
     document: Document
@@ -31,7 +31,7 @@ class Source:
         """Note a problem at `loc`, or at its key."""
         self.problems.append(self.document.problem(loc, message, key=key))
 
-    def place(self, *loc: str | int, seen_from: Source) -> str:
+    def place(self, *loc: str | int, seen_from: PlanSource) -> str:
         """Return where a key stands: `line 7`, or of another file its name with the line."""
         line = self.document.problem(loc, "", key=True).line
         return f"line {line}" if self is seen_from else f"{self.document.path}:{line}"

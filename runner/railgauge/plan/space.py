@@ -14,7 +14,7 @@ from math import prod
 from typing import Any
 
 from railgauge.base.errors import Problem
-from railgauge.plan.catalogue import SOAK, EngineInfo, ParameterInfo, Series, Value
+from railgauge.plan.catalogue import SOAK, EngineInfo, ParameterInfo, SeriesMode, Value
 from railgauge.plan.model import Test
 from railgauge.plan.ranges import MAX_VALUES, read_range
 from railgauge.plan.series import Row, expand_series, joint_size, series_named
@@ -269,7 +269,7 @@ class SpaceReader:
     def _mode(self, mode: Value) -> str:
         return f"mode {mode} of engine {self._engine.name}"
 
-    def _expand(self, series: Mapping[Value, Series]) -> None:
+    def _expand(self, series: Mapping[Value, SeriesMode]) -> None:
         if (size := joint_size(series, self._axes)) > MAX_VALUES:
             message = f"a series each for {size:,} combinations is too much: take values away"
             self.report(message, *self._named.get("mode", ()), key=True)

@@ -14,7 +14,7 @@ from railgauge.plan.groups import Groups
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
 from railgauge.plan.model import Host, HostsFile, Mpi, Plan
-from railgauge.plan.sources import Source, unknown
+from railgauge.plan.sources import PlanSource, unknown
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load, why_unreadable
 
@@ -53,7 +53,7 @@ def read_topology(
     plan: Plan, document: Document, directory: Path, allocated: Allocated
 ) -> Topology:
     """Return the topology of `plan`, read from `document`; its hosts file is in `directory`."""
-    own = Source(document, plan.groups, _written(plan.links), plan.equipment)
+    own = PlanSource(document, plan.groups, _written(plan.links), plan.equipment)
     if bool(plan.hosts) == (plan.hosts_file is not None):
         own.report("a plan has either 'hosts' or a 'hosts_file'", "hosts_file", key=True)
         return Topology(problems=tuple(own.problems))
@@ -82,8 +82,8 @@ def read_hosts_file(path: Path) -> Topology:
     return topology
 
 
-def _source(document: Document, shared: HostsFile) -> Source:
-    return Source(document, shared.groups, _written(shared.links), shared.equipment)
+def _source(document: Document, shared: HostsFile) -> PlanSource:
+    return PlanSource(document, shared.groups, _written(shared.links), shared.equipment)
 
 
 def _written(links: Mapping[str, WrittenLink | Link]) -> dict[str, WrittenLink]:
@@ -97,7 +97,7 @@ def _joined(shared: Mpi, own: Mpi | None) -> Mpi:
 
 
 def _topology(
-    document: Document, hosts: Mapping[str, Host], sources: list[Source], mpi: Mpi
+    document: Document, hosts: Mapping[str, Host], sources: list[PlanSource], mpi: Mpi
 ) -> Topology:
     """Return the topology of `hosts`, written in `document`, with what `sources` add to them."""
     if ALL in hosts:
@@ -115,10 +115,10 @@ def _topology(
     return Topology(hosts, table.links, table.sets, groups.hosts, mpi, equipment, problems)
 
 
-def _equipment(hosts: Mapping[str, Host], sources: list[Source]) -> dict[str, Equipment]:
+def _equipment(hosts: Mapping[str, Host], sources: list[PlanSource]) -> dict[str, Equipment]:
     """Return the equipment of all `sources`; a name that stands for two things is reported."""
     found: dict[str, Equipment] = {}
-    owners: dict[str, Source] = {}
+    owners: dict[str, PlanSource] = {}
     for source in sources:
         for name, device in source.equipment.items():
             if name in hosts:
@@ -133,7 +133,7 @@ def _equipment(hosts: Mapping[str, Host], sources: list[Source]) -> dict[str, Eq
     return found
 
 
-def _check_launcher(mpi: Mpi, hosts: Mapping[str, Host], sources: list[Source]) -> None:
+def _check_launcher(mpi: Mpi, hosts: Mapping[str, Host], sources: list[PlanSource]) -> None:
     """Tell where ranks can't be started as `mpi` says: in a step, mpirun sees that step alone."""
     slurm = [name for name, host in hosts.items() if host.transport == "slurm"]
     others = [name for name in hosts if name not in slurm]

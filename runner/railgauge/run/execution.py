@@ -17,7 +17,7 @@ from typing import Protocol
 from railgauge.base.errors import HostUnreachableError
 from railgauge.base.interrupts import asking
 from railgauge.engine.command_lines import Terms
-from railgauge.engine.measure import Site, measure
+from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.observing import Observing
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running import RunningPrograms
@@ -75,7 +75,7 @@ class Setting:
 
     catalogue: Catalogue
     name: Namer
-    sites: Mapping[str, Site]
+    sites: Mapping[str, EquippedHost]
     concurrency: int
     terms: Callable[[Dispatch], Terms]
     deadline: float | None = None

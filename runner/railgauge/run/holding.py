@@ -28,7 +28,7 @@ from railgauge.base.errors import (
 )
 from railgauge.base.side_by_side import everywhere
 from railgauge.engine.follow import blaming
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.base import Process, end
 from railgauge.run.job import Job
 
@@ -66,7 +66,7 @@ class Holder:
 class Claim:
     """A rail-hold on one machine; `busy` says who has the machine as long as another has it."""
 
-    def __init__(self, site: Site, token: str, text: str) -> None:
+    def __init__(self, site: EquippedHost, token: str, text: str) -> None:
         """Start it and hear what it says first; EnvironmentFailedError when that fails."""
         self.host = site.transport.host
         self.busy: Holder | None = None
@@ -149,7 +149,7 @@ def _holder(event: dict[str, object], host: str) -> Holder | None:
     )
 
 
-class Held:
+class HeldMachines:
     """All machines of a run, until `close`.
 
     `lost` is which were taken from it before, and when they were last known to be ours.
@@ -196,7 +196,7 @@ def hold(job: Job) -> Job:
         return job
     sites = {job.machines[name]: site for name, site in job.sites.items()}
     text = _text(f"{_who(job)}, which is about to begin")
-    held = Held(_take(job, sites, text))
+    held = HeldMachines(_take(job, sites, text))
     job.request.cleanup.callback(_end, job, held)
     return replace(job, tell_others=held.say)
 
@@ -208,7 +208,7 @@ def announce(job: Job) -> Job:
     return job
 
 
-def _end(job: Job, held: Held) -> None:
+def _end(job: Job, held: HeldMachines) -> None:
     held.close()
     for host, seen in held.lost.items():
         job.request.observer.say(
@@ -217,7 +217,7 @@ def _end(job: Job, held: Held) -> None:
         )
 
 
-def _take(job: Job, sites: Mapping[str, Site], text: str) -> Mapping[str, Claim]:
+def _take(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str, Claim]:
     """Take all machines, or none: who waited with some in hand might wait for one who does, too."""
     token = secrets.token_hex(8)
     limit = time.monotonic() + job.request.wait

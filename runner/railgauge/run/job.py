@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from railgauge.engine.deploy import Bundle
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.engine.observing import Scene
 from railgauge.hosts.transport.base import Transport
 from railgauge.plan.cases import ExpandedTest
@@ -78,7 +78,7 @@ class Job:
     judge: Judge | None = None
     machines: Mapping[str, str] = field(default_factory=dict)
     transports: Mapping[str, Transport] = field(default_factory=dict)
-    sites: Mapping[str, Site] = field(default_factory=dict)
+    sites: Mapping[str, EquippedHost] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -28,10 +28,10 @@ from railgauge.base.interrupts import asking
 from railgauge.base.side_by_side import everywhere
 from railgauge.base.systemlog import Phase
 from railgauge.engine.deploy import Bundle, bundle, deploy
-from railgauge.engine.deploy_mpi import Mpi as BuiltMpi
+from railgauge.engine.deploy_mpi import MpiInstallation as BuiltMpi
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.engine.launch_terms import launch_terms
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.engine.observing import Observing, Scene
 from railgauge.engine.observing.opening import closing, set_scene
 from railgauge.engine.watch.watcher import idle
@@ -144,12 +144,12 @@ def equip(job: Job) -> Job:
 
     parallel = _parallel_machines(job)
 
-    def equip_one(machine: str) -> Site:
+    def equip_one(machine: str) -> EquippedHost:
         transport = job.transports[machine]
         engines = deploy(transport, job.sources)
         prefix = job.loaded.plan.mpi.prefix if job.loaded.plan.mpi else None
         mpi = deploy_mpi(transport, engines, prefix) if machine in parallel else None
-        return Site(transport, engines, mpi)
+        return EquippedHost(transport, engines, mpi)
 
     equipped = everywhere(equip_one, job.transports)
     _check_same_path(job, {machine: equipped[machine].mpi for machine in parallel})

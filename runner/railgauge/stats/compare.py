@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.stats.between_runs import BETWEEN_RUNS
-from railgauge.stats.corrections import Corrected, Run, correct
+from railgauge.stats.corrections import Corrected, RunValues, correct
 from railgauge.stats.estimates import estimate
 from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.rank_test import least_p
@@ -71,7 +71,7 @@ def compare_all(
         raise ValueError(f"better is {min(wrong)!r}: only what has a direction can be compared")
     runs = _finite(
         [
-            Run(number, place, np.asarray(values, np.float64))
+            RunValues(number, place, np.asarray(values, np.float64))
             for number, pair in enumerate(pairs)
             for place, side in enumerate(pair)
             for values in side.runs
@@ -122,7 +122,7 @@ def compare_all(
     ]
 
 
-def _finite(runs: list[Run]) -> list[Run]:
+def _finite(runs: list[RunValues]) -> list[RunValues]:
     """Return the runs without values that aren't finite, of which there are next to never any."""
     if not runs or np.isfinite(np.concatenate([run.values for run in runs])).all():
         return runs
@@ -130,7 +130,7 @@ def _finite(runs: list[Run]) -> list[Run]:
     return [run for run in kept if len(run.values)]
 
 
-def _joined(count: int, runs: Sequence[Run]) -> list[tuple[_Values, _Values]]:
+def _joined(count: int, runs: Sequence[RunValues]) -> list[tuple[_Values, _Values]]:
     parts: list[tuple[list[_Values], list[_Values]]] = [([], []) for _ in range(count)]
     for run in runs:
         parts[run.pair][run.side].append(run.values)

@@ -22,7 +22,7 @@ _NORMAL = 1.96
 _MANY = 1e9
 
 
-class Run(NamedTuple):
+class RunValues(NamedTuple):
     """One run's `values` (n,), of pair number `pair`, on its first (0) or second (1) `side`."""
 
     pair: int
@@ -51,7 +51,7 @@ class Corrected(NamedTuple):
 
 def correct(
     found: Estimates,
-    runs: Sequence[Run],
+    runs: Sequence[RunValues],
     group: NDArray[np.intp],
     smallest: _Values,
     between_runs: float,
@@ -171,7 +171,7 @@ class _Shown(NamedTuple):
 
 
 def _shown_by_runs(
-    found: Estimates, runs: Sequence[Run], group: NDArray[np.intp]
+    found: Estimates, runs: Sequence[RunValues], group: NDArray[np.intp]
 ) -> tuple[NDArray[np.bool_], _Shown]:
     """Return where the first side has runs enough (m,), and what they show.
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from railgauge.base.derived import derive
 from railgauge.base.systemlog import Suspicion
-from railgauge.engine.observing.scene import Scene, Way
+from railgauge.engine.observing.scene import Scene, TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.engine.validity import Part, judge, most_bytes, under_rate
+from railgauge.engine.validity import HostActivity, judge, most_bytes, under_rate
 from railgauge.plan.catalogue import SOAK
 from railgauge.plan.schedule import Dispatch
 from railgauge.plan.system_log import Suspect
@@ -65,16 +65,18 @@ def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterat
             yield Suspicion("unwatched", host, message)
 
 
-def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch: Launch) -> Part:
+def _part(
+    scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch: Launch
+) -> HostActivity:
     """Return what the test itself did on `host`, as far as its engine tells that."""
     case = dispatch.case
     if case.members or not outcome.metrics:
-        return Part(None, None, None)
+        return HostActivity(None, None, None)
     if scene.catalogue.engine(case.engine).program is not None:
         # What somebody else's program sends beside what it tells is its own affair.
-        return Part(_user_time(scene, dispatch, host, outcome), None, None)
+        return HostActivity(_user_time(scene, dispatch, host, outcome), None, None)
     peer = case.server if host == case.client else case.client
-    way = scene.way(dispatch, host, peer) if peer else Way(None, 0)
+    way = scene.way(dispatch, host, peer) if peer else TrafficWay(None, 0)
     datagrams = case.engine in _DATAGRAMS
     size = way.mtu - _IP_HEADER if datagrams else launch.client.get("mss", 0)
     most = most_bytes(
@@ -85,7 +87,7 @@ def _part(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch:
     )
     if most is not None and way.interface == _LOOPBACK:
         most *= 2
-    return Part(_user_time(scene, dispatch, host, outcome), way.interface, most)
+    return HostActivity(_user_time(scene, dispatch, host, outcome), way.interface, most)
 
 
 def _user_time(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome) -> float | None:

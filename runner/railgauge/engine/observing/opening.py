@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.engine.measure import Site
-from railgauge.engine.observing.scene import Pause, Ports, Scene, Way
+from railgauge.engine.measure import EquippedHost
+from railgauge.engine.observing.scene import Pause, Ports, Scene, TrafficWay
 from railgauge.engine.watch.watcher import Watcher
 from railgauge.hosts.equipment.path_counters import PathCounters
 from railgauge.plan.links import Link
@@ -23,7 +23,7 @@ Facts = Mapping[str, Mapping[str, str]]
 def set_scene(
     loaded: LoadedPlan,
     dispatches: Iterable[Dispatch],
-    sites: Mapping[str, Site],
+    sites: Mapping[str, EquippedHost],
     machines: Mapping[str, str],
     facts: Facts,
     *,
@@ -86,7 +86,7 @@ def closing(scene: Scene) -> Iterator[Scene]:
             watcher.close()
 
 
-def _way(loaded: LoadedPlan, facts: Facts, dispatch: Dispatch, host: str, peer: str) -> Way:
+def _way(loaded: LoadedPlan, facts: Facts, dispatch: Dispatch, host: str, peer: str) -> TrafficWay:
     """Return the way from `host` to `peer`, by the route found there."""
     case = dispatch.case
     link = loaded.plan.links.get(case.link)
@@ -94,7 +94,7 @@ def _way(loaded: LoadedPlan, facts: Facts, dispatch: Dispatch, host: str, peer: 
     address = loaded.plan.hosts[peer].address_on(network)
     interface, *rest = facts.get(host, {}).get(f"route.{address}", "").split(", ")
     mtu = next((word for word in rest if word.startswith("mtu ")), "").removeprefix("mtu ")
-    return Way(interface or None, int(mtu) if mtu.isdecimal() else 0)
+    return TrafficWay(interface or None, int(mtu) if mtu.isdecimal() else 0)
 
 
 def _ports(loaded: LoadedPlan, dispatch: Dispatch, pause: Pause) -> Ports | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from railgauge.base.systemlog import PortLog
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.engine.watch.watcher import Watcher
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.model import Test
@@ -28,7 +28,7 @@ class Ports(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TrafficWay:
     """The interface that a host's traffic to another takes, and its MTU; None and 0: unknown."""
 
     interface: str | None
@@ -47,13 +47,13 @@ class Scene:
 
     catalogue: Catalogue
     tests: Mapping[str, Test]
-    sites: Mapping[str, Site]
+    sites: Mapping[str, EquippedHost]
     machines: Mapping[str, str]
     kernels: Mapping[str, str]
     alone: bool
     token: str
     watchers: Mapping[str, Watcher] = field(default_factory=dict)
-    way: Callable[[Dispatch, str, str], Way] = lambda *_: Way(None, 0)
+    way: Callable[[Dispatch, str, str], TrafficWay] = lambda *_: TrafficWay(None, 0)
     ports: Callable[[Dispatch, Pause], Ports | None] = lambda *_: None
 
     def with_watchers(self, watchers: Mapping[str, Watcher]) -> Scene:

@@ -27,7 +27,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
+class CounterNames:
     """Names of the counters from index `first` on, those of them that are `gauges` by index."""
 
     first: int
@@ -50,7 +50,7 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class WatchSample:
     """All counters `at` some seconds after it was ready, as differences to the last sample or mark.
 
     `changed` are pairs of index and difference, one after the other.
@@ -61,7 +61,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class WatchMark:
     """A sample taken at somebody's wish: an engine's, with its launch and replication, or ours."""
 
     at: float
@@ -72,7 +72,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class WatchFailed:
     """It can't go on."""
 
     code: str
@@ -80,11 +80,11 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class WatchDone:
     """It was told to end."""
 
 
-Line = Ready | Counters | Labels | Gone | Sample | Mark | Failed | Done
+Line = Ready | CounterNames | Labels | Gone | WatchSample | WatchMark | WatchFailed | WatchDone
 
 
 def parse(line: str) -> Line:
@@ -103,11 +103,11 @@ def _ready(event: dict[str, Any]) -> Ready:
     return Ready(_seconds(event["started_at"]), ticks, _texts(event["missing"]))
 
 
-def _counters(event: dict[str, Any]) -> Counters:
+def _counters(event: dict[str, Any]) -> CounterNames:
     first, names = _whole(event["first"]), _texts(event["names"])
     if not 0 <= first <= first + len(names) <= _MOST_COUNTERS:
         raise ValueError("counters without end")
-    return Counters(first, names, frozenset(map(_whole, event["gauges"])))
+    return CounterNames(first, names, frozenset(map(_whole, event["gauges"])))
 
 
 def _labels(event: dict[str, Any]) -> Labels:
@@ -119,13 +119,13 @@ def _gone(event: dict[str, Any]) -> Gone:
     return Gone(tuple(map(_whole, event["indices"])))
 
 
-def _sample(event: dict[str, Any]) -> Sample:
-    return Sample(_seconds(event["at"]), _changes(event["changed"]))
+def _sample(event: dict[str, Any]) -> WatchSample:
+    return WatchSample(_seconds(event["at"]), _changes(event["changed"]))
 
 
-def _mark(event: dict[str, Any]) -> Mark:
+def _mark(event: dict[str, Any]) -> WatchMark:
     launch, replication = event.get("launch"), event.get("replication")
-    return Mark(
+    return WatchMark(
         _seconds(event["at"]),
         _changes(event["changed"]),
         _text(event["label"]),
@@ -134,8 +134,8 @@ def _mark(event: dict[str, Any]) -> Mark:
     )
 
 
-def _failed(event: dict[str, Any]) -> Failed:
-    return Failed(_text(event["code"]), _text(event["message"]))
+def _failed(event: dict[str, Any]) -> WatchFailed:
+    return WatchFailed(_text(event["code"]), _text(event["message"]))
 
 
 def _changes(value: Any) -> list[int]:
@@ -178,5 +178,5 @@ _PARSERS: Mapping[str, Callable[[dict[str, Any]], Line]] = {
     "sample": _sample,
     "mark": _mark,
     "error": _failed,
-    "done": lambda _: Done(),
+    "done": lambda _: WatchDone(),
 }

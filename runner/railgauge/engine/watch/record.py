@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import Phase, SystemLog, TimeSeries
-from railgauge.engine.watch.lines import Counters, Gone, Labels, Line, Mark, Ready, Sample
+from railgauge.engine.watch.lines import (
+    CounterNames,
+    Gone,
+    Labels,
+    Line,
+    Ready,
+    WatchMark,
+    WatchSample,
+)
 
 # Samples of one interval that are kept; with more, each two become one, again and again.
 _MOST_SAMPLES = 4_000
@@ -24,7 +32,7 @@ _Sample = tuple[float, _Changes]
 class _Interval:
     """An interval that has begun: what was counted then, and the samples since."""
 
-    began: Mark
+    began: WatchMark
     values: list[int]
     samples: list[_Sample] = field(default_factory=list)
     reset: set[int] = field(default_factory=set)
@@ -32,7 +40,7 @@ class _Interval:
 
 
 @dataclass(slots=True)
-class Record:
+class WatchRecord:
     """What one rail-watch has said so far.
 
     `logs` are what was counted in the replications that have ended, by launch and replication,
@@ -57,15 +65,15 @@ class Record:
         match line:
             case Ready():
                 self.ready = line
-            case Counters():
+            case CounterNames():
                 self._add_counters(line)
             case Labels():
                 self._labels.update(line.labels)
             case Gone():
                 self._dead.update(line.indices)
-            case Sample():
+            case WatchSample():
                 self._apply(line)
-            case Mark():
+            case WatchMark():
                 self._apply(line)
                 self._mark(line)
 
@@ -79,14 +87,14 @@ class Record:
         self.logs = {key: log for key, log in self.logs.items() if key[0] != launch}
         self._open = {key: one for key, one in self._open.items() if key[0] != launch}
 
-    def _add_counters(self, line: Counters) -> None:
+    def _add_counters(self, line: CounterNames) -> None:
         if line.first != len(self._names):
             raise EngineError("contract", f"rail-watch on {self.host} left out counters")
         self._names.extend(line.names)
         self._gauges |= line.gauges
         self._values.extend([0] * len(line.names))
 
-    def _apply(self, line: Sample | Mark) -> None:
+    def _apply(self, line: WatchSample | WatchMark) -> None:
         changed, values, fell = line.changed, self._values, []
         try:
             for at in range(0, len(changed), 2):
@@ -105,13 +113,13 @@ class Record:
                 interval.reset.update(fell)
                 _keep(interval, line.at, changes)
 
-    def _mark(self, mark: Mark) -> None:
+    def _mark(self, mark: WatchMark) -> None:
         if mark.launch is None or mark.replication is None:
             self._mark_own(mark)
         elif mark.launch in self._ends:
             self._mark_replication((mark.launch, mark.replication), mark)
 
-    def _mark_replication(self, key: tuple[int, int], mark: Mark) -> None:
+    def _mark_replication(self, key: tuple[int, int], mark: WatchMark) -> None:
         """Open an interval or end it: with two ends on one machine, from the first to the last."""
         if mark.label == "begin":
             self._open.setdefault(key, _Interval(mark, self._values.copy()))
@@ -121,14 +129,14 @@ class Record:
                 del self._open[key]
                 self.logs[key] = self._log(interval, mark, "replication")
 
-    def _mark_own(self, mark: Mark) -> None:
+    def _mark_own(self, mark: WatchMark) -> None:
         """Take a mark of ours: `before` and `after` end what the one before, `idle`, began."""
         if self._idle is not None and mark.label in ("before", "after"):
             phase: Phase = "before" if mark.label == "before" else "after"
             self.own[phase] = self._log(self._idle, mark, phase)
         self._idle = _Interval(mark, self._values.copy())
 
-    def _log(self, interval: _Interval, ended: Mark, phase: Phase) -> SystemLog:
+    def _log(self, interval: _Interval, ended: WatchMark, phase: Phase) -> SystemLog:
         assert self.ready is not None
         began, before = interval.began, interval.values
         known = len(before)

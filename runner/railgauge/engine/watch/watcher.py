@@ -8,8 +8,8 @@ import time
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError, RailgaugeError
 from railgauge.base.systemlog import Phase, SystemLog
-from railgauge.engine.watch.lines import Done, Failed, Line, parse
-from railgauge.engine.watch.record import Record
+from railgauge.engine.watch.lines import Line, WatchDone, WatchFailed, parse
+from railgauge.engine.watch.record import WatchRecord
 from railgauge.hosts.transport.base import Process, Transport, end
 
 _START_SECONDS = 30.0
@@ -35,7 +35,7 @@ class Watcher:
         self.why = ""
         self._host = transport.host
         self._changed = threading.Condition()
-        self._record = Record(transport.host)
+        self._record = WatchRecord(transport.host)
         self._process = transport.start(
             [
                 f"{engines}/rail-watch",
@@ -98,9 +98,9 @@ class Watcher:
         try:
             while (text := self._process.read_line()) is not None:
                 line = parse(text)
-                if isinstance(line, Done):
+                if isinstance(line, WatchDone):
                     break
-                if isinstance(line, Failed):
+                if isinstance(line, WatchFailed):
                     why = f"{line.message} ({line.code})"
                     break
                 self._take(line)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.base.systemlog import Phase, SystemLog
-from railgauge.exchange.hpcbench.grouping import Part, parts
+from railgauge.exchange.hpcbench.grouping import OutputGroup, parts
 from railgauge.exchange.hpcbench.log_write import log_text
 from railgauge.exchange.hpcbench.naming import distinct
 from railgauge.exchange.hpcbench.output_write import output_text
-from railgauge.exchange.hpcbench.records import LogFile, Output
+from railgauge.exchange.hpcbench.records import HpcbenchOutput, LogFile
 from railgauge.exchange.hpcbench.settings import output_settings
 from railgauge.exchange.hpcbench.system_log import cpus_of, interfaces_of, to_row
 from railgauge.plan.cases import Case
@@ -101,7 +101,7 @@ def _group_notes(tests: Mapping[str, Sequence[PlannedCase]]) -> list[str]:
 class _Measured:
     """What the database has of a part: by case key and replication."""
 
-    def __init__(self, store: Store, run_id: int, test: str, part: Part) -> None:
+    def __init__(self, store: Store, run_id: int, test: str, part: OutputGroup) -> None:
         self.part = part
         keys = dict.fromkeys(case.key for case, _ in part.rows)
         self._replications = {
@@ -130,7 +130,7 @@ class _Measured:
 
 
 def _texts(
-    part: Part,
+    part: OutputGroup,
     measured: _Measured,
     idle: Sequence[SystemLog],
     facts: Mapping[str, Mapping[str, str]],
@@ -146,12 +146,12 @@ def _texts(
                 yield name, log_text(_log_file(host, logs, idle, facts.get(host, {})))
 
 
-def _output(part: Part, measured: _Measured) -> Output:
+def _output(part: OutputGroup, measured: _Measured) -> HpcbenchOutput:
     last = part.rows[-1][0]  # of a series, the size that was asked for
     known = [each for row in part.rows if (each := measured.replication(row)) is not None]
     told = next((each for each in known if each.client), None)
     moments = [datetime.fromisoformat(each.started_at) for each in known if each.started_at]
-    return Output(
+    return HpcbenchOutput(
         mode=part.mode,
         client=last.client,
         server=last.server or "",

@@ -15,7 +15,7 @@ _MODES = ("stream", "bidirectional", "latency")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OutputGroup:
     """What becomes one output: a case's replications or, mode exponential, a series of sizes.
 
     `rows` are a case and the number of its replication each. `mode` is empty where Hpcbench has
@@ -27,7 +27,7 @@ class Part:
     rows: tuple[tuple[Case, int], ...]
 
 
-def parts(cases: Sequence[PlannedCase], catalogue: Catalogue) -> Iterator[Part]:
+def parts(cases: Sequence[PlannedCase], catalogue: Catalogue) -> Iterator[OutputGroup]:
     """Yield the parts of one test's cases in their order, with names that may not be unique."""
     names = [name for name in varying(each.case for each in cases) if name != "mode"]
     several_links = len({each.case.link for each in cases}) > 1
@@ -49,7 +49,7 @@ def parts(cases: Sequence[PlannedCase], catalogue: Catalogue) -> Iterator[Part]:
         for each in group:
             name = safe_name([*words, *_texts(each.case, names, catalogue)])
             rows = tuple((each.case, number) for number in range(1, each.replications + 1))
-            yield Part(_mode(each.case), name, rows)
+            yield OutputGroup(_mode(each.case), name, rows)
 
 
 def _mode(case: Case) -> str:
@@ -74,12 +74,12 @@ def _is_series(cases: Sequence[PlannedCase]) -> bool:
     )
 
 
-def _series(cases: Sequence[PlannedCase], words: Sequence[str]) -> Iterator[Part]:
+def _series(cases: Sequence[PlannedCase], words: Sequence[str]) -> Iterator[OutputGroup]:
     """Yield an output for each replication of the series: Hpcbench went through it once."""
     most = max(each.replications for each in cases)
     for number in range(1, most + 1):
         name = safe_name([*words, *([f"r{number}"] if most > 1 else [])])
-        yield Part("exponential", name, tuple((each.case, number) for each in cases))
+        yield OutputGroup("exponential", name, tuple((each.case, number) for each in cases))
 
 
 def _texts(

@@ -11,9 +11,10 @@ from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.exchange.hpcbench.log_read import read_log
 from railgauge.exchange.hpcbench.naming import distinct, name_of_test
 from railgauge.exchange.hpcbench.output_read import read_output
-from railgauge.exchange.hpcbench.records import LogFile, Output
+from railgauge.exchange.hpcbench.records import HpcbenchOutput, LogFile
 from railgauge.exchange.hpcbench.settings import case_parameters, launch_settings
 from railgauge.exchange.hpcbench.system_log import from_row
+from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.plan.catalogue.only_imported import ONLY_IMPORTED
@@ -27,23 +28,12 @@ _FAILED = ("no-numbers", "Hpcbench's file has no numbers for it")
 
 
 @dataclass(frozen=True, slots=True)
-class ImportResult:
-    """What came of an import: the run's id, how many of each, and of how many tests were logs."""
-
-    run: int
-    files: int
-    cases: int
-    replications: int
-    logs: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Test:
     """A file, what it says, and the system logs beside it by side."""
 
     path: Path
     name: str
-    output: Output
+    output: HpcbenchOutput
     logs: dict[str, LogFile]
 
 
@@ -133,7 +123,7 @@ def _outputs(paths: dict[Path, None]) -> tuple[list[Path], list[Problem]]:
     return outputs, problems
 
 
-def _log(path: Path, ending: str, output: Output) -> LogFile | None:
+def _log(path: Path, ending: str, output: HpcbenchOutput) -> LogFile | None:
     beside = path.with_name(path.name + ending)
     if not beside.exists():
         return None
@@ -165,7 +155,7 @@ def _cases(test: _Test, engine: EngineInfo) -> list[tuple[Case, range]]:
     return cases
 
 
-def _case(output: Output, metrics: Mapping[str, float], engine: EngineInfo) -> Case:
+def _case(output: HpcbenchOutput, metrics: Mapping[str, float], engine: EngineInfo) -> Case:
     parameters = case_parameters(output, metrics, engine)
     link = f"{output.client}→{output.server}"
     key = case_key(engine.name, link, output.client, output.server, parameters)

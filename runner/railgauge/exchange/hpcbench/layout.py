@@ -20,7 +20,7 @@ _HOLE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class OutputColumn:
     """A column of a table: `scale` is what one of the printed unit is in base units."""
 
     name: str
@@ -31,46 +31,46 @@ class Column:
 
 _MEGA = 1e6
 STREAM_COLUMNS = (
-    Column("throughput", 12, 4, _MEGA),
-    Column("local_throughput", 12, 4, _MEGA),
-    Column("sent_packets", 11),
-    Column("sent_bytes", 12),
-    Column("received_packets", 11),
-    Column("received_bytes", 12),
-    Column("lost_packets", 10),
-    Column("loss_rate", 10, 3),
+    OutputColumn("throughput", 12, 4, _MEGA),
+    OutputColumn("local_throughput", 12, 4, _MEGA),
+    OutputColumn("sent_packets", 11),
+    OutputColumn("sent_bytes", 12),
+    OutputColumn("received_packets", 11),
+    OutputColumn("received_bytes", 12),
+    OutputColumn("lost_packets", 10),
+    OutputColumn("loss_rate", 10, 3),
 )
 BIDIRECTIONAL_COLUMNS = (
-    Column("total_throughput", 9, 3, _MEGA),
-    Column("total_local_throughput", 11, 3, _MEGA),
-    Column("sent_packets", 9),
-    Column("sent_bytes", 12),
-    Column("received_packets", 9),
-    Column("received_bytes", 12),
-    Column("reverse_received_packets", 9),
-    Column("reverse_received_bytes", 12),
-    Column("reverse_sent_packets", 9),
-    Column("reverse_sent_bytes", 12),
-    Column("loss_rate", 9, 3),
+    OutputColumn("total_throughput", 9, 3, _MEGA),
+    OutputColumn("total_local_throughput", 11, 3, _MEGA),
+    OutputColumn("sent_packets", 9),
+    OutputColumn("sent_bytes", 12),
+    OutputColumn("received_packets", 9),
+    OutputColumn("received_bytes", 12),
+    OutputColumn("reverse_received_packets", 9),
+    OutputColumn("reverse_received_bytes", 12),
+    OutputColumn("reverse_sent_packets", 9),
+    OutputColumn("reverse_sent_bytes", 12),
+    OutputColumn("loss_rate", 9, 3),
 )
 EXPONENTIAL_COLUMNS = (
-    Column("datagram", 5),
-    Column("throughput", 10, 3, _MEGA),
-    Column("local_throughput", 10, 3, _MEGA),
-    Column("sent_packets", 10),
-    Column("sent_bytes", 12),
-    Column("received_packets", 10),
-    Column("received_bytes", 12),
-    Column("lost_packets", 10),
-    Column("loss_rate", 10, 3),
+    OutputColumn("datagram", 5),
+    OutputColumn("throughput", 10, 3, _MEGA),
+    OutputColumn("local_throughput", 10, 3, _MEGA),
+    OutputColumn("sent_packets", 10),
+    OutputColumn("sent_bytes", 12),
+    OutputColumn("received_packets", 10),
+    OutputColumn("received_bytes", 12),
+    OutputColumn("lost_packets", 10),
+    OutputColumn("loss_rate", 10, 3),
 )
 PROCESS_COLUMNS = (
-    Column("client_elapsed", 12, 2),
-    Column("client_user_time", 13, 2),
-    Column("client_system_time", 12, 2),
-    Column("server_elapsed", 13, 2),
-    Column("server_user_time", 13, 2),
-    Column("server_system_time", 12, 2),
+    OutputColumn("client_elapsed", 12, 2),
+    OutputColumn("client_user_time", 13, 2),
+    OutputColumn("client_system_time", 12, 2),
+    OutputColumn("server_elapsed", 13, 2),
+    OutputColumn("server_user_time", 13, 2),
+    OutputColumn("server_system_time", 12, 2),
 )
 PROCESS_HEAD = (
     "# Process information for each test: ",
@@ -98,7 +98,7 @@ _REPEATED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class OutputLayout:
     """How an output with tables looks: `head` and `table_head` line by line.
 
     `averages` are the two columns that are averaged below the table, if any, as it calls them.
@@ -108,7 +108,7 @@ class Layout:
     subtitle: str
     head: tuple[str, ...]
     table_head: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[OutputColumn, ...]
     averages: Mapping[str, str]
 
 
@@ -117,11 +117,11 @@ def _layout(
     subtitle: str,
     settings: Sequence[str],
     table_head: tuple[str, ...],
-    columns: tuple[Column, ...],
+    columns: tuple[OutputColumn, ...],
     averages: Mapping[str, str],
-) -> Layout:
+) -> OutputLayout:
     head = (_TITLE, subtitle, _HOSTS, "", *_SETTINGS, *settings, "")
-    return Layout(mode, subtitle, head, table_head, columns, averages)
+    return OutputLayout(mode, subtitle, head, table_head, columns, averages)
 
 
 LAYOUTS = (

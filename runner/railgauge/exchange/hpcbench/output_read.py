@@ -9,9 +9,15 @@ from decimal import Decimal
 from pathlib import Path
 
 from railgauge.exchange.hpcbench import layout
-from railgauge.exchange.hpcbench.layout import LAYOUTS, MISSING, PROCESS_COLUMNS, Column, Layout
+from railgauge.exchange.hpcbench.layout import (
+    LAYOUTS,
+    MISSING,
+    PROCESS_COLUMNS,
+    OutputColumn,
+    OutputLayout,
+)
 from railgauge.exchange.hpcbench.lines import Lines
-from railgauge.exchange.hpcbench.records import Output, Setting
+from railgauge.exchange.hpcbench.records import HpcbenchOutput, Setting
 from railgauge.exchange.hpcbench.rounding import settle_average
 from railgauge.exchange.hpcbench.screen_read import read_screen
 from railgauge.exchange.hpcbench.values import (
@@ -25,7 +31,7 @@ _TOS_BYTES = {name: byte for byte, name in layout.TOS_NAMES.items()}
 _Cells = Sequence[Decimal | None]
 
 
-def read_output(path: Path) -> Output:
+def read_output(path: Path) -> HpcbenchOutput:
     """Return what the file says; FileProblems where it isn't what Hpcbench writes.
 
     Numbers that were printed rounded are taken as printed unless an average, or a minimum or
@@ -42,7 +48,7 @@ def read_output(path: Path) -> Output:
     return output
 
 
-def _read_tables(lines: Lines) -> Output:
+def _read_tables(lines: Lines) -> HpcbenchOutput:
     moment = read_moment(lines, layout.LAYOUTS[0].head[0])
     how = _layout(lines)
     found: dict[str, str] = {}
@@ -64,10 +70,10 @@ def _read_tables(lines: Lines) -> Output:
     for number, row in enumerate(rows, 1):
         cells = lines.row(f"#{number}", [each.name for each in PROCESS_COLUMNS])
         row.update(_metrics(lines, cells, PROCESS_COLUMNS))
-    return Output(how.mode, found["client"], found["server"], moment, settings, tuple(rows))
+    return HpcbenchOutput(how.mode, found["client"], found["server"], moment, settings, tuple(rows))
 
 
-def _layout(lines: Lines) -> Layout:
+def _layout(lines: Lines) -> OutputLayout:
     for how in LAYOUTS:
         if lines.try_match(how.subtitle) is not None:
             return how
@@ -76,7 +82,7 @@ def _layout(lines: Lines) -> Layout:
 
 
 def _read_table(
-    lines: Lines, how: Layout, repeat: Setting | None
+    lines: Lines, how: OutputLayout, repeat: Setting | None
 ) -> list[tuple[_Cells, dict[str, float]]]:
     """Return each row's cells, and the metrics that they come to."""
     names = [column.name for column in how.columns]
@@ -95,7 +101,7 @@ def _read_table(
     return table
 
 
-def _metrics(lines: Lines, cells: _Cells, columns: Sequence[Column]) -> dict[str, float]:
+def _metrics(lines: Lines, cells: _Cells, columns: Sequence[OutputColumn]) -> dict[str, float]:
     metrics = {
         column.name: base_value(value, column.scale)
         for column, value in zip(columns, cells, strict=True)
@@ -110,7 +116,9 @@ def _metrics(lines: Lines, cells: _Cells, columns: Sequence[Column]) -> dict[str
     return metrics
 
 
-def _settled(lines: Lines, which: str, column: Column, cells: _Cells) -> list[dict[str, float]]:
+def _settled(
+    lines: Lines, which: str, column: OutputColumn, cells: _Cells
+) -> list[dict[str, float]]:
     """Return the values of a column, an empty dict where there is none, by the line of averages."""
     template = layout.AVERAGES.replace("{which}", which)
     texts = lines.match(template)
@@ -134,7 +142,7 @@ def _settled(lines: Lines, which: str, column: Column, cells: _Cells) -> list[di
     ]
 
 
-def _read_latency(lines: Lines) -> Output:
+def _read_latency(lines: Lines) -> HpcbenchOutput:
     title, *head = layout.LATENCY_HEAD
     moment: datetime | None = read_moment(lines, title)
     found: dict[str, str] = {}
@@ -146,7 +154,7 @@ def _read_latency(lines: Lines) -> Output:
     message, rows = read_round_trips(lines)
     if message != settings.get("message"):
         raise lines.problem(f"the head says that messages have {found['message']} bytes")
-    return Output("latency", found["client"], found["server"], moment, settings, rows)
+    return HpcbenchOutput("latency", found["client"], found["server"], moment, settings, rows)
 
 
 def _settings(lines: Lines, holes: Mapping[str, str]) -> dict[str, Setting]:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.exchange.hpcbench import layout
-from railgauge.exchange.hpcbench.layout import Column, Layout, cell
-from railgauge.exchange.hpcbench.records import Output, Setting
+from railgauge.exchange.hpcbench.layout import OutputColumn, OutputLayout, cell
+from railgauge.exchange.hpcbench.records import HpcbenchOutput, Setting
 
 
-def output_text(output: Output) -> str:
+def output_text(output: HpcbenchOutput) -> str:
     """Return the text of the file; InputError for a mode that Hpcbench writes to no file."""
     if output.mode == "latency":
         return _text(_latency(output))
@@ -26,7 +26,7 @@ def _text(lines: Iterator[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _tables(output: Output, how: Layout) -> Iterator[str]:
+def _tables(output: HpcbenchOutput, how: OutputLayout) -> Iterator[str]:
     holes = _holes(output)
     for line in how.head:
         yield line.format_map(holes)
@@ -46,7 +46,7 @@ def _tables(output: Output, how: Layout) -> Iterator[str]:
     yield ""
 
 
-def _latency(output: Output) -> Iterator[str]:
+def _latency(output: HpcbenchOutput) -> Iterator[str]:
     holes = _holes(output)
     for line in layout.LATENCY_HEAD:
         yield line.format_map(holes)
@@ -62,7 +62,7 @@ def _latency(output: Output) -> Iterator[str]:
     yield layout.LATENCY_SUMMARY.format_map(_summary(values, layout.LATENCY_DECIMALS))
 
 
-def _row(number: str, metrics: Mapping[str, float], columns: tuple[Column, ...]) -> str:
+def _row(number: str, metrics: Mapping[str, float], columns: tuple[OutputColumn, ...]) -> str:
     cells = [cell(metrics.get(each.name), each.decimals, each.scale) for each in columns]
     return layout.row(number, cells, [each.width for each in columns])
 
@@ -83,7 +83,7 @@ class _Holes(dict[str, str]):
         return layout.MISSING
 
 
-def _holes(output: Output) -> _Holes:
+def _holes(output: HpcbenchOutput) -> _Holes:
     settings = {name: _setting_text(name, value) for name, value in output.settings.items()}
     moment = layout.MISSING if output.moment is None else layout.moment_text(output.moment)
     return _Holes(

@@ -11,7 +11,7 @@ Setting = int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class HpcbenchOutput:
     """What an output says of one test: `udptest -o`'s file, or what it printed on the screen.
 
     `mode` is stream, bidirectional, exponential, latency or generator. `moment` is when it began,

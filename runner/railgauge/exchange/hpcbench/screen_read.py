@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from railgauge.exchange.hpcbench.command import Command, parse_command
 from railgauge.exchange.hpcbench.lines import Lines
-from railgauge.exchange.hpcbench.records import Output, Setting
+from railgauge.exchange.hpcbench.records import HpcbenchOutput, Setting
 from railgauge.exchange.hpcbench.values import base_value, count_losses, read_round_trips
 
 _COMMAND = (
@@ -50,7 +50,7 @@ _BOTH_WAYS = {
 }
 
 
-def read_screen(lines: Lines) -> Output:
+def read_screen(lines: Lines) -> HpcbenchOutput:
     """Return what the screen showed; the lines end behind it, or behind the next prompt."""
     lines.skip_blank()
     command = _command(lines)
@@ -82,7 +82,7 @@ def _command(lines: Lines) -> Command | None:
     return command
 
 
-def _read_throughputs(lines: Lines, command: Command) -> Output:
+def _read_throughputs(lines: Lines, command: Command) -> HpcbenchOutput:
     rows: list[dict[str, float]] = []
     while (found := lines.try_match(_ROW)) is not None:
         if found["number"] != str(len(rows) + 1):
@@ -97,14 +97,14 @@ def _read_throughputs(lines: Lines, command: Command) -> Output:
     return _output(command, {}, rows)
 
 
-def _read_latency(lines: Lines, command: Command) -> Output:
+def _read_latency(lines: Lines, command: Command) -> HpcbenchOutput:
     message, rows = read_round_trips(lines)
     if message is None or message != command.settings.get("message", message):
         raise lines.problem("the messages have another size than the command says")
     return _output(command, {"message": message}, list(rows))
 
 
-def _read_verbose(lines: Lines, command: Command | None) -> Output:
+def _read_verbose(lines: Lines, command: Command | None) -> HpcbenchOutput:
     lines.match(_VERBOSE_TITLE)
     head: dict[str, str] = {}
     for template in _VERBOSE_HEAD:
@@ -136,7 +136,7 @@ def _verbose_row(lines: Lines, mode: str) -> dict[str, float]:
     return _by_direction(metrics, mode)
 
 
-def _read_generator(lines: Lines, command: Command) -> Output:
+def _read_generator(lines: Lines, command: Command) -> HpcbenchOutput:
     found: dict[str, str] = {}
     for template in _GENERATOR:
         found.update(lines.match(template))
@@ -151,9 +151,11 @@ def _read_generator(lines: Lines, command: Command) -> Output:
     return _output(command, settings, [values])
 
 
-def _output(command: Command, settings: dict[str, Setting], rows: list[dict[str, float]]) -> Output:
+def _output(
+    command: Command, settings: dict[str, Setting], rows: list[dict[str, float]]
+) -> HpcbenchOutput:
     said = command.settings | settings
-    return Output(command.mode, command.client, command.server, None, said, tuple(rows))
+    return HpcbenchOutput(command.mode, command.client, command.server, None, said, tuple(rows))
 
 
 def _by_direction(metrics: dict[str, float], mode: str) -> dict[str, float]:

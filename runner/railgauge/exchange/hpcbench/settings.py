@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from railgauge.exchange.hpcbench.records import Output, Setting
+from railgauge.exchange.hpcbench.records import HpcbenchOutput, Setting
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import EngineInfo
 
@@ -20,7 +20,7 @@ _CLIENT = {"message": "message_size", "iterations": "iterations"}
 
 
 def case_parameters(
-    output: Output, metrics: Mapping[str, float], engine: EngineInfo
+    output: HpcbenchOutput, metrics: Mapping[str, float], engine: EngineInfo
 ) -> dict[str, Value]:
     """Return the parameters of rail-udp that the output tells of, for the row with `metrics`.
 
@@ -47,7 +47,7 @@ def case_parameters(
     return parameters
 
 
-def launch_settings(output: Output) -> tuple[dict[str, Value], dict[str, Value]]:
+def launch_settings(output: HpcbenchOutput) -> tuple[dict[str, Value], dict[str, Value]]:
     """Return what the output tells of the client's and of the server's settings."""
     client: dict[str, Value] = {}
     server: dict[str, Value] = {}
@@ -90,7 +90,7 @@ def output_settings(
     }
 
 
-def _datagram(output: Output, metrics: Mapping[str, float]) -> Setting | None:
+def _datagram(output: HpcbenchOutput, metrics: Mapping[str, float]) -> Setting | None:
     """Return the bytes in each datagram: no more than are written at once, nor than fit in one."""
     if output.mode == "exponential":
         return int(metrics["datagram"])

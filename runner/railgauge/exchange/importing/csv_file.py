@@ -15,7 +15,7 @@ _NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CsvCell:
     """A cell without the white space around it, and where it starts; both count from 1."""
 
     text: str
@@ -42,7 +42,7 @@ class CsvFile:
         if problems:
             raise FileProblems(problems)
 
-    def problem(self, cell: Cell, message: str) -> Problem:
+    def problem(self, cell: CsvCell, message: str) -> Problem:
         """Return a problem at that cell."""
         return Problem(str(self.path), cell.line, cell.column, message)
 
@@ -94,9 +94,9 @@ def _at(path: Path, before: str, message: str) -> Problem:
     return Problem(str(path), len(lines), len(lines[-1]) + 1, message)
 
 
-def _rows(name: str, text: str) -> Iterator[Sequence[Cell]]:
+def _rows(name: str, text: str) -> Iterator[Sequence[CsvCell]]:
     position, line, line_start = 0, 1, 0
-    row: list[Cell] = []
+    row: list[CsvCell] = []
     while position < len(text) or row:
         match = _CELL.match(text, position)
         if match is None:
@@ -104,7 +104,7 @@ def _rows(name: str, text: str) -> Iterator[Sequence[Cell]]:
             raise FileProblems([Problem(name, line, position - line_start + 1, message)])
         quoted, plain, end = match.groups()
         content = plain if quoted is None else quoted.replace('""', '"')
-        row.append(Cell(content.strip(), line, position - line_start + 1))
+        row.append(CsvCell(content.strip(), line, position - line_start + 1))
         position = match.end()
         for newline in _NEWLINE.finditer(text, match.start(), position):
             line, line_start = line + 1, newline.end()

@@ -17,7 +17,8 @@ from pathlib import Path
 from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.units import DISPLAY, parse_moment
-from railgauge.exchange.importing.csv_file import Cell, CsvFile
+from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
+from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
 from railgauge.plan.validation import suggest
@@ -59,21 +60,6 @@ class CsvMapping:
     plan: str = ""
     test: str = ""
     started_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportResult:
-    """What came of an import: the run's id, and how many of each.
-
-    `rows` were read, of which `replications` held a value; `blanks` cells held none.
-    """
-
-    run: int
-    cases: int
-    rows: int
-    replications: int
-    values: int
-    blanks: int
 
 
 def parse_binding(text: str) -> Binding:
@@ -204,7 +190,7 @@ class _Reader:
         self._raise_problems()
         return rows
 
-    def _link(self, cells: Sequence[Cell]) -> str:
+    def _link(self, cells: Sequence[CsvCell]) -> str:
         if self.link is None:
             return self.link_name
         cell = cells[self.link]
@@ -212,7 +198,7 @@ class _Reader:
             self._report(cell, "a link's name is wanted here")
         return cell.text
 
-    def _moment(self, cells: Sequence[Cell]) -> float | None:
+    def _moment(self, cells: Sequence[CsvCell]) -> float | None:
         if self.started_at is None or not (cell := cells[self.started_at]).text:
             return None
         try:
@@ -221,7 +207,7 @@ class _Reader:
             self._report(cell, str(error))
             return None
 
-    def _parse(self, cell: Cell, name: str, parse: Callable[[str], Value]) -> Value | None:
+    def _parse(self, cell: CsvCell, name: str, parse: Callable[[str], Value]) -> Value | None:
         if not cell.text:
             self._report(cell, f"{name!r}: the cell is empty, but each row needs a value")
             return None
@@ -258,7 +244,7 @@ class _Reader:
         scale = _scale(binding.name, _metrics(self.engine)[binding.name].unit, unit)
         return binding.name, column, lambda text: _parse_metric(text, scale)
 
-    def _report(self, cell: Cell, message: str) -> None:
+    def _report(self, cell: CsvCell, message: str) -> None:
         self.problems.append(self.file.problem(cell, message))
 
     def _raise_problems(self) -> None:

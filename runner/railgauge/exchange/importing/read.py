@@ -13,7 +13,7 @@ from railgauge.base.errors import EngineError, FileProblems, InputError, Problem
 from railgauge.exchange.importing.told import told_value
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, Value
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
-from railgauge.plan.catalogue.output import Output, Source
+from railgauge.plan.catalogue.output import ProgramOutput, ValueSource
 from railgauge.plan.catalogue.program import Program
 
 # OSU's and netperf's texts have some hundred lines, fio's JSON a few thousand.
@@ -21,7 +21,7 @@ _MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileMeasurement:
     """A measurement in a file, in base units; what the file doesn't tell is "" or None.
 
     `same` is what has to be alike among the replications of a case.
@@ -37,7 +37,7 @@ class Found:
     same: Mapping[str, str]
 
 
-def read_file(path: Path, engines: Sequence[EngineInfo]) -> list[Found]:
+def read_file(path: Path, engines: Sequence[EngineInfo]) -> list[FileMeasurement]:
     """Return what was measured in the file, which one of `engines` wrote.
 
     FileProblems where something is missing or can't be told, InputError for a file that can't be
@@ -45,7 +45,7 @@ def read_file(path: Path, engines: Sequence[EngineInfo]) -> list[Found]:
     """
     text = _text(path)
     for engine in engines:
-        if len(engines) == 1 or _is_of(engine, Output(text)):
+        if len(engines) == 1 or _is_of(engine, ProgramOutput(text)):
             break
     else:
         names = " or ".join(engine.name for engine in engines)
@@ -71,7 +71,7 @@ def _text(path: Path) -> str:
         ) from error
 
 
-def _is_of(engine: EngineInfo, output: Output) -> bool:
+def _is_of(engine: EngineInfo, output: ProgramOutput) -> bool:
     """Return whether the file tells a mode of this engine; any does where the engine has none."""
     assert engine.program is not None
     assert engine.program.imported is not None
@@ -91,18 +91,18 @@ class _Reader:
     ) -> None:
         self.path = path
         self.text = text
-        self.whole = Output(text)
+        self.whole = ProgramOutput(text)
         self.engine = engine
         self.imported = imported
         self._everywhere: dict[str, set[str | None]] = {}
         # What rail-exec measures stands in no file.
         files = {
-            name: {mode: each for mode, each in by_mode.items() if isinstance(each, Source)}
+            name: {mode: each for mode, each in by_mode.items() if isinstance(each, ValueSource)}
             for name, by_mode in program.found.items()
         }
         self.program = replace(program, found={name: each for name, each in files.items() if each})
 
-    def read(self) -> Iterator[Found]:
+    def read(self) -> Iterator[FileMeasurement]:
         if self._is_json():
             _check_alone(self.text)
         elif self.text and not self.text.endswith("\n"):
@@ -122,9 +122,9 @@ class _Reader:
 
     def _is_json(self) -> bool:
         sources = [each for by_mode in self.program.found.values() for each in by_mode.values()]
-        return any(isinstance(each, Source) and each.path for each in sources)
+        return any(isinstance(each, ValueSource) and each.path for each in sources)
 
-    def _check_apart(self, parts: Sequence[Output]) -> None:
+    def _check_apart(self, parts: Sequence[ProgramOutput]) -> None:
         """Refuse figures of what ran side by side: each is but a share of what was measured."""
         if self.imported.together is None:
             return
@@ -135,7 +135,7 @@ class _Reader:
                 "let the program report such as one (fio: --group_reporting)"
             )
 
-    def _found(self, part: Output) -> Found:
+    def _found(self, part: ProgramOutput) -> FileMeasurement:
         if words := self.program.failure(part):
             raise ValueError(f"the program says that it failed ({words}): leave this file out")
         for name, source in self.imported.refused.items():
@@ -144,7 +144,7 @@ class _Reader:
         parameters = self._parameters(part)
         optional = frozenset(each.name for each in self.engine.metrics.values() if each.optional)
         same = {name: self._at(part, each) or "" for name, each in self.imported.same.items()}
-        return Found(
+        return FileMeasurement(
             path=self.path,
             engine=self.engine,
             parameters=parameters,
@@ -155,7 +155,7 @@ class _Reader:
             same=same,
         )
 
-    def _parameters(self, part: Output) -> dict[str, Value]:
+    def _parameters(self, part: ProgramOutput) -> dict[str, Value]:
         """Return the parameters; one that has no effect in the file's mode has its default."""
         told = self.imported.parameters
         modes = []
@@ -170,7 +170,9 @@ class _Reader:
                 found[name] = info.default
         return found
 
-    def _parameter(self, part: Output, info: ParameterInfo, told: ImportedParameter) -> Value:
+    def _parameter(
+        self, part: ProgramOutput, info: ParameterInfo, told: ImportedParameter
+    ) -> Value:
         for source in told.sources:
             if (text := self._at(part, source)) is not None:
                 try:
@@ -181,7 +183,7 @@ class _Reader:
             raise part.missing(info.name, told.sources[0])
         return told.absent
 
-    def _at(self, part: Output, source: Source) -> str | None:
+    def _at(self, part: ProgramOutput, source: ValueSource) -> str | None:
         """Return what stands in the part or, where it has nothing, in all the file alike."""
         if (text := part.text(source)) is not None or part is self.whole or source.path:
             return text
@@ -196,7 +198,7 @@ class _Reader:
             )
         return next(iter(texts), None)
 
-    def _started_at(self, part: Output) -> float | None:
+    def _started_at(self, part: ProgramOutput) -> float | None:
         if self.imported.started_at is None:
             return None
         # A file may tell it once for all its measurements.
@@ -207,7 +209,7 @@ class _Reader:
             raise ValueError(f"{seconds} is no time in seconds since 1970")
         return seconds
 
-    def _host(self, part: Output, source: Source | None) -> str:
+    def _host(self, part: ProgramOutput, source: ValueSource | None) -> str:
         text = "" if source is None else self._at(part, source) or ""
         if not text.isprintable():
             raise ValueError(f"{text!r} is no host's name")

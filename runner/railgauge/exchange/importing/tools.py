@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
-from railgauge.exchange.importing.read import Found, read_file
+from railgauge.exchange.importing.read import FileMeasurement, read_file
+from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.store import Store
@@ -15,20 +16,10 @@ from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, im
 
 
 @dataclass(frozen=True, slots=True)
-class ImportResult:
-    """What came of an import: the run's id, and how many of each."""
-
-    run: int
-    files: int
-    cases: int
-    replications: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Named:
     """A measurement, the test that it belongs to, and its case."""
 
-    found: Found
+    found: FileMeasurement
     test: str
     case: Case
 
@@ -79,7 +70,7 @@ def import_tool(
         launches=launches,
         at=at,
     )
-    return ImportResult(run, len(files), len(cases), len(outcomes))
+    return ImportResult(run=run, files=len(files), cases=len(cases), replications=len(outcomes))
 
 
 def _engines(catalogue: Catalogue, tool: str) -> list[EngineInfo]:
@@ -93,10 +84,10 @@ def _engines(catalogue: Catalogue, tool: str) -> list[EngineInfo]:
     ]
 
 
-def _read_all(paths: Sequence[Path], engines: Sequence[EngineInfo]) -> list[Found]:
+def _read_all(paths: Sequence[Path], engines: Sequence[EngineInfo]) -> list[FileMeasurement]:
     if not paths:
         raise InputError("name at least one file to import")
-    found: list[Found] = []
+    found: list[FileMeasurement] = []
     problems: list[Problem] = []
     for path in paths:
         try:
@@ -108,7 +99,7 @@ def _read_all(paths: Sequence[Path], engines: Sequence[EngineInfo]) -> list[Foun
     return found
 
 
-def _named(found: Found, link: str, test: str) -> _Named:
+def _named(found: FileMeasurement, link: str, test: str) -> _Named:
     client, server = found.client, found.server or None
     if not link:
         if not client or server is None:
@@ -123,7 +114,7 @@ def _named(found: Found, link: str, test: str) -> _Named:
 
 
 def _check_alike(measured: Sequence[_Named]) -> None:
-    first: dict[tuple[str, str], Found] = {}
+    first: dict[tuple[str, str], FileMeasurement] = {}
     for each in measured:
         known = first.setdefault((each.test, each.case.key), each.found)
         for name, text in each.found.same.items():

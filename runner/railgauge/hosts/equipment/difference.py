@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.equipment.interfaces import Counter, PortReading, Reading
+from railgauge.hosts.equipment.interfaces import Counter, DeviceReading, PortReading
 
 _TICKS = 2**32 / 100  # sysUpTime begins anew after 497 days.
 _CLOCK_ERROR, _CLOCK_DRIFT = 3.0, 0.01
@@ -12,7 +12,7 @@ _FASTEST = 1e11
 _SHORTEST_FRAME = 84
 
 
-def restarted(before: Reading, after: Reading) -> bool:
+def restarted(before: DeviceReading, after: DeviceReading) -> bool:
     """Tell whether a device's clock says that it began anew between two readings."""
     passed = after.at - before.at
     off = (after.uptime - before.uptime - passed) % _TICKS

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from railgauge.plan.equipment import Port
+from railgauge.plan.equipment import DevicePort
 from railgauge.plan.validation import suggest
 
 if TYPE_CHECKING:  # What asks takes a tenth of a second to import.
@@ -62,7 +62,7 @@ class PortReading:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DeviceReading:
     """What a device said at one time, `at` in seconds by our clock and `uptime` by its own.
 
     `ports` has those that it knows, `missing` why others couldn't be read.
@@ -70,18 +70,20 @@ class Reading:
 
     at: float
     uptime: float
-    ports: Mapping[Port, PortReading]
-    missing: Mapping[Port, str]
+    ports: Mapping[DevicePort, PortReading]
+    missing: Mapping[DevicePort, str]
 
 
-async def find(agent: Agent, ports: Collection[Port]) -> tuple[dict[Port, int], dict[Port, str]]:
+async def find(
+    agent: Agent, ports: Collection[DevicePort]
+) -> tuple[dict[DevicePort, int], dict[DevicePort, str]]:
     """Return the ifIndex of each of a device's `ports`, and why others have none.
 
     A number is an ifIndex; anything else is held against ifName, ifDescr and ifAlias, in this
     order. EquipmentError where the device doesn't answer.
     """
     found = {port: int(port.interface) for port in ports if port.interface.isdecimal()}
-    wrong: dict[Port, str] = {}
+    wrong: dict[DevicePort, str] = {}
     wanted = [port for port in ports if port not in found]
     if not wanted:
         return found, wrong
@@ -100,10 +102,10 @@ async def find(agent: Agent, ports: Collection[Port]) -> tuple[dict[Port, int], 
     return found, wrong
 
 
-async def read(agent: Agent, indices: Mapping[Port, int]) -> Reading:
+async def read(agent: Agent, indices: Mapping[DevicePort, int]) -> DeviceReading:
     """Return what the device has counted at the ports by their ifIndex; EquipmentError."""
-    ports: dict[Port, PortReading] = {}
-    missing: dict[Port, str] = {}
+    ports: dict[DevicePort, PortReading] = {}
+    missing: dict[DevicePort, str] = {}
     uptime = await agent.get([_UPTIME])
     at = time.monotonic()
     for port, index in indices.items():
@@ -115,7 +117,7 @@ async def read(agent: Agent, indices: Mapping[Port, int]) -> Reading:
             )
         else:
             ports[port] = reading
-    return Reading(at, _number(uptime.get(_UPTIME)) / 100, ports, missing)
+    return DeviceReading(at, _number(uptime.get(_UPTIME)) / 100, ports, missing)
 
 
 def _oids() -> list[str]:
@@ -144,7 +146,7 @@ def _number(value: Value | None) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _unknown(port: Port, tables: Collection[Mapping[int, str]]) -> str:
+def _unknown(port: DevicePort, tables: Collection[Mapping[int, str]]) -> str:
     names = list(dict.fromkeys(text for table in tables for text in table.values() if text))
     if not names:
         return "the device tells no names of interfaces: write an ifIndex"

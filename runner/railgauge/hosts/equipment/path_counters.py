@@ -10,8 +10,8 @@ from railgauge.base.errors import EquipmentError
 from railgauge.base.systemlog import PortLog
 from railgauge.hosts.equipment.credentials import Credentials, read_credentials
 from railgauge.hosts.equipment.difference import counted, restarted
-from railgauge.hosts.equipment.interfaces import Reading, find, read
-from railgauge.plan.equipment import Equipment, Port
+from railgauge.hosts.equipment.interfaces import DeviceReading, find, read
+from railgauge.plan.equipment import DevicePort, Equipment
 
 
 class PathCounters:
@@ -23,7 +23,7 @@ class PathCounters:
 
     def __init__(
         self,
-        path: Sequence[Port],
+        path: Sequence[DevicePort],
         equipment: Mapping[str, Equipment],
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
@@ -34,8 +34,8 @@ class PathCounters:
         }
         self._settle = max((device.settle for device in self._devices.values()), default=0.0)
         self._pause = pause
-        self._indices: dict[Port, int] = {}
-        self._before: dict[str, Reading] = {}
+        self._indices: dict[DevicePort, int] = {}
+        self._before: dict[str, DeviceReading] = {}
         self._warnings: dict[str, None] = {}
 
     def before(self, idle: float = 0.0) -> None:
@@ -66,7 +66,9 @@ class PathCounters:
         if seconds > 0:
             self._pause(seconds)
 
-    def _counts(self, port: Port, before: Reading, after: Reading) -> dict[str, int]:
+    def _counts(
+        self, port: DevicePort, before: DeviceReading, after: DeviceReading
+    ) -> dict[str, int]:
         if port not in before.ports or port not in after.ports:
             return {}  # A warning has said why.
         if restarted(before, after):
@@ -90,7 +92,7 @@ class PathCounters:
     def _warn(self, message: str) -> None:
         self._warnings[message] = None
 
-    def _read(self, names: Sequence[str]) -> dict[str, Reading]:
+    def _read(self, names: Sequence[str]) -> dict[str, DeviceReading]:
         """Return the readings of devices, asked side by side; each that fails has a warning."""
         if not names:
             return {}
@@ -105,10 +107,10 @@ class PathCounters:
                     self._warn(reason)
         return readings
 
-    async def _read_all(self, names: Sequence[str]) -> list[Reading | EquipmentError]:
+    async def _read_all(self, names: Sequence[str]) -> list[DeviceReading | EquipmentError]:
         return await asyncio.gather(*(self._read_one(name) for name in names))
 
-    async def _read_one(self, name: str) -> Reading | EquipmentError:
+    async def _read_one(self, name: str) -> DeviceReading | EquipmentError:
         try:
             return await _read_device(
                 name,
@@ -125,16 +127,16 @@ async def _read_device(
     name: str,
     device: Equipment,
     credentials: Credentials,
-    ports: Sequence[Port],
-    indices: dict[Port, int],
-) -> Reading:
+    ports: Sequence[DevicePort],
+    indices: dict[DevicePort, int],
+) -> DeviceReading:
     """Return what a device has counted at `ports`; `indices` is completed. EquipmentError."""
     # It takes a tenth of a second to import, and few plans have equipment.
     from railgauge.hosts.equipment.agent import Agent
 
     agent = Agent(name, device, credentials)
     try:
-        wrong: dict[Port, str] = {}
+        wrong: dict[DevicePort, str] = {}
         if missing := [port for port in ports if port not in indices]:
             found, wrong = await find(agent, missing)
             indices.update(found)
@@ -142,4 +144,4 @@ async def _read_device(
         reading = await read(agent, known)
     finally:
         agent.close()
-    return Reading(reading.at, reading.uptime, reading.ports, {**reading.missing, **wrong})
+    return DeviceReading(reading.at, reading.uptime, reading.ports, {**reading.missing, **wrong})

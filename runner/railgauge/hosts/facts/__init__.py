@@ -33,7 +33,7 @@ from railgauge.hosts.facts import (
     virtualisation,
 )
 from railgauge.hosts.facts.asking import ask
-from railgauge.hosts.facts.source import Source
+from railgauge.hosts.facts.source import FactSource
 from railgauge.hosts.transport.base import Transport
 
 # `routes` goes before those that ask about the interfaces it chooses.
@@ -61,7 +61,7 @@ _MODULES = (
     interrupts,
     fabric,
 )
-SOURCES: tuple[Source, ...] = tuple(module.SOURCE for module in _MODULES)
+SOURCES: tuple[FactSource, ...] = tuple(module.SOURCE for module in _MODULES)
 # A login takes no longer command line. Of so many only the interfaces towards them are kept.
 _MOST_PEERS = 1000
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.hosts.facts.source import Files, Source
+from railgauge.hosts.facts.source import FactSource, Files
 from railgauge.hosts.transport.base import Transport, run
 
 # A login shell may talk before the first.
@@ -42,7 +42,7 @@ engines=$1; shift
 
 
 def ask(
-    transport: Transport, sources: Sequence[Source], engines: str, peers: Sequence[str]
+    transport: Transport, sources: Sequence[FactSource], engines: str, peers: Sequence[str]
 ) -> Files:
     """Return what the transport's host says; EnvironmentFailedError when it doesn't say it all."""
     argv = ["sh", "-c", script(sources), "railgauge", engines, *peers]
@@ -63,7 +63,7 @@ def ask(
     return split(lines[start + 1 : lines.index(_MARK, start + 1)])
 
 
-def script(sources: Sequence[Source]) -> str:
+def script(sources: Sequence[FactSource]) -> str:
     """Return the questions of all sources; $1 is the engines' folder, the rest the peers."""
     # grep names the file on each line and goes on past missing ones; a device tree's texts end in
     # a NUL, which makes them no less text (-a). Wildcards are the shell's.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _NAMES = ("compiler", "cflags", "ldflags")
 _SCRIPT = """
@@ -25,4 +25,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source((), parse, _SCRIPT)
+SOURCE = FactSource((), parse, _SCRIPT)

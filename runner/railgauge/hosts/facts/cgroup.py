@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 # Of a container in version 1 the group's path is the host's, and its files stand at the mount.
 _SCRIPT = """
@@ -87,4 +87,4 @@ def _bytes(text: str) -> int:
     return int(text) if text.isdecimal() else _NO_LIMIT
 
 
-SOURCE = Source((), parse, _SCRIPT)
+SOURCE = FactSource((), parse, _SCRIPT)

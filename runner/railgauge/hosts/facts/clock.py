@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _FOLDER = "/sys/devices/system/clocksource/clocksource0/"
 _NAMES = {"clocksource": "current_clocksource", "clocksources": "available_clocksource"}
@@ -13,4 +13,4 @@ def parse(files: Files) -> dict[str, str]:
     return {fact: text for fact, name in _NAMES.items() if (text := first(files, _FOLDER + name))}
 
 
-SOURCE = Source(tuple(_FOLDER + name for name in _NAMES.values()), parse)
+SOURCE = FactSource(tuple(_FOLDER + name for name in _NAMES.values()), parse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, distinct, first, matching
+from railgauge.hosts.facts.source import FactSource, Files, distinct, first, matching
 
 _FOLDER = "/sys/devices/system/cpu/"
 _GOVERNORS = (_FOLDER + "cpu", "/cpufreq/scaling_governor")
@@ -71,4 +71,4 @@ def _processors(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source(_PATHS, parse)
+SOURCE = FactSource(_PATHS, parse)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from railgauge.hosts.facts.source import Files, Source, natural
+from railgauge.hosts.facts.source import FactSource, Files, natural
 
 _TABLE = "/sys/firmware/dmi/tables/DMI"
 # A large server's table has some 20 KB.
@@ -217,4 +217,4 @@ def _counted(texts: Sequence[str]) -> str:
     return ", ".join(f"{counts[text]} x {text}" for text in sorted(counts, key=natural))
 
 
-SOURCE = Source((), parse, _SCRIPT)
+SOURCE = FactSource((), parse, _SCRIPT)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from railgauge.hosts.facts.routes import interfaces
-from railgauge.hosts.facts.source import Files, Source
+from railgauge.hosts.facts.source import FactSource, Files
 
 _SCRIPT = """
 if command -v ethtool >/dev/null; then
@@ -153,4 +153,4 @@ _READERS: Mapping[str, Callable[[Sequence[str]], dict[str, str]]] = {
     "--show-fec": _error_correction,
 }
 
-SOURCE = Source((), parse, _SCRIPT)
+SOURCE = FactSource((), parse, _SCRIPT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from railgauge.hosts.facts.source import Files, Source, first, natural
+from railgauge.hosts.facts.source import FactSource, Files, first, natural
 
 _FOLDER = "/sys/class/infiniband/"
 _NAMES = {
@@ -48,4 +48,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source(_PATHS, parse, _SCRIPT)
+SOURCE = FactSource(_PATHS, parse, _SCRIPT)

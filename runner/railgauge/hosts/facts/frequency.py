@@ -6,7 +6,7 @@ just now is no fact but a log's gauge.
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, distinct, first, matching
+from railgauge.hosts.facts.source import FactSource, Files, distinct, first, matching
 
 _CPU = "/sys/devices/system/cpu/"
 _POLICY = _CPU + "cpufreq/policy"
@@ -73,4 +73,4 @@ def _mhz(khz: str) -> str:
     return f"{int(khz) / 1000:.7g}"
 
 
-SOURCE = Source(_PATHS, parse)
+SOURCE = FactSource(_PATHS, parse)

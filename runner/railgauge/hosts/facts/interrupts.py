@@ -6,7 +6,7 @@ irqbalance moves them about, so where it runs only that is a fact (`scheduling.p
 from __future__ import annotations
 
 from railgauge.hosts.facts.routes import interfaces
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _DEFAULT = "/proc/irq/default_smp_affinity"
 # A virtio card's interrupts are its PCI function's.
@@ -36,4 +36,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source((_DEFAULT,), parse, _SCRIPT)
+SOURCE = FactSource((_DEFAULT,), parse, _SCRIPT)

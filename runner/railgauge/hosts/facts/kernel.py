@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _NAMES = {
     "hostname": "/proc/sys/kernel/hostname",
@@ -19,4 +19,4 @@ def parse(files: Files) -> dict[str, str]:
     return {name: text for name, path in _NAMES.items() if (text := first(files, path)) is not None}
 
 
-SOURCE = Source(tuple(_NAMES.values()), parse)
+SOURCE = FactSource(tuple(_NAMES.values()), parse)

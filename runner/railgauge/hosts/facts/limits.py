@@ -5,7 +5,7 @@ proc_pid_limits and proc_pid_status of proc(5), capabilities(7).
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source
+from railgauge.hosts.facts.source import FactSource, Files
 
 _LIMITS = "/proc/self/limits"
 _STATUS = "/proc/self/status"
@@ -33,4 +33,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source((_LIMITS,), parse)
+SOURCE = FactSource((_LIMITS,), parse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _THP = "/sys/kernel/mm/transparent_hugepage/"
 _VM = "/proc/sys/vm/"
@@ -58,4 +58,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source(_PATHS, parse)
+SOURCE = FactSource(_PATHS, parse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _SCRIPT = "ask mpi mpirun --version"
 
@@ -13,4 +13,4 @@ def parse(files: Files) -> dict[str, str]:
     return {"mpi": version} if version else {}
 
 
-SOURCE = Source((), parse, _SCRIPT)
+SOURCE = FactSource((), parse, _SCRIPT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from railgauge.hosts.facts.routes import interfaces
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _FOLDER = "/sys/class/net/"
 _NAMES = {
@@ -74,4 +74,4 @@ def _link(files: Files, interface: str) -> dict[str, str]:
     return {name: words[words.index(name) + 1] for name in _LINK if name in words[:-1]}
 
 
-SOURCE = Source(_PATHS, parse, _SCRIPT)
+SOURCE = FactSource(_PATHS, parse, _SCRIPT)

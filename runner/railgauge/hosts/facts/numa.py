@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, matching
+from railgauge.hosts.facts.source import FactSource, Files, matching
 
 _NODE = "/sys/devices/system/node/node"
 _PATHS = tuple(f"{_NODE}[0-9]*/{name}" for name in ("cpulist", "distance", "meminfo"))
@@ -25,4 +25,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source(_PATHS, parse)
+SOURCE = FactSource(_PATHS, parse)

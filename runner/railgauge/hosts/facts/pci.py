@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from railgauge.hosts.facts.routes import interfaces
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 # A virtio card is a device below its PCI function; one without PCI has a modalias at least.
 _SCRIPT = """
@@ -80,4 +80,4 @@ def _from_udev(lines: Sequence[str]) -> str:
     return " ".join(properties[name] for name in names if name in properties)
 
 
-SOURCE = Source((), parse, _SCRIPT)
+SOURCE = FactSource((), parse, _SCRIPT)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 MOST_PEERS = 64
 # Leaves $interfaces: those towards peers, what these stand on, and the rest of the hardware. The
@@ -106,4 +106,4 @@ def _fields(line: str) -> dict[str, str]:
     return fields
 
 
-SOURCE = Source((), parse, _SCRIPT)
+SOURCE = FactSource((), parse, _SCRIPT)

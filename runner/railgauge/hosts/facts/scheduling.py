@@ -5,7 +5,7 @@ Documentation/admin-guide/sysctl/kernel.rst; tuned keeps its profile in /etc/tun
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _FOLDER = "/proc/sys/kernel/"
 _NAMES = (
@@ -49,4 +49,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source(_PATHS, parse, _SCRIPT)
+SOURCE = FactSource(_PATHS, parse, _SCRIPT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source
+from railgauge.hosts.facts.source import FactSource, Files
 
 _FOLDER = "/proc/sys/net/"
 _NAMES = (
@@ -81,4 +81,4 @@ def parse(files: Files) -> dict[str, str]:
     }
 
 
-SOURCE = Source(_PATHS, parse)
+SOURCE = FactSource(_PATHS, parse)

@@ -10,7 +10,7 @@ Files = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FactSource:
     """`paths` to read on the host, and `parse`: their lines to facts (name -> value).
 
     A path may hold a shell's wildcards, but no colon. `script` is fixed POSIX sh for what is in no

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _DMI = "/sys/class/dmi/id/"
 _MACHINE = ("sys_vendor", "product_name")
@@ -34,4 +34,4 @@ def parse(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source(_PATHS, parse, _SCRIPT)
+SOURCE = FactSource(_PATHS, parse, _SCRIPT)

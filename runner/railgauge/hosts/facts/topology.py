@@ -5,7 +5,7 @@ Documentation/admin-guide/cputopology.rst and ABI/testing/sysfs-devices-system-c
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first, matching
+from railgauge.hosts.facts.source import FactSource, Files, first, matching
 
 _FOLDER = "/sys/devices/system/cpu/"
 _CPU = _FOLDER + "cpu"
@@ -62,4 +62,4 @@ def _caches(files: Files) -> dict[str, str]:
     return facts
 
 
-SOURCE = Source(_PATHS, parse)
+SOURCE = FactSource(_PATHS, parse)

@@ -6,7 +6,7 @@ ECX of CPUID's leaf 1, which hypervisors set) and the marks of container engines
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import Files, Source, first
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _XEN = "/sys/hypervisor/type"
 _SCRIPT = """
@@ -39,4 +39,4 @@ def _flag(files: Files) -> str | None:
     return None
 
 
-SOURCE = Source((_XEN,), parse, _SCRIPT)
+SOURCE = FactSource((_XEN,), parse, _SCRIPT)

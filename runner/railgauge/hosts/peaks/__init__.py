@@ -10,12 +10,12 @@ from functools import partial
 
 from railgauge.hosts.peaks.devices import memory, network
 from railgauge.hosts.peaks.processor import floating_point
-from railgauge.hosts.peaks.record import LINK_RATE, Found, Peak
+from railgauge.hosts.peaks.record import LINK_RATE, Peak, PeakValue
 from railgauge.plan.peaks import RESOURCES, Peaks
 
 __all__ = ["LINK_RATE", "Peak", "host_peaks", "link_peak", "why_none"]
 
-_FINDERS: Mapping[str, Callable[[Mapping[str, str]], Found | str]] = {
+_FINDERS: Mapping[str, Callable[[Mapping[str, str]], PeakValue | str]] = {
     "cpu_single": partial(floating_point, bits=32),
     "cpu_double": partial(floating_point, bits=64),
     "memory": memory,
@@ -36,7 +36,7 @@ def host_peaks(
         if resource in said:
             one = said[resource]
             peaks.append(Peak(host, resource, one.value, unit, f"declared: {one.source or file}"))
-        elif isinstance(found := _find(resource, facts), Found):
+        elif isinstance(found := _find(resource, facts), PeakValue):
             peaks.append(Peak(host, resource, found.value, unit, f"found: {found.source}"))
     return tuple(peaks)
 
@@ -49,11 +49,11 @@ def link_peak(link: str, rate: float, *, file: str = "hosts file") -> Peak:
 def why_none(resource: str, facts: Mapping[str, str]) -> str:
     """Return why no peak was found, and what to do; empty where the facts do give one."""
     found = _find(resource, facts)
-    if isinstance(found, Found):
+    if isinstance(found, PeakValue):
         return ""
     return f"{found}: declare it as 'peaks: {{{resource}: …}}' in the hosts file"
 
 
-def _find(resource: str, facts: Mapping[str, str]) -> Found | str:
+def _find(resource: str, facts: Mapping[str, str]) -> PeakValue | str:
     finder = _FINDERS.get(resource)
     return "no fact tells it" if finder is None else finder(facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from railgauge.hosts.peaks.record import Found
+from railgauge.hosts.peaks.record import PeakValue
 
 Facts = Mapping[str, str]
 
@@ -13,7 +13,7 @@ _CHANNELS = re.compile(r"(\d+) x (\d+) bit x (\d+) MT/s")
 _SPEED = re.compile(r"(\d+) Mbit/s")
 
 
-def memory(facts: Facts) -> Found | str:
+def memory(facts: Facts) -> PeakValue | str:
     """Return the bytes per second of all memory channels together, or why they are not known."""
     if facts.get("virtual_machine", "none") != "none":
         return "a virtual machine may be told any memory"
@@ -29,10 +29,10 @@ def memory(facts: Facts) -> Found | str:
         f"{count} channel{'s' if count > 1 else ''} × {bits // 8} B × {speed} MT/s"
         for count, bits, speed in parts
     )
-    return Found(total, f"{shown} (SMBIOS)") if total else "no channel is understood"
+    return PeakValue(total, f"{shown} (SMBIOS)") if total else "no channel is understood"
 
 
-def network(facts: Facts) -> Found | str:
+def network(facts: Facts) -> PeakValue | str:
     """Return the bits per second of the interface towards the other hosts, or why not."""
     if facts.get("virtual_machine", "none") != "none":
         return "a virtual machine may be told any speed"
@@ -49,7 +49,7 @@ def network(facts: Facts) -> Found | str:
         return f"the interfaces to other hosts differ in speed ({', '.join(names)})"
     speed = speeds[names[0]]
     assert isinstance(speed, int)
-    return Found(speed * 1e6, f"{speed} Mbit/s of {', '.join(names)} (sysfs)")
+    return PeakValue(speed * 1e6, f"{speed} Mbit/s of {', '.join(names)} (sysfs)")
 
 
 def _speed(facts: Facts, name: str) -> int | str:

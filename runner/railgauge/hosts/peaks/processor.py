@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from railgauge.hosts.peaks.record import Found
+from railgauge.hosts.peaks.record import PeakValue
 
 Facts = Mapping[str, str]
 
@@ -69,7 +69,7 @@ _BOOST_TOLD = frozenset(
 _MEGAHERTZ = re.compile(r"([0-9.]+) MHz")
 
 
-def floating_point(facts: Facts, bits: int) -> Found | str:
+def floating_point(facts: Facts, bits: int) -> PeakValue | str:
     """Return the operations per second on numbers of so many bits, or why they are not known."""
     if facts.get("virtual_machine", "none") != "none":
         return "a virtual machine may be told any model and clock"
@@ -83,7 +83,7 @@ def floating_point(facts: Facts, bits: int) -> Found | str:
         return "the kernel doesn't tell the cores"
     lanes = units.bits // bits
     count = f"{units.count} unit{'s' if units.count > 1 else ''}"
-    return Found(
+    return PeakValue(
         int(cores) * lanes * 2 * units.count * clock,
         f"{cores} cores × {lanes} lanes × 2 × {count} × {clock / 1e9:g} GHz (cpufreq)",
     )

@@ -29,7 +29,7 @@ class Peak:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PeakValue:
     """A value in its resource's base unit, and the figures it was made of."""
 
     value: float

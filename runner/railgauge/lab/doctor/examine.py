@@ -12,14 +12,14 @@ from typing import TypeVar
 from railgauge.base.errors import BuildError, EnvironmentFailedError
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import deploy_mpi
-from railgauge.engine.measure import Site
+from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport import open_transport
 from railgauge.hosts.transport.base import Transport, run
 from railgauge.lab.doctor import clock, mpi
 from railgauge.lab.doctor.choice import choose, distinct
 from railgauge.lab.doctor.compare import compare
 from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings, LinkFindings
-from railgauge.lab.doctor.firewall import End, Firewall
+from railgauge.lab.doctor.firewall import Firewall, LinkEnd
 from railgauge.lab.doctor.patients import Patients
 from railgauge.lab.doctor.probe import CHECKS, probe
 from railgauge.lab.doctor.wishes import Wishes
@@ -54,7 +54,7 @@ def examine(patients: Patients, most_links: int) -> Diagnosis:
     with contextlib.ExitStack() as stack:
         transports = _open(patients.hosts, first, stack)
 
-        def look(machine: str) -> tuple[HostFindings, Site | None]:
+        def look(machine: str) -> tuple[HostFindings, EquippedHost | None]:
             wanted = sources if machine in equipping or wishes.needs_mpi else None
             return _host(transports[machine], wishes, wanted)
 
@@ -89,7 +89,7 @@ def _open(
 
 def _host(
     transport: Transport, wishes: Wishes, sources: Bundle | None
-) -> tuple[HostFindings, Site | None]:
+) -> tuple[HostFindings, EquippedHost | None]:
     """Return what is found of a host and, if it got the engines that `sources` are, its site."""
     try:
         run(transport, ["true"], timeout=_REACH_SECONDS)
@@ -114,14 +114,16 @@ def _host(
     return HostFindings(True, facts, offset, problems), site
 
 
-def _equip(transport: Transport, wishes: Wishes, sources: Bundle, *, with_mpi: bool) -> Site:
+def _equip(
+    transport: Transport, wishes: Wishes, sources: Bundle, *, with_mpi: bool
+) -> EquippedHost:
     folder = deploy(transport, sources)
     if with_mpi and wishes.needs_mpi:
-        return Site(transport, folder, deploy_mpi(transport, folder, wishes.mpi.prefix))
-    return Site(transport, folder)
+        return EquippedHost(transport, folder, deploy_mpi(transport, folder, wishes.mpi.prefix))
+    return EquippedHost(transport, folder)
 
 
-def _mpi_facts(site: Site, facts: Mapping[str, str]) -> dict[str, str]:
+def _mpi_facts(site: EquippedHost, facts: Mapping[str, str]) -> dict[str, str]:
     """Return `rail_mpi`, where it is, and of the MPI that it was built with what differs."""
     if site.mpi is None:
         return {}
@@ -147,7 +149,7 @@ class _Trial:
     """Tries links, on no machine too many at once."""
 
     def __init__(
-        self, hosts: Mapping[str, Host], sites: Mapping[str, Site], firewall: Firewall
+        self, hosts: Mapping[str, Host], sites: Mapping[str, EquippedHost], firewall: Firewall
     ) -> None:
         self._hosts = hosts
         self._sites = sites
@@ -183,9 +185,9 @@ class _Trial:
             for host, count in self._left_out.items()
         ]
 
-    def _end(self, name: str, link: Link) -> End | None:
+    def _end(self, name: str, link: Link) -> LinkEnd | None:
         site = self._sites.get(name)
-        return End(name, self._hosts[name].address_on(link.network), site) if site else None
+        return LinkEnd(name, self._hosts[name].address_on(link.network), site) if site else None
 
     @contextlib.contextmanager
     def _room(self, machines: Iterable[str]) -> Iterator[None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from railgauge.engine.command_lines import Terms
-from railgauge.engine.measure import Site, measure
+from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.running import RunningPrograms
 from railgauge.lab.doctor.diagnosis import LinkFindings
 from railgauge.lab.doctor.wishes import Wishes
@@ -26,16 +26,16 @@ _LOST = "no-data"
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class LinkEnd:
     """One end of a link: the host's name, its address on the link's network, its engines."""
 
     name: str
     address: str
-    site: Site
+    site: EquippedHost
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class EngineFailure:
     """The engine's code and sentence."""
 
     code: str
@@ -50,7 +50,7 @@ class Firewall:
     wishes: Wishes
     programs: RunningPrograms = field(default_factory=RunningPrograms)
 
-    def try_link(self, name: str, client: End, server: End) -> LinkFindings:
+    def try_link(self, name: str, client: LinkEnd, server: LinkEnd) -> LinkFindings:
         """Return what gets through from `client` to `server` and back.
 
         Raises EnvironmentFailedError when a program can't be started, or a host is lost.
@@ -78,7 +78,7 @@ class Firewall:
         back = returns if arrives else None
         return LinkFindings(name, client.name, server.name, True, arrives, back, problems)
 
-    def _tcp(self, failure: Failure, client: End, server: End) -> str:
+    def _tcp(self, failure: EngineFailure, client: LinkEnd, server: LinkEnd) -> str:
         """Return the sentence about a failed exchange by TCP; tells the directions apart."""
         turned = self._exchange("tcp", _CONNECTING, server, client)
         other = "works" if turned is None else "fails as well"
@@ -88,15 +88,15 @@ class Firewall:
         )
 
     def _exchange(
-        self, name: str, settings: dict[str, Value], client: End, server: End
-    ) -> Failure | None:
+        self, name: str, settings: dict[str, Value], client: LinkEnd, server: LinkEnd
+    ) -> EngineFailure | None:
         engine = self.catalogue.engine(name)
         case = Case("", name, "", client.name, server.name, self._parameters(engine, settings))
         terms = Terms(self.wishes.control_port, at=(client.address, server.address))
         sites = (client.site, server.site)
         for outcome, _ in measure(engine, case, [1], sites, terms=terms, programs=self.programs):
             if outcome.status == "failed":
-                return Failure(outcome.error_code, outcome.error_message)
+                return EngineFailure(outcome.error_code, outcome.error_message)
         return None
 
     def _parameters(self, engine: EngineInfo, settings: dict[str, Value]) -> dict[str, Value]:
@@ -112,7 +112,7 @@ class Firewall:
         return {**defaults, **given}
 
 
-def _udp(sender: End, receiver: End, way: str) -> str:
+def _udp(sender: LinkEnd, receiver: LinkEnd, way: str) -> str:
     return (
         f"UDP from {sender.name} to {receiver.name} ({receiver.address}){way} doesn't arrive: "
         "let it through the firewalls of both and between them"

@@ -15,7 +15,7 @@ _FIRST_OCTET = 77  # of 10.x.0.0/16, the networks that testbeds take where their
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class CableEnd:
     """One end of a cable: an interface in a namespace."""
 
     namespace: str
@@ -27,7 +27,7 @@ class Cable:
     """A cable between two namespaces; `rate` in bit/s, one-way `delay` in s, `queue` in bytes."""
 
     name: str
-    ends: tuple[End, End]
+    ends: tuple[CableEnd, CableEnd]
     rate: float | None
     delay: float
     queue: int | None
@@ -37,7 +37,7 @@ class Cable:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class TestbedWay:
     """An ordered pair of hosts that can talk; `rate` in bit/s and `rtt` in s, as asked for."""
 
     name: str
@@ -48,7 +48,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TestbedLayout:
     """All that is to be made, by names that are known beforehand.
 
     `namespaces` and `addresses` are hosts', by name; `bridges` are the switches' namespaces, where
@@ -62,7 +62,7 @@ class Layout:
     bridges: tuple[str, ...]
     cables: tuple[Cable, ...]
     routes: tuple[tuple[str, str, str], ...]
-    ways: tuple[Way, ...]
+    ways: tuple[TestbedWay, ...]
 
     @property
     def all_namespaces(self) -> tuple[str, ...]:
@@ -87,17 +87,17 @@ def has_delay(testbed: Testbed) -> bool:
     return any(cables)
 
 
-def lay_out(testbed: Testbed, network: str, *, netem: bool) -> Layout:
+def lay_out(testbed: Testbed, network: str, *, netem: bool) -> TestbedLayout:
     """Return what `testbed` comes to in `network`; `netem` tells whether the kernel has it."""
     namespaces = {name: f"rg-{testbed.name}-{name}" for name in testbed.hosts}
     addresses = _addresses(testbed, network)
     cables: list[Cable] = []
     routes: list[tuple[str, str, str]] = []
-    ways: list[Way] = []
+    ways: list[TestbedWay] = []
     for index, link in enumerate(testbed.links):
         one, other = link.between
         interface = f"link{index}"
-        ends = (End(namespaces[one], interface), End(namespaces[other], interface))
+        ends = (CableEnd(namespaces[one], interface), CableEnd(namespaces[other], interface))
         delay = link.one_way
         by = _means(delay, link.loss, netem)
         name = link.name or f"{one}→{other}"
@@ -105,15 +105,15 @@ def lay_out(testbed: Testbed, network: str, *, netem: bool) -> Layout:
         routes.append((namespaces[one], addresses[other], interface))
         routes.append((namespaces[other], addresses[one], interface))
         rtt = 2 * delay or None
-        ways.append(Way(name, one, other, link.rate, rtt))
-        ways.append(Way(f"{other}→{one}", other, one, link.rate, rtt))
+        ways.append(TestbedWay(name, one, other, link.rate, rtt))
+        ways.append(TestbedWay(f"{other}→{one}", other, one, link.rate, rtt))
     for index, (name, switch) in enumerate(testbed.switches.items()):
         interface, bridge = f"net{index}", f"rg-{testbed.name}-{name}"
         cables.extend(_ports(name, switch, bridge, interface, namespaces, netem=netem))
         for one, other in permutations(switch.hosts, 2):
             routes.append((namespaces[one], addresses[other], interface))
         ways.extend(_switched(switch))
-    return Layout(
+    return TestbedLayout(
         testbed.name,
         network,
         namespaces,
@@ -163,16 +163,16 @@ def _ports(
 ) -> Iterator[Cable]:
     for number, host in enumerate(switch.hosts):
         rate, delay, queue = _port(switch, host)
-        ends = (End(namespaces[host], interface), End(bridge, f"port{number}"))
+        ends = (CableEnd(namespaces[host], interface), CableEnd(bridge, f"port{number}"))
         by = _means(delay, None, netem)
         yield Cable(f"{name}/{host}", ends, rate, delay, queue, switch.mtu, None, by)
 
 
-def _switched(switch: Switch) -> Iterator[Way]:
+def _switched(switch: Switch) -> Iterator[TestbedWay]:
     """Yield every ordered pair: as slow as the slower port, as far as both cables."""
     for one, other in permutations(switch.hosts, 2):
         ports: Sequence[tuple[float | None, float, int | None]]
         ports = [_port(switch, host) for host in (one, other)]
         rates = [rate for rate, _, _ in ports if rate is not None]
         rtt = 2 * sum(delay for _, delay, _ in ports)
-        yield Way(f"{one}→{other}", one, other, min(rates, default=None), rtt or None)
+        yield TestbedWay(f"{one}→{other}", one, other, min(rates, default=None), rtt or None)

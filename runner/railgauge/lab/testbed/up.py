@@ -17,7 +17,15 @@ from railgauge.lab.testbed.layout import free_network, has_delay, lay_out
 from railgauge.lab.testbed.model import Testbed
 from railgauge.lab.testbed.read import read_testbed
 from railgauge.lab.testbed.shaping import kernel_has_netem
-from railgauge.lab.testbed.state import Record, State, begin, locked, new_token, states, translated
+from railgauge.lab.testbed.state import (
+    State,
+    TestbedRecord,
+    begin,
+    locked,
+    new_token,
+    states,
+    translated,
+)
 
 
 def up(path: Path) -> State:
@@ -36,7 +44,7 @@ def up(path: Path) -> State:
             raise
 
 
-def _record(testbed: Testbed, source: str) -> Record:
+def _record(testbed: Testbed, source: str) -> TestbedRecord:
     others = states()
     if testbed.name in {state.name for state in others}:
         raise InputError(
@@ -54,7 +62,7 @@ def _record(testbed: Testbed, source: str) -> Record:
                     f"the network namespace {namespace} is there already, and no testbed of ours "
                     f"knows it: remove it (ip netns del {namespace}) or rename the testbed"
                 )
-    return Record(new_token(testbed.name), layout, source, privileged)
+    return TestbedRecord(new_token(testbed.name), layout, source, privileged)
 
 
 def _build(state: State) -> State:

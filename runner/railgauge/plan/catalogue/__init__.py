@@ -6,7 +6,7 @@ from railgauge.plan.catalogue.info import (
     EngineInfo,
     MetricDescription,
     ParameterInfo,
-    Series,
+    SeriesMode,
 )
 from railgauge.plan.catalogue.load import load_catalogue, read_engine
 from railgauge.plan.catalogue.written import Value
@@ -17,7 +17,7 @@ __all__ = [
     "EngineInfo",
     "MetricDescription",
     "ParameterInfo",
-    "Series",
+    "SeriesMode",
     "Value",
     "load_catalogue",
     "read_engine",

@@ -16,7 +16,7 @@ from railgauge.plan.catalogue.external_parameters import ParameterReader
 from railgauge.plan.catalogue.external_sources import SourceReader
 from railgauge.plan.catalogue.imported import Imported
 from railgauge.plan.catalogue.info import EngineInfo, MetricDescription, ParameterInfo
-from railgauge.plan.catalogue.output import Source
+from railgauge.plan.catalogue.output import ValueSource
 from railgauge.plan.catalogue.program import Item, Program
 from railgauge.plan.catalogue.template import split_template
 from railgauge.plan.validation import suggest, validate
@@ -77,7 +77,7 @@ def _roles(described: ExternalEngine) -> tuple[str, ...]:
     return ("server", "client") if described.server else ("client",)
 
 
-def _shown(sources: Mapping[str, Source | str]) -> str:
+def _shown(sources: Mapping[str, ValueSource | str]) -> str:
     texts = {
         f"{source} of rail-exec" if isinstance(source, str) else str(source): mode
         for mode, source in sources.items()
@@ -262,8 +262,8 @@ class _Reader:
             )
         )
 
-    def _confirmed(self, sources: SourceReader) -> dict[str, Source]:
-        found: dict[str, Source] = {}
+    def _confirmed(self, sources: SourceReader) -> dict[str, ValueSource]:
+        found: dict[str, ValueSource] = {}
         for name, written in self.described.confirmed.items():
             if name not in self.parameters:
                 message = f"{name!r} is no parameter of this engine"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from railgauge.base.units import DISPLAY
 from railgauge.plan.catalogue.external_model import ExternalImport, ExternalSource, ImportedValue
-from railgauge.plan.catalogue.external_sources import Report, SourceReader
+from railgauge.plan.catalogue.external_sources import MistakeReporter, SourceReader
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.info import ParameterInfo
-from railgauge.plan.catalogue.output import Source
+from railgauge.plan.catalogue.output import ValueSource
 from railgauge.plan.catalogue.written import Value
 from railgauge.plan.validation import suggest
 
@@ -20,7 +20,10 @@ class ImportReader:
     """Reads the section `import` of an engine with these `parameters`."""
 
     def __init__(
-        self, report: Report, sources: SourceReader, parameters: Mapping[str, ParameterInfo]
+        self,
+        report: MistakeReporter,
+        sources: SourceReader,
+        parameters: Mapping[str, ParameterInfo],
     ) -> None:
         self._report = report
         self._sources = sources
@@ -43,10 +46,10 @@ class ImportReader:
             },
         )
 
-    def _source(self, written: ExternalSource | None, *loc: str) -> Source | None:
+    def _source(self, written: ExternalSource | None, *loc: str) -> ValueSource | None:
         return self._sources.source(written, _HERE, *loc)
 
-    def _named(self, written: Mapping[str, ExternalSource], key: str) -> dict[str, Source]:
+    def _named(self, written: Mapping[str, ExternalSource], key: str) -> dict[str, ValueSource]:
         found = {name: self._source(each, key, name) for name, each in written.items()}
         return {name: source for name, source in found.items() if source is not None}
 

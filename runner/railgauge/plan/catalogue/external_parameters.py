@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from railgauge.base import units
 from railgauge.plan.catalogue.external_model import ExternalParameter
-from railgauge.plan.catalogue.external_sources import Report
+from railgauge.plan.catalogue.external_sources import MistakeReporter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.written import Value, Written
 from railgauge.plan.validation import suggest
@@ -33,7 +33,7 @@ _NUMERIC = ("size", "time", "rate", "int")
 class ParameterReader:
     """Reads parameters; `taken` are names that every external engine has."""
 
-    def __init__(self, report: Report, taken: Collection[str]) -> None:
+    def __init__(self, report: MistakeReporter, taken: Collection[str]) -> None:
         self._report = report
         self._taken = taken
 

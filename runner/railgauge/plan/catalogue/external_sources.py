@@ -10,11 +10,11 @@ from typing import Protocol
 from railgauge.base import units
 from railgauge.plan.catalogue.external_model import ExternalMetric, ExternalSource
 from railgauge.plan.catalogue.info import MetricDescription
-from railgauge.plan.catalogue.output import Match, Source, split_path
+from railgauge.plan.catalogue.output import Match, ValueSource, split_path
 from railgauge.plan.validation import suggest
 
 
-class Report(Protocol):
+class MistakeReporter(Protocol):
     """Notes a mistake: its message and where it stands, `key` if the key itself is wrong."""
 
     def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
@@ -25,13 +25,16 @@ class SourceReader:
     """Reads sources; `modes` are the choices of the engine's parameter `mode`."""
 
     def __init__(
-        self, report: Report, modes: Collection[str], executor: Mapping[str, MetricDescription]
+        self,
+        report: MistakeReporter,
+        modes: Collection[str],
+        executor: Mapping[str, MetricDescription],
     ) -> None:
         self._report = report
         self._modes = modes
         self._executor = executor
 
-    def metric(self, name: str, written: ExternalMetric) -> dict[str, Source | str]:
+    def metric(self, name: str, written: ExternalMetric) -> dict[str, ValueSource | str]:
         """Return the sources of a metric by mode, "" standing for all of them."""
         loc = ("metrics", name)
         if written.source is not None:
@@ -49,7 +52,7 @@ class SourceReader:
                 self._report("one of these units has no name: name it", *loc, "times")
         return dict(self.sources(written, *loc, times=times, by_mode=True))
 
-    def source(self, written: ExternalSource | None, *loc: str | int) -> Source | None:
+    def source(self, written: ExternalSource | None, *loc: str | int) -> ValueSource | None:
         """Return a source that is the same in all modes; None if there is none, or it is wrong."""
         return None if written is None else self.sources(written, *loc, text=True).get("")
 
@@ -60,14 +63,14 @@ class SourceReader:
         times: Mapping[str, float] | None = None,
         by_mode: bool = False,
         text: bool = False,
-    ) -> dict[str, Source]:
+    ) -> dict[str, ValueSource]:
         """Return the sources by mode; of a `text` an expression needs no group."""
         if (written.path is None) == (written.regex is None):
             wanted = "'json', 'regex' or 'from'" if by_mode else "'json' or 'regex'"
             self._report(f"say where this stands, once: with {wanted}", *loc)
             return {}
         key = "json" if written.path is not None else "regex"
-        found: dict[str, Source] = {}
+        found: dict[str, ValueSource] = {}
         for mode, where in (written.path or written.regex or {}).items():
             at = (*loc, key) if mode == "" else (*loc, key, mode)
             if mode and (not by_mode or mode not in self._modes):
@@ -84,14 +87,14 @@ class SourceReader:
 
     def _one(
         self, key: str, where: str, match: Match | None, times: Mapping[str, float], *, text: bool
-    ) -> Source:
+    ) -> ValueSource:
         if key == "json":
             path = split_path(where)
             if "" not in times:
                 raise ValueError("'times' by unit is for 'regex': write one number")
             if match is not None and "*" not in path:
                 raise ValueError("'match' is for several values: this path has no '*'")
-            return Source(path, match=match or "sum" if "*" in path else "first", times=times)
+            return ValueSource(path, match=match or "sum" if "*" in path else "first", times=times)
         try:
             groups = re.compile(where).groups
         except (re.error, OverflowError, RecursionError) as error:
@@ -102,7 +105,7 @@ class SourceReader:
             raise ValueError(
                 f"{where!r} has {groups} groups: put {what} in ( ), and (?: ) around what is none"
             )
-        return Source(regex=where, match=match or "first", times=times)
+        return ValueSource(regex=where, match=match or "first", times=times)
 
     def _check_unit(self, unit: str, *loc: str | int) -> None:
         base, scale = units.DISPLAY.get(unit, (unit, 1.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from railgauge.plan.catalogue.output import Source
+from railgauge.plan.catalogue.output import ValueSource
 from railgauge.plan.catalogue.written import Value
 
 
@@ -18,7 +18,7 @@ class ImportedParameter:
     the file has to tell).
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[ValueSource, ...]
     unit: str = ""
     units: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[str, Value] = field(default_factory=dict)
@@ -35,11 +35,11 @@ class Imported:
     can.
     """
 
-    each: Source | None = None
-    together: Source | None = None
-    started_at: Source | None = None
-    client: Source | None = None
-    server: Source | None = None
-    same: Mapping[str, Source] = field(default_factory=dict)
-    refused: Mapping[str, Source] = field(default_factory=dict)
+    each: ValueSource | None = None
+    together: ValueSource | None = None
+    started_at: ValueSource | None = None
+    client: ValueSource | None = None
+    server: ValueSource | None = None
+    same: Mapping[str, ValueSource] = field(default_factory=dict)
+    refused: Mapping[str, ValueSource] = field(default_factory=dict)
     parameters: Mapping[str, ImportedParameter] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from railgauge.base import units
 from railgauge.base.errors import EngineError, InputError
-from railgauge.plan.catalogue.output import Output
+from railgauge.plan.catalogue.output import ProgramOutput
 from railgauge.plan.catalogue.program import Program, expand
 from railgauge.plan.catalogue.template import split_arguments
 from railgauge.plan.catalogue.written import Value, Written, plain
@@ -148,7 +148,7 @@ class MetricDescription:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class SeriesMode:
     """A mode that a plan may name for a whole row of cases.
 
     They are of mode `becomes`; `parameter` runs through `first`, twice that, and so on up to what
@@ -189,7 +189,7 @@ class EngineInfo:
     solo_modes: tuple[str, ...] = ()
     group_modes: tuple[str, ...] = ()
     pair_modes: tuple[str, ...] = ()
-    series: tuple[Series, ...] = ()
+    series: tuple[SeriesMode, ...] = ()
 
     @property
     def two_sided(self) -> bool:
@@ -265,7 +265,7 @@ class EngineInfo:
     def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
         """EngineError `output` if somebody else's program says that it took other `parameters`."""
         if self.program is not None and self.program.confirmed:
-            self.program.check_confirmed(Output(output), self.written(parameters))
+            self.program.check_confirmed(ProgramOutput(output), self.written(parameters))
 
     def read_metrics(
         self, reported: Mapping[str, float], output: str, mode: Value | None = None
@@ -278,7 +278,7 @@ class EngineInfo:
         """
         if self.program is not None:
             optional = frozenset(each.name for each in self.metrics.values() if each.optional)
-            return self.program.read(reported, Output(output), mode, optional)
+            return self.program.read(reported, ProgramOutput(output), mode, optional)
         if unknown := sorted(set(reported) - set(self.metrics)):
             raise EngineError(
                 "contract",

@@ -16,7 +16,7 @@ from railgauge.plan.catalogue.info import (
     EngineInfo,
     MetricDescription,
     ParameterInfo,
-    Series,
+    SeriesMode,
 )
 from railgauge.plan.catalogue.written import Value
 
@@ -126,7 +126,7 @@ def _metric(described: dict[str, Any]) -> MetricDescription:
     )
 
 
-def _series(described: dict[str, Any]) -> Series:
-    return Series(
+def _series(described: dict[str, Any]) -> SeriesMode:
+    return SeriesMode(
         described["mode"], described["becomes"], described["parameter"], int(described["first"])
     )

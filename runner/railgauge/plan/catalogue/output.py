@@ -45,7 +45,7 @@ def split_path(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ValueSource:
     """Where a value stands: at a `path` of JSON or, where that is empty, by a `regex`.
 
     Of several values one is chosen or made by `match`. A number is multiplied by `times`: by the
@@ -64,7 +64,7 @@ class Source:
         return f"regex {self.regex}"
 
 
-class Output:
+class ProgramOutput:
     """What a program wrote."""
 
     def __init__(self, text: str) -> None:
@@ -72,7 +72,7 @@ class Output:
         self._document: Any = None
         self._decoded = False
 
-    def number(self, source: Source) -> float | None:
+    def number(self, source: ValueSource) -> float | None:
         """Return the value at `source` times its factor, None if nothing stands there."""
         found = self._numbers_of_json(source) if source.path else self._numbers_of_text(source)
         if not found:
@@ -82,7 +82,7 @@ class Output:
             raise self._wrong(f"{source} comes to {value}, which is no measurement")
         return value
 
-    def text(self, source: Source) -> str | None:
+    def text(self, source: ValueSource) -> str | None:
         """Return the text or number at `source` as it stands there, None if there is none."""
         if source.path:
             found = [_plain(each) for each in self._at(source.path) if each not in (None, "")]
@@ -90,32 +90,32 @@ class Output:
             found = [each[min(each.re.groups, 1)] or "" for each in self._matches(source)]
         return (found[-1] if source.match == "last" else found[0]) if found else None
 
-    def parts(self, source: Source) -> list[Output]:
+    def parts(self, source: ValueSource) -> list[ProgramOutput]:
         """Return the output of each case where a file has several: a list's items, or matches.
 
         Of JSON each part is the whole with the list shortened to one item, so that a path leads to
         the same place in it as in a run's output.
         """
         if not source.path:
-            return [Output(each[0]) for each in self._matches(source)]
+            return [ProgramOutput(each[0]) for each in self._matches(source)]
         (items,) = self._at(source.path) or [None]
         if not isinstance(items, list):
             raise self._wrong(f"{source} is no list")
-        return [Output(json.dumps(_replaced(self._json(), source.path, [i]))) for i in items]
+        return [ProgramOutput(json.dumps(_replaced(self._json(), source.path, [i]))) for i in items]
 
     def check_whole(self) -> None:
         """EngineError `output` if rail-exec kept only the beginning: the figures may be missing."""
         if len(self._text.encode(errors="replace")) >= _LIMIT:
             raise self._wrong("it is longer than 1 MiB, of which the rest is lost")
 
-    def missing(self, name: str, source: Source) -> EngineError:
+    def missing(self, name: str, source: ValueSource) -> EngineError:
         """Return the error for a value that had to be there."""
         return self._wrong(f"{name} is not where it should stand ({source})")
 
-    def _numbers_of_json(self, source: Source) -> list[float]:
+    def _numbers_of_json(self, source: ValueSource) -> list[float]:
         return [self._float(each, source) * source.times[""] for each in self._at(source.path)]
 
-    def _numbers_of_text(self, source: Source) -> list[float]:
+    def _numbers_of_text(self, source: ValueSource) -> list[float]:
         numbers = []
         for each in self._matches(source):
             unit = "" if "" in source.times else (each[2] or "")
@@ -125,7 +125,7 @@ class Output:
             numbers.append(self._float(each[1], source) * source.times[unit])
         return numbers
 
-    def _float(self, value: Any, source: Source) -> float:
+    def _float(self, value: Any, source: ValueSource) -> float:
         if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
             value = float(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -135,7 +135,7 @@ class Output:
         except OverflowError:
             raise self._wrong(f"{source} is beyond what can be measured") from None
 
-    def _matches(self, source: Source) -> list[re.Match[str]]:
+    def _matches(self, source: ValueSource) -> list[re.Match[str]]:
         return list(re.compile(source.regex).finditer(self._text))
 
     def _at(self, path: Sequence[str]) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from railgauge.base.errors import EngineError
 from railgauge.plan.catalogue.imported import Imported
-from railgauge.plan.catalogue.output import Output, Source
+from railgauge.plan.catalogue.output import ProgramOutput, ValueSource
 from railgauge.plan.catalogue.template import split_arguments, split_template
 from railgauge.plan.catalogue.written import Value
 
@@ -43,15 +43,15 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     output: str = ""
-    found: Mapping[str, Mapping[str, Source | str]] = field(default_factory=dict)
-    failed: Source | None = None
-    confirmed: Mapping[str, Source] = field(default_factory=dict)
+    found: Mapping[str, Mapping[str, ValueSource | str]] = field(default_factory=dict)
+    failed: ValueSource | None = None
+    confirmed: Mapping[str, ValueSource] = field(default_factory=dict)
     imported: Imported | None = None
 
     def read(
         self,
         reported: Mapping[str, float],
-        output: Output,
+        output: ProgramOutput,
         mode: Value | None,
         optional: frozenset[str] = frozenset(),
     ) -> dict[str, float]:
@@ -60,7 +60,7 @@ class Program:
         EngineError `output` where one is missing that is not `optional`, `contract` where
         rail-exec's part is.
         """
-        if any(isinstance(each, Source) for by in self.found.values() for each in by.values()):
+        if any(isinstance(each, ValueSource) for by in self.found.values() for each in by.values()):
             output.check_whole()
         if words := self.failure(output):
             raise EngineError("command-failed", f"the program says that it failed: {words[:900]}")
@@ -74,16 +74,16 @@ class Program:
             value = reported[source] if isinstance(source, str) else output.number(source)
             if value is not None:
                 metrics[name] = value
-            elif name not in optional and isinstance(source, Source):
+            elif name not in optional and isinstance(source, ValueSource):
                 raise output.missing(name, source)
         return metrics
 
-    def failure(self, output: Output) -> str:
+    def failure(self, output: ProgramOutput) -> str:
         """Return what the program says of its failure, "" if of none (`false` is none)."""
         words = None if self.failed is None else output.text(self.failed)
         return "" if words is None or words == "false" else words
 
-    def check_confirmed(self, output: Output, written: Mapping[str, str]) -> None:
+    def check_confirmed(self, output: ProgramOutput, written: Mapping[str, str]) -> None:
         """EngineError `output` if the program took another value of a parameter than `written`."""
         for name, source in self.confirmed.items():
             took = output.text(source)

@@ -39,7 +39,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plotted:
+class PlottedSeries:
     """One series: what tells it from the others, and float64 (n, 2 to 5) in the scales' units.
 
     `suspect` are the rows to be drawn hollow.
@@ -82,7 +82,7 @@ class Content:
     style: Style
     x: Scale
     y: Scale
-    plotted: tuple[Plotted, ...]
+    plotted: tuple[PlottedSeries, ...]
     summary: tuple[str, ...]
     header: tuple[str, ...]
     records: tuple[tuple[Value | None, ...], ...]

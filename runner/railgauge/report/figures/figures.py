@@ -10,7 +10,7 @@ from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.kinds import kind_of
-from railgauge.report.figures.kinds.base import Kind, Lacking, Line
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Lacking
 from railgauge.report.figures.legend import label, tell_apart
 from railgauge.report.tables.axes import FIXED_AXES, Axis
 from railgauge.report.tables.notes import sources
@@ -103,7 +103,7 @@ class _Maker:
             spec = spec.model_copy(update={"name": f"{spec.name}-{number}"})
         spec = spec.model_copy(update={"title": title})
         if self._kind.together:
-            every = [Line(title, group)]
+            every = [FigureLine(title, group)]
         else:
             every = tell_apart(group, self.axis, self._kind.along(spec), spec.series)
         without = [line for line in every if isinstance(line.members[0], Lacking)]
@@ -124,7 +124,7 @@ class _Maker:
         return Figure(spec.name, title, content, tuple(notes))
 
 
-def _replications(store: Store, lines: Sequence[Line[StoredTrace]]) -> list[str]:
+def _replications(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list[str]:
     traces = [line.members[0] for line in lines]
     numbers = sorted({one.replication for one in traces})
     notes = [f"Trace of replication {numbers[0]}."] if len(numbers) == 1 else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from railgauge.report.figures.kinds.base import Line
+from railgauge.report.figures.kinds.base import FigureLine
 from railgauge.report.tables.axes import Axis, AxisValue, Placed, axis_value
 from railgauge.report.tables.selection import P
 
@@ -26,7 +26,7 @@ def tell_apart(
     axis_of: Callable[[str], Axis],
     along: str = "",
     named: Sequence[str] = (),
-) -> list[Line[P]]:
+) -> list[FigureLine[P]]:
     """Return `members` as series, each with a label that no other has, in the axes' order.
 
     Members that differ in `along` only are one series. A single series is named by its link or, if
@@ -42,7 +42,9 @@ def tell_apart(
     ordered = sorted(
         groups, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
     )
-    return [Line(label(zip(names, key, strict=True), axis_of), groups[key]) for key in ordered]
+    return [
+        FigureLine(label(zip(names, key, strict=True), axis_of), groups[key]) for key in ordered
+    ]
 
 
 def _shared(members: Sequence[Placed]) -> str:

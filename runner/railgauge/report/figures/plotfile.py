@@ -22,7 +22,7 @@ _DOUBLE_QUOTED = re.compile(r"[\\\"'`@]")
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnFigure:
     """A figure's files: the script, its data, the SVG it makes, and its picture for LaTeX.
 
     `picture` maps the names of the picture's files to their contents, of which `NAME-picture.tex`
@@ -43,7 +43,7 @@ class Drawn:
         return {**kept, **self.picture}
 
 
-def draw(figure: Figure, pictures: Pictures = "auto") -> Drawn:
+def draw(figure: Figure, pictures: Pictures = "auto") -> DrawnFigure:
     """Return `figure` drawn by gnuplot; EnvironmentFailedError when that can't be done."""
     from railgauge.report.formats.render import render_plot
 
@@ -53,7 +53,7 @@ def draw(figure: Figure, pictures: Pictures = "auto") -> Drawn:
     plot, dat = render_plot(figure, terminal), data(figure)
     files = {f"{name}.plot": plot, f"{name}.dat": dat}
     svg, picture = draw_both(program, terminal, name, files)
-    return Drawn(figure, plot, dat, svg, picture, terminal.packages)
+    return DrawnFigure(figure, plot, dat, svg, picture, terminal.packages)
 
 
 def quoted(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.report.definition.model import Spec, TextSpec
-from railgauge.report.figures.plotfile import Drawn
+from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.tables.table import Table
 
 _SPACES = re.compile(r"[ \t\n]+")
@@ -25,12 +25,12 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReportPart:
     """What stands at one place of a report: one of the three. A figure's own table follows it."""
 
     passage: Passage | None = None
     table: Table | None = None
-    drawn: Drawn | None = None
+    drawn: DrawnFigure | None = None
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -46,7 +46,7 @@ def passage(spec: TextSpec) -> Passage:
     return Passage(spec.name, heading, tuple(visible(one) for one in paragraphs if one))
 
 
-def arranged(spec: Spec, shown: Mapping[str, Iterable[Part]]) -> list[Part]:
+def arranged(spec: Spec, shown: Mapping[str, Iterable[ReportPart]]) -> list[ReportPart]:
     """Return the parts in the definition's order; `shown` has those of each name it uses."""
     return [part for name in spec.contents or _as_they_stand(spec) for part in shown[name]]
 

@@ -13,7 +13,7 @@ _GAP = "  "
 _NARROWEST = 80
 
 
-class Layout:
+class TextLayout:
     """A table's lines: `header`, `groups` of rows that share their first label, a `rule` and so on.
 
     `spaced` says whether an empty line between groups helps the eye.

@@ -13,14 +13,14 @@ from railgauge.report.figures import curves, plotfile, svg
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.pictures import Terminal
 from railgauge.report.formats import tex
-from railgauge.report.formats.contents import Part, Passage
+from railgauge.report.formats.contents import Passage, ReportPart
 from railgauge.report.formats.page import Details, Page, told
-from railgauge.report.formats.plaintext import Layout
+from railgauge.report.formats.plaintext import TextLayout
 from railgauge.report.formats.policy import policy
 from railgauge.report.formats.textable import lay_out
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.pages.appendix.collect import Appendix
-from railgauge.report.pages.case.timeplot import Panel, Plotted
+from railgauge.report.pages.case.timeplot import CasePlot, Panel
 from railgauge.report.pages.case.view import CasePage
 from railgauge.report.pages.machines import in_short
 from railgauge.report.tables.table import Table, marks
@@ -37,7 +37,7 @@ _PROSE = 80
 
 def render_text(table: Table) -> str:
     """Return `table` as plain text for a terminal, ending with a newline."""
-    return _plain().get_template("table.txt.j2").render(table=table, layout=Layout(table))
+    return _plain().get_template("table.txt.j2").render(table=table, layout=TextLayout(table))
 
 
 def render_latex(table: Table) -> str:
@@ -92,7 +92,7 @@ def render_appendix_latex(appendix: Appendix) -> str:
 
 
 def render_latex_document(
-    page: Page, parts: Sequence[Part], appendix: Appendix | None = None
+    page: Page, parts: Sequence[ReportPart], appendix: Appendix | None = None
 ) -> str:
     r"""Return a document that compiles by itself beside the fragments, which it \input's."""
     packages = {name: None for part in parts if part.drawn for name in part.drawn.packages}
@@ -100,14 +100,14 @@ def render_latex_document(
     return template.render(page=page, parts=parts, appendix=appendix, packages=list(packages))
 
 
-def render_html(page: Page, parts: Sequence[Part], appendix: Appendix | None = None) -> str:
+def render_html(page: Page, parts: Sequence[ReportPart], appendix: Appendix | None = None) -> str:
     """Return one self-contained page with all that the report shows, the runs and the machines."""
     hrefs = {(one.run, one.test, one.case.key): one.href for one in page.links}
     template = _html().get_template("index.html.j2")
     return template.render(page=page, parts=parts, hrefs=hrefs, appendix=appendix)
 
 
-def render_case(page: CasePage, report: str, plotted: Plotted | None, undrawn: str = "") -> str:
+def render_case(page: CasePage, report: str, plotted: CasePlot | None, undrawn: str = "") -> str:
     """Return the self-contained page of a case of the report titled `report`.
 
     `plotted` has its timelines' pictures; without it `undrawn` says why there are none.
@@ -237,7 +237,7 @@ def _html() -> Environment:
     return environment
 
 
-def _picture(drawn: plotfile.Drawn) -> Markup:
+def _picture(drawn: plotfile.DrawnFigure) -> Markup:
     figure = drawn.figure
     return _inline(drawn.svg, figure.name, figure.title, " ".join(figure.content.summary))
 

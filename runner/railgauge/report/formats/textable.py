@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from railgauge.base.characters import width
-from railgauge.report.formats.plaintext import Layout
+from railgauge.report.formats.plaintext import TextLayout
 from railgauge.report.formats.tex import Tex, breakable, escape, unit
 from railgauge.report.tables.table import Cell, Heading, Row, RowLabel, Table
 
@@ -77,7 +77,7 @@ class TexTable:
 
 def lay_out(table: Table) -> TexTable:
     """Return the parts of `table` as LaTeX."""
-    layout = Layout(table)
+    layout = TextLayout(table)
     long = len(table.rows) > _PAGE_ROWS
     size = next(one for one in _SIZES if len(layout.rule) <= one.most)
     stubs = [_Stub(_longest(table, i) > _LINE, long) for i in range(len(table.stub))]

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from railgauge.base.number import NOT_DEFINED, best_unit, in_best_unit, scale, shown
 from railgauge.report.tables.statistic import resolved, value_of, words_of
-from railgauge.report.tables.table import Cell, Column, Held
+from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.stats import Summary
 
 # Of values beside a number that has none of their digits.
@@ -30,7 +30,7 @@ def tooltip(cell: Cell, column: Column) -> str:
     return "; ".join(parts)
 
 
-def _held(held: Held, column: Column) -> str:
+def _held(held: ReferenceValue, column: Column) -> str:
     text = f"{column.against}: {_other(held, column)} (run {held.run})"
     per_unit = scale(column.unit, column.base_unit)
     if held.low is None or held.high is None or per_unit is None:
@@ -43,7 +43,7 @@ def _held(held: Held, column: Column) -> str:
     return f"{text}; {of_pairs} {low} to {high} {unit}".rstrip()
 
 
-def _other(held: Held, column: Column) -> str:
+def _other(held: ReferenceValue, column: Column) -> str:
     if held.value is None:
         return NOT_DEFINED
     if column.compared == "difference" and (per_unit := scale(column.unit, column.metric_unit)):

@@ -14,8 +14,8 @@ from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.figures import build_figures
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.figures.pictures import Pictures
-from railgauge.report.figures.plotfile import Drawn, draw
-from railgauge.report.formats.contents import Part, arranged, passage
+from railgauge.report.figures.plotfile import DrawnFigure, draw
+from railgauge.report.formats.contents import ReportPart, arranged, passage
 from railgauge.report.formats.csvfile import render_csv, render_json, render_records
 from railgauge.report.formats.page import Page, RunRecords, make_page
 from railgauge.report.formats.render import (
@@ -115,11 +115,14 @@ def write_report(
         links_note=_links_note(most_cases) if len(links) == most_cases else "",
         catalogue=catalogue,
     )
-    shown = {one.name: [Part(passage=passage(one))] for one in spec.texts}
-    shown |= {name: [Part(table=table)] for name, table in tables.items()}
-    shown |= {name: [Part(table=one.table) for one in those] for name, those in listings.items()}
+    shown = {one.name: [ReportPart(passage=passage(one))] for one in spec.texts}
+    shown |= {name: [ReportPart(table=table)] for name, table in tables.items()}
     shown |= {
-        name: [Part(drawn=draw(one, pictures)) for one in those] for name, those in figures.items()
+        name: [ReportPart(table=one.table) for one in those] for name, those in listings.items()
+    }
+    shown |= {
+        name: [ReportPart(drawn=draw(one, pictures)) for one in those]
+        for name, those in figures.items()
     }
     # Before the page that links to them.
     cases = _write_cases(store, runs, page, catalogue, out_dir)
@@ -168,7 +171,7 @@ def _links_note(most: int) -> str:
 
 def _files(
     page: Page,
-    parts: Sequence[Part],
+    parts: Sequence[ReportPart],
     listings: Mapping[str, Sequence[Listing]],
     appendix: Appendix | None,
 ) -> dict[str, str | bytes]:
@@ -192,7 +195,7 @@ def _files(
     return files
 
 
-def _texts(part: Part) -> Iterator[str]:
+def _texts(part: ReportPart) -> Iterator[str]:
     if part.passage is not None:
         yield render_passage_text(part.passage)
     if part.drawn is not None:
@@ -209,7 +212,7 @@ def _table_files(table: Table, listing: Listing | None) -> dict[str, str]:
     return files | {f"{name}.csv": records, f"{name}.json": render_json(listing.data)}
 
 
-def _figure_files(drawn: Drawn) -> dict[str, str | bytes]:
+def _figure_files(drawn: DrawnFigure) -> dict[str, str | bytes]:
     figure, content = drawn.figure, drawn.figure.content
     files: dict[str, str | bytes] = {
         f"{figure.name}.tex": render_figure_latex(figure, drawn.packages),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from railgauge.compare.compare import Comparison, compare
-from railgauge.compare.facts import Change, HostChanges, host_changes, setting_changes
+from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Value
@@ -34,7 +34,7 @@ class Difference:
     """All that differs between two runs; `compared` has the results that don't differ, too."""
 
     runs: tuple[StoredRun, StoredRun]
-    settings: tuple[Change, ...]
+    settings: tuple[FactChange, ...]
     hosts: tuple[HostChanges, ...]
     hosts_only: tuple[tuple[str, ...], tuple[str, ...]]
     compared: Comparison

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from railgauge.report.formats.page import RunRecords
-from railgauge.report.site.cells import Cell, outcomes
+from railgauge.report.site.cells import LinkedCell, outcomes
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase
 
@@ -20,7 +20,7 @@ class Bare:
     def __init__(self, store: Store, records: RunRecords) -> None:
         self._store, self._records = store, records
 
-    def replications(self, planned: PlannedCase) -> Cell:
+    def replications(self, planned: PlannedCase) -> LinkedCell:
         """Return how many replications were measured, and how many are suspect or failed."""
         name = planned.test, planned.case.key
         failed = self._failed[name]

@@ -19,7 +19,7 @@ from railgauge.report.site.jobs import Job, LogJob, RunJob, plan_site
 from railgauge.report.site.kept import KeptStore
 from railgauge.report.site.made_by import made_by
 from railgauge.report.site.make import Maker
-from railgauge.report.site.mark import Mark
+from railgauge.report.site.mark import FileMark
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 
@@ -69,7 +69,7 @@ def build_site(
             marks = own | _make(due, where, folder, site.heads, store)
             index = Index(store, site, marks)
             made = [job.name for job in due]
-            if marks.get(index.name) != Mark(index.fingerprint):
+            if marks.get(index.name) != FileMark(index.fingerprint):
                 Maker(store, folder, site.heads).make_index(index)
                 made.append(index.name)
             # Last: while pages are made, what links to them may still show the others.
@@ -86,20 +86,20 @@ def _files(job: Job) -> Iterator[str]:
     yield job.name
 
 
-def _is_made(job: Job, own: Mapping[str, Mark]) -> bool:
+def _is_made(job: Job, own: Mapping[str, FileMark]) -> bool:
     mark = own.get(job.name)
     return mark is not None and mark.fingerprint == job.fingerprint
 
 
 def _make(
     due: Sequence[Job], where: str, folder: Folder, heads: Sequence[RunHead], store: Store
-) -> dict[str, Mark]:
+) -> dict[str, FileMark]:
     """Make the pages, in as many processes as there are CPUs for them; return their marks."""
     processes = min(len(os.sched_getaffinity(0)), len(due) // _LEAST_FOR_SEVERAL)
     if processes < 2:
         maker = Maker(store, folder, heads)
         return {job.name: maker.make(job) for job in due}
-    marks: dict[str, Mark] = {}
+    marks: dict[str, FileMark] = {}
     # Spawned: a fork would share the database's connection.
     workers = ProcessPoolExecutor(
         processes, get_context("spawn"), _begin, (where, folder.path, tuple(heads))
@@ -144,6 +144,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _make_some(jobs: Sequence[Job]) -> dict[str, Mark]:
+def _make_some(jobs: Sequence[Job]) -> dict[str, FileMark]:
     assert _maker is not None  # the process began with one
     return {job.name: _maker.make(job) for job in jobs}

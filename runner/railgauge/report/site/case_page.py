@@ -12,7 +12,7 @@ from railgauge.base.errors import EnvironmentFailedError
 from railgauge.compare.history import Besides, Changed, History, Night, case_history
 from railgauge.plan.cases import Case, case_name
 from railgauge.plan.catalogue.headlines import HEADLINES
-from railgauge.report.site.cells import Cell, count, interval, number, quantity, replications
+from railgauge.report.site.cells import LinkedCell, count, interval, number, quantity, replications
 from railgauge.report.site.jobs import CaseJob, log_file, run_file
 from railgauge.report.tables.naming import parameter_texts, telling
 from railgauge.report.verdicts.history.plot import draw_history
@@ -32,7 +32,7 @@ _OTHERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeNote:
     """A change point in words; `beside` are the runs around it with what changed in each."""
 
     when: str
@@ -43,37 +43,37 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Metric:
+class MetricHistory:
     """A metric's history: `svg` is its figure, empty where `undrawn` says why there is none."""
 
     name: str
     title: str
     span: str
     summary: str
-    changes: tuple[Change, ...]
+    changes: tuple[ChangeNote, ...]
     svg: str
     undrawn: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class TestHistory:
     """A test of a plan that measured the case: its metrics, a row for each run, newest first."""
 
     title: str
-    metrics: tuple[Metric, ...]
+    metrics: tuple[MetricHistory, ...]
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[LinkedCell, ...], ...]
     logs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CasePage:
+class CaseHistoryPage:
     """One page; `parameters` are (name, text)."""
 
     title: str
     lead: tuple[str, ...]
     parameters: tuple[tuple[str, str], ...]
-    places: tuple[Place, ...]
+    places: tuple[TestHistory, ...]
 
 
 class CasePages:
@@ -92,12 +92,12 @@ class CasePages:
         self._cases = known_cases(store)
         self._smallest: dict[int, Mapping[tuple[str, str], float]] = {}
 
-    def page(self, job: CaseJob) -> CasePage:
+    def page(self, job: CaseJob) -> CaseHistoryPage:
         """Return the page of a case."""
         case = self._cases[job.key]
         name = visible(case_name(case, telling(case, self._catalogue), self._catalogue))
         places = [self._place(case, name, plan, test, job) for plan, test in job.places]
-        return CasePage(
+        return CaseHistoryPage(
             title=name,
             lead=tuple(_lead(case, places)),
             parameters=tuple(
@@ -107,13 +107,13 @@ class CasePages:
             places=tuple(places),
         )
 
-    def _place(self, case: Case, name: str, plan: str, test: str, job: CaseJob) -> Place:
+    def _place(self, case: Case, name: str, plan: str, test: str, job: CaseJob) -> TestHistory:
         series = self._series(case, plan, test)
         metrics = [self._metric(those, plan, f"{visible(test)}: {name}") for those in series]
         shown = [one for one in metrics if one is not None]
         logs = [(run, log_file(run, test, case.key)) for run, of in job.logged if of == test]
         there = {head.id for head in self._heads[plan]}
-        return Place(
+        return TestHistory(
             title=f"{visible(test)}, plan {visible(plan)}",
             metrics=tuple(metric for metric, _ in shown),
             columns=(*_columns(metric for metric, _ in shown), "Replications"),
@@ -150,7 +150,7 @@ class CasePages:
 
     def _metric(
         self, series: Sequence[Series], plan: str, title: str
-    ) -> tuple[Metric, list[tuple[Night, Series]]] | None:
+    ) -> tuple[MetricHistory, list[tuple[Night, Series]]] | None:
         last = series[-1]
         smallest = self._smallest_of(last.run).get((last.case.engine, last.metric))
         history = case_history(series, self._heads[plan], smallest)
@@ -164,7 +164,7 @@ class CasePages:
         except EnvironmentFailedError as error:
             undrawn = f"Without a figure: {error}."
         by_run = {one.run: one for one in series}
-        metric = Metric(
+        metric = MetricHistory(
             name=last.metric,
             title=visible(last.metric).replace("_", " "),
             span=span(history),
@@ -181,13 +181,13 @@ class CasePages:
         return self._smallest[run]
 
 
-def _columns(metrics: Iterable[Metric]) -> Iterator[str]:
+def _columns(metrics: Iterable[MetricHistory]) -> Iterator[str]:
     for metric in metrics:
         yield metric.title
         yield "95 % interval"
 
 
-def _lead(case: Case, places: Sequence[Place]) -> Iterator[str]:
+def _lead(case: Case, places: Sequence[TestHistory]) -> Iterator[str]:
     where = f"on {case.client}"
     if case.server is not None:
         where = f"from {case.client} to {case.server}"
@@ -202,13 +202,13 @@ def _lead(case: Case, places: Sequence[Place]) -> Iterator[str]:
     yield f"railgauge history {visible(case.key)}{which} says the same in a terminal."
 
 
-def _change(history: History, changed: Changed) -> Change:
+def _change(history: History, changed: Changed) -> ChangeNote:
     run = changed.night.run
     beside = (
         (f"from run {one.before.id} to {one.run.id}, {day(one.run)}", tuple(beside_lines(one)))
         for one in changed.beside
     )
-    return Change(
+    return ChangeNote(
         when=f"{day(run)}, run {run.id}",
         href=f"../{run_file(run.id)}",
         text=change_text(history, changed),
@@ -217,13 +217,13 @@ def _change(history: History, changed: Changed) -> Change:
     )
 
 
-def _rows(metrics: Sequence[Sequence[tuple[Night, Series]]]) -> Iterator[tuple[Cell, ...]]:
+def _rows(metrics: Sequence[Sequence[tuple[Night, Series]]]) -> Iterator[tuple[LinkedCell, ...]]:
     """Yield a row for each run that measured any of the metrics, the newest first."""
     by_run = [{night.run.id: (night, series) for night, series in nights} for nights in metrics]
     heads = {night.run.id: night.run for nights in metrics for night, _ in nights}
     order = sorted(heads.values(), key=lambda head: (head.started_at, head.id), reverse=True)
     for head in order:
-        cells = [count(head.id, f"../{run_file(head.id)}"), Cell(day(head))]
+        cells = [count(head.id, f"../{run_file(head.id)}"), LinkedCell(day(head))]
         there = [nights.get(head.id) for nights in by_run]
         for found in there:
             if found is None:

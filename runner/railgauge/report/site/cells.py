@@ -20,7 +20,7 @@ NOTHING = "–"
 _MARKUP = re.compile("[&<>\"']")
 
 
-class Cell(NamedTuple):
+class LinkedCell(NamedTuple):
     """A text, the number it stands for (None: it sorts by its text), and where it leads to.
 
     `kind` is a class of the style sheet: slower, faster, missing.
@@ -32,53 +32,53 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-def text(anything: str, href: str = "", kind: str = "") -> Cell:
+def text(anything: str, href: str = "", kind: str = "") -> LinkedCell:
     """Return a cell of words, whatever is in them."""
-    return Cell(visible(anything), None, href, kind)
+    return LinkedCell(visible(anything), None, href, kind)
 
 
-def number(value: float | None, shown: str, href: str = "", kind: str = "") -> Cell:
+def number(value: float | None, shown: str, href: str = "", kind: str = "") -> LinkedCell:
     """Return a cell of a number; a dash where there is none."""
     if value is None or not math.isfinite(value):
-        return Cell(NOTHING, kind="missing")
-    return Cell(shown, value, href, kind)
+        return LinkedCell(NOTHING, kind="missing")
+    return LinkedCell(shown, value, href, kind)
 
 
-def count(value: int, href: str = "", kind: str = "") -> Cell:
+def count(value: int, href: str = "", kind: str = "") -> LinkedCell:
     """Return a cell of a count."""
-    return Cell(f"{value:,}", value, href, kind if value else "")
+    return LinkedCell(f"{value:,}", value, href, kind if value else "")
 
 
-def quantity(value: float | None, unit: str) -> Cell:
+def quantity(value: float | None, unit: str) -> LinkedCell:
     """Return a cell of a value in base units, in a unit that suits it."""
     return number(value, "" if value is None else visible(in_best_unit(value, unit)))
 
 
-def interval(found: Interval | None, unit: str) -> Cell:
+def interval(found: Interval | None, unit: str) -> LinkedCell:
     """Return a cell of the 95 % interval of a median, in base units; it sorts by its width."""
     if found is None:
-        return Cell(NOTHING, kind="missing")
+        return LinkedCell(NOTHING, kind="missing")
     low, high = (visible(in_best_unit(end, unit)) for end in found[:2])
     number, space, shown = low.partition(" ")
     if space and high.endswith(f" {shown}"):
         low = number
-    return Cell(f"{low} to {high}", found.high - found.low)
+    return LinkedCell(f"{low} to {high}", found.high - found.low)
 
 
-def replications(series: Series) -> Cell:
+def replications(series: Series) -> LinkedCell:
     """Return how many values there are, how many of them are suspect, and how many failed."""
     return outcomes(len(series.values), int(series.suspect.sum()), series.failed)
 
 
-def outcomes(measured: int, suspect: int, failed: int) -> Cell:
+def outcomes(measured: int, suspect: int, failed: int) -> LinkedCell:
     """Return these counts; of the measured replications some are suspect."""
     told = [str(measured)]
     told += [f"{suspect} suspect"] if suspect else []
     told += [f"{failed} failed"] if failed else []
-    return Cell(", ".join(told), measured, "", "suspect" if suspect or failed else "")
+    return LinkedCell(", ".join(told), measured, "", "suspect" if suspect or failed else "")
 
 
-def rows(cells: Sequence[Sequence[Cell]], words: int, tail: int, heading: int) -> Markup:
+def rows(cells: Sequence[Sequence[LinkedCell]], words: int, tail: int, heading: int) -> Markup:
     """Return the rows of a table: a template takes five times as long for its thousands of cells.
 
     The first `words` columns and the last `tail` ones are words; the one at `heading` heads a row.
@@ -93,7 +93,7 @@ def rows(cells: Sequence[Sequence[Cell]], words: int, tail: int, heading: int) -
     return Markup("\n".join(f"<tr>{row}</tr>" for row in written))  # noqa: S704
 
 
-def _cell(cell: Cell, where: tuple[str, str]) -> str:
+def _cell(cell: LinkedCell, where: tuple[str, str]) -> str:
     (text, value, href, kind), (tag, side) = cell, where
     shown = _escaped(text)
     if href:

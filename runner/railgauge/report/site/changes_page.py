@@ -17,7 +17,7 @@ from railgauge.compare.history import (
     newest_first,
 )
 from railgauge.plan.cases import case_name, varying
-from railgauge.report.site.cells import Cell, count, number, text
+from railgauge.report.site.cells import LinkedCell, count, number, text
 from railgauge.report.site.jobs import case_file, run_file
 from railgauge.report.verdicts.history.text import nothing_changed
 from railgauge.report.verdicts.history.words import beside_names, day, levels
@@ -40,7 +40,7 @@ class ChangesPage:
 
     nights: int
     nothing: str
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[LinkedCell, ...], ...]
 
 
 def changes_page(
@@ -60,13 +60,13 @@ def changes_page(
     return ChangesPage(NIGHTS, nothing, rows), {"changed": changed, "nights": most}
 
 
-def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[Cell, ...]:
+def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[LinkedCell, ...]:
     changed = history.changes[-1]
     run, ratio = changed.night.run, changed.point.ratio
     before, after = levels(history, changed)
     name = case_name(history.case, names, catalogue)
     return (
-        Cell(day(run)),
+        LinkedCell(day(run)),
         count(run.id, run_file(run.id)),
         text(history.test),
         text(name, case_file(history.case.key)),
@@ -75,6 +75,6 @@ def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[
         number(changed.point.after, visible(after)),
         number(ratio if ratio > 0 else None, ratio_text(ratio)),
         number(changed.point.p, f"{changed.point.p:.1g}"),
-        Cell(changed.direction, None, "", changed.direction),
-        Cell(beside_names(changed) or "–"),
+        LinkedCell(changed.direction, None, "", changed.direction),
+        LinkedCell(beside_names(changed) or "–"),
     )

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from railgauge.base.atomicfile import PART, write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
-from railgauge.report.site.mark import Mark, marked, read_mark
+from railgauge.report.site.mark import FileMark, marked, read_mark
 
 INDEX, CHANGES = "index.html", "changes.html"
 RUNS, CASES, LOGS = "runs", "cases", "logs"
@@ -52,7 +52,7 @@ class Folder:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def marks(self) -> dict[str, Mark]:
+    def marks(self) -> dict[str, FileMark]:
         """Return the marks of all files here that are a site's."""
         with self._explained():
             names = (name for name in self._files() if _OWN.fullmatch(name))
@@ -69,7 +69,7 @@ class Folder:
                     " --out, or move it away"
                 )
 
-    def write(self, files: Mapping[str, str], mark: Mark) -> None:
+    def write(self, files: Mapping[str, str], mark: FileMark) -> None:
         """Write the files, each whole or not at all, the last one last."""
         with self._explained():
             for name, text in files.items():

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.compare.reading import Reading, has_direction
+from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.plan.cases import varying
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.report.definition.figure_model import FigureSpec, YSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.figures import build_figures
 from railgauge.report.figures.pictures import Pictures
-from railgauge.report.figures.plotfile import Drawn, draw
+from railgauge.report.figures.plotfile import DrawnFigure, draw
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase, StoredRun
 
@@ -27,8 +27,8 @@ _PICTURES: Pictures = "pict2e"
 
 
 def heatmaps(
-    store: Store, run: StoredRun, reading: Reading, catalogue: Catalogue
-) -> tuple[tuple[Drawn, ...], str]:
+    store: Store, run: StoredRun, reading: ReadRuns, catalogue: Catalogue
+) -> tuple[tuple[DrawnFigure, ...], str]:
     """Return a heat map for each test of pairs, and a note where some are not there.
 
     Of its first headline metric; of cases that differ in more than their hosts, one for each.
@@ -67,7 +67,7 @@ def _is_matrix(cases: list[PlannedCase]) -> bool:
     return len(hosts) >= _LEAST_HOSTS and 2 * len(pairs) >= len(hosts) * (len(hosts) - 1)
 
 
-def _metric(reading: Reading, run: int, test: str) -> str:
+def _metric(reading: ReadRuns, run: int, test: str) -> str:
     there = {
         metric
         for (of, _), metrics in reading.series[run].items()

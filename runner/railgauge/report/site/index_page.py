@@ -12,11 +12,11 @@ from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import held_against
 from railgauge.plan.cases import case_name
-from railgauge.report.site.cells import Cell, count, text
+from railgauge.report.site.cells import LinkedCell, count, text
 from railgauge.report.site.folder import CHANGES, INDEX
-from railgauge.report.site.jobs import Listed, Site, run_file
-from railgauge.report.site.mark import Mark, fingerprint
-from railgauge.report.site.run_page import Judged, judged
+from railgauge.report.site.jobs import Listed, SitePages, run_file
+from railgauge.report.site.mark import FileMark, fingerprint
+from railgauge.report.site.run_page import VerdictText, judged
 from railgauge.report.tables.naming import telling
 from railgauge.store import Store
 from railgauge.store.known import known_cases
@@ -41,7 +41,7 @@ class Newest:
     title: str
     href: str
     lead: str
-    judged: Judged | None
+    judged: VerdictText | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +56,8 @@ class IndexPage:
     nights: int
     too_few: bool
     changes: str
-    runs: tuple[tuple[Cell, ...], ...]
-    cases: tuple[tuple[Cell, ...], ...]
+    runs: tuple[tuple[LinkedCell, ...], ...]
+    cases: tuple[tuple[LinkedCell, ...], ...]
 
 
 class Index:
@@ -65,7 +65,7 @@ class Index:
 
     name = INDEX
 
-    def __init__(self, store: Store, site: Site, marks: Mapping[str, Mark]) -> None:
+    def __init__(self, store: Store, site: SitePages, marks: Mapping[str, FileMark]) -> None:
         self._store, self._site = store, site
         self._summaries = store.runs()
         self._told = {
@@ -119,7 +119,7 @@ class Index:
                 judged=judged(verdict, catalogue, "", _MOST_TOLD) if verdict else None,
             )
 
-    def _case_rows(self, catalogue: Catalogue) -> Iterator[tuple[Cell, ...]]:
+    def _case_rows(self, catalogue: Catalogue) -> Iterator[tuple[LinkedCell, ...]]:
         known = known_cases(self._store)
         for listed in self._site.cases:
             case = known[listed.key]
@@ -133,17 +133,17 @@ class Index:
             )
 
 
-def _run_row(one: RunSummary, told: Mapping[str, int]) -> tuple[Cell, ...]:
+def _run_row(one: RunSummary, told: Mapping[str, int]) -> tuple[LinkedCell, ...]:
     commit = visible(one.git_commit[:10]) + (" +" if one.git_dirty else "")
-    nothing = Cell("–", kind="missing")
+    nothing = LinkedCell("–", kind="missing")
     judged = "compared" in told
     state = f"{one.state}, some cases" if one.partial else one.state
     return (
         count(one.id, run_file(one.id)),
         text(one.plan),
-        Cell(_when(one.started_at)),
-        Cell(state if one.origin == "measured" else f"{state}, imported"),
-        Cell(commit or "–"),
+        LinkedCell(_when(one.started_at)),
+        LinkedCell(state if one.origin == "measured" else f"{state}, imported"),
+        LinkedCell(commit or "–"),
         count(one.cases),
         count(one.measured),
         count(one.failed, kind="slower"),

@@ -81,7 +81,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Site:
+class SitePages:
     """All pages but the index, and what the index is made of.
 
     `newest` are the runs it begins with, one of each plan, each held `against` others; `seen` is
@@ -96,7 +96,7 @@ class Site:
     seen: str
 
 
-def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> Site:
+def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> SitePages:
     """Return the pages that a site of all runs has.
 
     `maker` is what makes them (`made_by`); of each plan the newest `logs` runs have log pages.
@@ -163,7 +163,7 @@ class _Planner:
             for run, told in found.settings.items()
         }
 
-    def site(self) -> Site:
+    def site(self) -> SitePages:
         cases = list(self._listed())
         newest = {run: self._chosen[run] for run in self._newest}
         seen = [(self._whole[run], self._of_side(side)) for run, side in newest.items()]
@@ -171,7 +171,9 @@ class _Planner:
         jobs += self._case_jobs(cases)
         jobs += self._log_jobs()
         jobs += self._run_jobs()
-        return Site(jobs, self._heads, self._newest, newest, cases, fingerprint(self._maker, seen))
+        return SitePages(
+            jobs, self._heads, self._newest, newest, cases, fingerprint(self._maker, seen)
+        )
 
     def _run_jobs(self) -> Iterator[RunJob]:
         for head in self._heads:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.compare.reading import Reading, read
+from railgauge.compare.reading import ReadRuns, read
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.report.figures.gnuplot import find_gnuplot
@@ -20,7 +20,7 @@ from railgauge.report.site.changes_page import changes_page
 from railgauge.report.site.folder import Folder
 from railgauge.report.site.index_page import Index
 from railgauge.report.site.jobs import CaseJob, ChangesJob, Job, LogJob, RunJob, log_stem
-from railgauge.report.site.mark import Mark
+from railgauge.report.site.mark import FileMark
 from railgauge.report.site.render import render_case_page, render_changes, render_index, render_run
 from railgauge.report.site.run_page import run_page
 from railgauge.store import Store
@@ -35,10 +35,10 @@ class Maker:
 
     def __init__(self, store: Store, folder: Folder, heads: Sequence[RunHead]) -> None:
         self._store, self._folder, self._heads = store, folder, heads
-        self._readings: OrderedDict[int, Reading] = OrderedDict()
+        self._readings: OrderedDict[int, ReadRuns] = OrderedDict()
         self._links: dict[int, dict[tuple[str, str], CaseLink]] = {}
 
-    def make(self, job: Job) -> Mark:
+    def make(self, job: Job) -> FileMark:
         """Make a page and return its mark."""
         told: dict[str, int] = {}
         files: dict[str, str] = {}
@@ -54,14 +54,14 @@ class Maker:
             case ChangesJob():
                 changes, told = changes_page(self._store, self._heads, self._catalogue)
                 files[job.name] = render_changes(changes)
-        mark = Mark(job.fingerprint, told)
+        mark = FileMark(job.fingerprint, told)
         self._folder.write(files, mark)
         return mark
 
     def make_index(self, index: Index) -> None:
         """Make the first page."""
         text = render_index(index.page(self._catalogue))
-        self._folder.write({index.name: text}, Mark(index.fingerprint))
+        self._folder.write({index.name: text}, FileMark(index.fingerprint))
 
     @cached_property
     def _catalogue(self) -> Catalogue:
@@ -71,9 +71,9 @@ class Maker:
     def _cases(self) -> CasePages:
         return CasePages(self._store, self._heads, self._catalogue)
 
-    def _reading(self, runs: Iterable[int]) -> Reading:
+    def _reading(self, runs: Iterable[int]) -> ReadRuns:
         """Read the runs; the last ones are kept, as the next run is held against the same."""
-        together, every = Reading({}, {}, {}), list(runs)
+        together, every = ReadRuns({}, {}, {}), list(runs)
         for run in every:
             if run not in self._readings:
                 self._readings[run] = read(self._store, [run])
@@ -109,6 +109,6 @@ class Maker:
         return files
 
 
-def _headlines_only(reading: Reading, run: int) -> bool:
+def _headlines_only(reading: ReadRuns, run: int) -> bool:
     """Return whether all that was read of the run are headline metrics."""
     return all(name in HEADLINES for found in reading.series[run].values() for name in found)

@@ -20,7 +20,7 @@ _MARK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class FileMark:
     """What a file was made of, and `told`, numbers about it that other pages show."""
 
     fingerprint: str
@@ -32,14 +32,14 @@ def fingerprint(*made_of: object) -> str:
     return hashlib.sha256(repr(made_of).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def marked(name: str, text: str, mark: Mark) -> str:
+def marked(name: str, text: str, mark: FileMark) -> str:
     """Return the text of the file `name` with its mark, a comment in HTML and in gnuplot."""
     line = f"railgauge site {mark.fingerprint} {json.dumps(dict(mark.told), sort_keys=True)}"
     end = "" if text.endswith("\n") or not text else "\n"
     return f"{text}{end}<!-- {line} -->\n" if name.endswith(".html") else f"{text}{end}# {line}\n"
 
 
-def read_mark(path: Path) -> Mark | None:
+def read_mark(path: Path) -> FileMark | None:
     """Return the mark of a file; None for one that isn't a site's, or isn't there. OSError."""
     try:
         with path.open("rb") as file:
@@ -50,6 +50,6 @@ def read_mark(path: Path) -> Mark | None:
     if found is None:
         return None
     try:
-        return Mark(found[1].decode(), json.loads(found[2]))
+        return FileMark(found[1].decode(), json.loads(found[2]))
     except ValueError:
         return None

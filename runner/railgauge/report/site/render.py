@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from railgauge.report.formats.render import page_from, picture
 from railgauge.report.site import changes_page, index_page, run_page
-from railgauge.report.site.case_page import CasePage
+from railgauge.report.site.case_page import CaseHistoryPage
 from railgauge.report.site.cells import rows
 from railgauge.report.site.changes_page import ChangesPage
 from railgauge.report.site.index_page import IndexPage
@@ -28,7 +28,7 @@ def render_run(page: RunPage) -> str:
     return page_from("site_run.html.j2", page=page, cells=rows, columns=columns)
 
 
-def render_case_page(page: CasePage) -> str:
+def render_case_page(page: CaseHistoryPage) -> str:
     """Return the page of a case."""
     pictures = {}
     for place, one in enumerate(page.places):

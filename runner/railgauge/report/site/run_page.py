@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.compare.compare import ORDER, Result
-from railgauge.compare.reading import Reading, has_direction
+from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, held_against
-from railgauge.report.figures.plotfile import Drawn
+from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats.page import Page, RunRecords, make_page
 from railgauge.report.pages.idle import idle_details
 from railgauge.report.site.bare import Bare
-from railgauge.report.site.cells import Cell, number, quantity, replications, text
+from railgauge.report.site.cells import LinkedCell, number, quantity, replications, text
 from railgauge.report.site.cells import interval as interval_cell
 from railgauge.report.site.heatmaps import heatmaps
 from railgauge.report.site.jobs import RunJob, case_file, log_file
@@ -54,7 +54,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class VerdictText:
     """A verdict in words; `more` slower or lost results are not told. `facts` of hosts changed."""
 
     headline: str
@@ -73,9 +73,9 @@ class RunPage:
 
     title: str
     lead: tuple[str, ...]
-    judged: Judged | None
-    rows: tuple[tuple[Cell, ...], ...]
-    heatmaps: tuple[Drawn, ...]
+    judged: VerdictText | None
+    rows: tuple[tuple[LinkedCell, ...], ...]
+    heatmaps: tuple[DrawnFigure, ...]
     heatmaps_note: str
     details: Page
 
@@ -88,7 +88,7 @@ ALONE = (*_WHAT, *_MEASURED, "Why")
 
 
 def run_page(
-    store: Store, reading: Reading, job: RunJob, catalogue: Catalogue
+    store: Store, reading: ReadRuns, job: RunJob, catalogue: Catalogue
 ) -> tuple[RunPage, dict[str, int]]:
     """Return the page of a run, and how many of its results are judged how.
 
@@ -116,7 +116,9 @@ def run_page(
     return made, _counts(verdict)
 
 
-def judged(verdict: Verdict, catalogue: Catalogue, to_top: str, most: int = _MOST_TOLD) -> Judged:
+def judged(
+    verdict: Verdict, catalogue: Catalogue, to_top: str, most: int = _MOST_TOLD
+) -> VerdictText:
     """Return the verdict in words, `most` of the slower and as many of the lost results.
 
     `to_top` leads from the page to the site's folder.
@@ -136,7 +138,7 @@ def judged(verdict: Verdict, catalogue: Catalogue, to_top: str, most: int = _MOS
         )
 
     gone = [names.planned(planned) for planned in compared.cases_only[0]]
-    return Judged(
+    return VerdictText(
         headline=headline(verdict),
         tally=tally(compared),
         slower=told(verdict.slower),
@@ -173,7 +175,7 @@ class _Rows:
         self._naming = CaseNames(records.run, catalogue)
         self._names: dict[tuple[str, str], str] = {}
 
-    def all(self, reading: Reading) -> Iterator[tuple[Cell, ...]]:
+    def all(self, reading: ReadRuns) -> Iterator[tuple[LinkedCell, ...]]:
         """Yield a row for each case and metric: as the verdict sorts them, then what it hasn't."""
         series = reading.series[self._job.run]
         planned = {(one.test, one.case.key): one for one in reading.cases[self._job.run]}
@@ -194,7 +196,7 @@ class _Rows:
 
     def _row(
         self, planned: PlannedCase, metric: str, series: Series | None, result: Result | None
-    ) -> tuple[Cell, ...]:
+    ) -> tuple[LinkedCell, ...]:
         case, job = planned.case, self._job
         measured = series if series is not None and len(series.values) else None
         middle = median(measured.values.tolist()) if measured else None
@@ -205,7 +207,7 @@ class _Rows:
         judgement = self._judgement(planned, result) if job.against else ()
         return (
             text(planned.test),
-            Cell(self._name(planned), None, f"../{case_file(case.key)}"),
+            LinkedCell(self._name(planned), None, f"../{case_file(case.key)}"),
             text(metric.replace("_", " ")),
             *judgement,
             quantity(middle, unit),
@@ -214,7 +216,7 @@ class _Rows:
             text(result.judged.why if result else "" if measured else self._bare.why(planned)),
         )
 
-    def _judgement(self, planned: PlannedCase, result: Result | None) -> tuple[Cell, ...]:
+    def _judgement(self, planned: PlannedCase, result: Result | None) -> tuple[LinkedCell, ...]:
         """Return the cells of verdict, ratio, its interval, before."""
         nothing = number(None, "")
         if result is None:
@@ -226,7 +228,7 @@ class _Rows:
         order = float(ORDER.index(found.change)) - (0.5 if result.lost else 0)
         kind = "slower" if result.lost else found.change
         return (
-            Cell(word, order, "", kind if kind in ("slower", "faster") else ""),
+            LinkedCell(word, order, "", kind if kind in ("slower", "faster") else ""),
             number(found.ratio if there else None, ratio_text(found.ratio)),
             number(found.high - found.low if there else None, interval(result)),
             quantity(before, result.unit),

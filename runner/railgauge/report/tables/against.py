@@ -11,7 +11,7 @@ from railgauge.report.tables.axes import Axis, AxisValue, axis_value
 from railgauge.report.tables.marks import Remark
 from railgauge.report.tables.selection import engines_shown, make_axes, matching, telling
 from railgauge.report.tables.statistic import LOCATIONS, value_of, why_none, words_of
-from railgauge.report.tables.table import Column, Held
+from railgauge.report.tables.table import Column, ReferenceValue
 from railgauge.stats import Summary, difference_interval, ratio_interval
 from railgauge.store.records import Series
 
@@ -107,7 +107,7 @@ def hold(
     one: tuple[Series, Summary],
     other: tuple[Series, Summary],
     told: list[Remark],
-) -> tuple[tuple[float, ...], Held]:
+) -> tuple[tuple[float, ...], ReferenceValue]:
     """Return how `one` compares with the `other`, in the column's base unit, and the latter.
 
     No numbers where they can't be compared; `told` then says why.
@@ -117,7 +117,7 @@ def hold(
     ends = _interval(column.compared, here, there) if located else (None, None)
     statistic = "median" if column.statistic in _INTERVALS else column.statistic
     value, base = value_of(found, statistic), value_of(reference, statistic)
-    held = Held(base, there.run, there.test, there.case.key, *ends)
+    held = ReferenceValue(base, there.run, there.test, there.case.key, *ends)
     if column.statistic in _INTERVALS:
         found_ends = () if here is there else ends_of(held, column, told)
         return tuple(found_ends[i] for i in _INTERVALS[column.statistic] if found_ends), held
@@ -146,7 +146,7 @@ def _interval(compared: str, here: Series, there: Series) -> tuple[float | None,
     return found.low - less, found.high - less
 
 
-def ends_of(held: Held, column: Column, told: list[Remark]) -> tuple[float, ...]:
+def ends_of(held: ReferenceValue, column: Column, told: list[Remark]) -> tuple[float, ...]:
     """Return both ends of the interval; `told` says why there are none."""
     if held.low is None or held.high is None:
         above = "" if column.compared == "difference" else ", or some that aren't above 0"

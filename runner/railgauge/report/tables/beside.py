@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Remarks:
     """What tables say beside the values.
 
     `imported` are the runs whose values came from elsewhere, where one value may stand for many
@@ -35,7 +35,7 @@ class Beside:
 
 def read_beside(
     store: Store, runs: Iterable[StoredRun], tables: Iterable[TableSpec] | None = None
-) -> Beside:
+) -> Remarks:
     """Return what is known of these runs beside their values.
 
     Theoretical values are read only if one of `tables` shows some: a run over all pairs of 1,000
@@ -51,7 +51,7 @@ def read_beside(
             if one.case is not None and one.replication is None:
                 key = run.id, one.test, one.case.key
                 warnings[key] = (*warnings.get(key, ()), one.message)
-    return Beside(
+    return Remarks(
         imported={run.id for run in every if run.new.origin == "imported"},
         warnings=warnings,
         peaks={run.id: store.peaks(run.id) for run in every} if wanted else {},

@@ -14,12 +14,12 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import NOT_DEFINED, scale, shown
 from railgauge.report.definition.model import CellSpec, TableSpec
 from railgauge.report.tables.against import ends_of, hold
-from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.beside import Remarks
 from railgauge.report.tables.logged import is_logged
 from railgauge.report.tables.marks import Marks, Remark, remarks
 from railgauge.report.tables.notes import of_one_metric
 from railgauge.report.tables.statistic import own_unit, value_of, why_none
-from railgauge.report.tables.table import Cell, Column, Held
+from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.stats import Summary, oddities, summaries
 from railgauge.store.records import Series
@@ -47,7 +47,7 @@ class _Worth(NamedTuple):
     about: Sequence[Remark] = ()
     told: Sequence[Remark] = ()
     limit: Limit | None = None
-    held: Held | None = None
+    held: ReferenceValue | None = None
     beside: Sequence[float] = ()
 
 
@@ -65,7 +65,7 @@ class CellMaker:
         shown: Collection[int],
         marks: Marks,
         theoretical: Theoretical,
-        beside: Beside,
+        beside: Remarks,
     ) -> None:
         """`every` are shown or held against; those in `shown` (by identity) stand in a column."""
         self._missing = visible(spec.missing)

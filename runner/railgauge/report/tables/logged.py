@@ -43,7 +43,7 @@ def without_axes(metric: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class LoggedInterval:
     """What a host's log said of a replication, by quantity, or of a stretch around the run.
 
     `elapsed` in seconds, 0 where nobody knows.
@@ -65,8 +65,8 @@ class Interval:
 
 def _interval(
     log: SystemLog, facts: Mapping[str, str], replication: Value, *, suspect: bool
-) -> Interval:
-    return Interval(replication, suspect, log.elapsed, counted(log, facts), stated(log))
+) -> LoggedInterval:
+    return LoggedInterval(replication, suspect, log.elapsed, counted(log, facts), stated(log))
 
 
 class Logs:
@@ -125,7 +125,7 @@ class Logs:
         metric: str,
         name: str,
         place: Mapping[str, Value],
-        values: Sequence[tuple[Interval, float]],
+        values: Sequence[tuple[LoggedInterval, float]],
     ) -> Series:
         return Series(
             run=self._run.id,
@@ -147,7 +147,7 @@ class Logs:
         found: Sequence[StoredLog],
         states: Mapping[int, str],
         idle: Sequence[SystemLog],
-    ) -> list[Interval]:
+    ) -> list[LoggedInterval]:
         logs = [
             (one.replication, one.log)
             for one in found
@@ -175,7 +175,7 @@ def _around(idle: Sequence[SystemLog], logs: Sequence[SystemLog]) -> list[System
     return list(idle)
 
 
-def _places(intervals: Sequence[Interval], wanted: str) -> dict[str, dict[str, Value]]:
+def _places(intervals: Sequence[LoggedInterval], wanted: str) -> dict[str, dict[str, Value]]:
     """Return the names that `wanted` stands for, each with what stands for its axes."""
     per_second = PER_SECOND if wanted.endswith(PER_SECOND) else ""
     pattern = _pattern(wanted.removesuffix(per_second))

@@ -16,7 +16,7 @@ from railgauge.report.tables.against import References
 from railgauge.report.tables.arrange import by_cell, grouped, header, ordered, row_labels
 from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import FIXED_AXES, Axis, AxisValue, axis_value
-from railgauge.report.tables.beside import Beside
+from railgauge.report.tables.beside import Remarks
 from railgauge.report.tables.cells import CellMaker, Standing, one_limit, one_unit
 from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = tuple[AxisValue, ...]
 # (row, column) -> the cell's place in the definition -> the one series there
 Grid: TypeAlias = dict[tuple[Key, Key], dict[int, Series]]
-_NOTHING_BESIDE = Beside()
+_NOTHING_BESIDE = Remarks()
 
 
 def build(
@@ -48,7 +48,7 @@ def build(
     series: Sequence[Series],
     *,
     catalogue: Catalogue | None = None,
-    beside: Beside = _NOTHING_BESIDE,
+    beside: Remarks = _NOTHING_BESIDE,
 ) -> Table:
     """Arrange `series` (as the store gives them) as `spec` says.
 

@@ -39,7 +39,7 @@ class RowLabel(NamedTuple):
     mark: str = ""
 
 
-class Held(NamedTuple):
+class ReferenceValue(NamedTuple):
     """What a cell's value is held against: a statistic (base unit) of a case of a run.
 
     `value` is None where that case has no such statistic. `low` and `high` bound the ratio, change
@@ -79,7 +79,7 @@ class Cell(NamedTuple):
     peak: float | None = None
     peak_source: str = ""
     value: float | None = None
-    held: Held | None = None
+    held: ReferenceValue | None = None
 
     @property
     def number(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from railgauge.compare.compare import Result, Sample
+from railgauge.compare.compare import Result, SideSample
 from railgauge.compare.facts import HostChanges
 from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.store.records import PlannedCase
@@ -71,7 +71,7 @@ def _of_case(what: Result | PlannedCase) -> dict[str, Any]:
     }
 
 
-def _sample(side: Sample) -> dict[str, Any]:
+def _sample(side: SideSample) -> dict[str, Any]:
     return {
         "n": side.n,
         "median": side.median,

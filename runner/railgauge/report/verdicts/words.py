@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale, shown
-from railgauge.compare.compare import Comparison, Result, Sample
+from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.counters import CounterChange
 from railgauge.compare.facts import HostChanges
 from railgauge.compare.verdict import Reasons, Verdict
@@ -137,7 +137,7 @@ def interval(result: Result) -> str:
     return f"{ratio_text(judged.low)} to {ratio_text(judged.high)}"
 
 
-def count(side: Sample) -> str:
+def count(side: SideSample) -> str:
     """Return how many values there are; how many of them are suspect, and how many failed."""
     marks = [(side.suspect, "s"), (side.failed, "f")]
     return " ".join([str(side.n), *(f"{number}{letter}" for number, letter in marks if number)])

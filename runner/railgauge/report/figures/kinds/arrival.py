@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from railgauge.base.number import best_unit, scale, shown
 from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.figure import Content, Plotted
+from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
 from railgauge.report.figures.thin import visible_points
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
@@ -32,7 +32,7 @@ _NS = 1e-9
 def _draw(
     figure: FigureSpec,
     store: Store,
-    lines: Sequence[Line[StoredTrace]],
+    lines: Sequence[FigureLine[StoredTrace]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
     x, _ = scale_of(figure, figure.x, "Packet sequence number", "", log=False)
@@ -44,7 +44,7 @@ def _draw(
         trace = store.trace(one)
         places = visible_points(trace.sequence, trace.received)
         times = trace.received[places] * _NS / per_unit
-        plotted.append(Plotted(line.label, np.column_stack((trace.sequence[places], times))))
+        plotted.append(PlottedSeries(line.label, np.column_stack((trace.sequence[places], times))))
         drawn, recorded = drawn + len(places), recorded + len(trace.sequence)
         runs = loss_runs(trace)
         losses.append((line.label, runs))

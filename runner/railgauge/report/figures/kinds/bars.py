@@ -10,9 +10,9 @@ import numpy as np
 
 from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.figure import Content, Plotted, Scale
+from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import errorbars, valued
-from railgauge.report.figures.kinds.base import Kind, Line, Shows
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows
 from railgauge.report.figures.kinds.limits import crosses
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
 from railgauge.report.tables.statistic import record
@@ -31,7 +31,7 @@ _FILLED = 0.9
 def _draw(
     figure: FigureSpec,
     store: Store,
-    lines: Sequence[Line[Series]],
+    lines: Sequence[FigureLine[Series]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
     axis = axis_of(figure.x.axis)
@@ -59,7 +59,7 @@ def _draw(
             text = axis.text(value)
             numbers = record(at.found, one.metric, one.unit)
             records.append((*valued.columns(line.label, one), text, *numbers))
-        plotted.append(Plotted(line.label, np.array(rows, np.float64).reshape(-1, 5)))
+        plotted.append(PlottedSeries(line.label, np.array(rows, np.float64).reshape(-1, 5)))
         summary.append(f"{line.label}: {', '.join(told)}.")
     if all(row >= 0 for one in plotted for row in one.points[:, 2:].ravel() if not np.isnan(row)):
         y = replace(y, low=0.0)
@@ -92,7 +92,7 @@ def _places(figure: FigureSpec, axis: Axis, every: Sequence[Series]) -> dict[Axi
 
 
 def _by_place(
-    figure: FigureSpec, line: Line[Series], places: dict[AxisValue, int]
+    figure: FigureSpec, line: FigureLine[Series], places: dict[AxisValue, int]
 ) -> list[tuple[AxisValue, Series]]:
     """Return the line's series with their values on x, in order; InputError where two share one."""
     found: dict[AxisValue, Series] = {}

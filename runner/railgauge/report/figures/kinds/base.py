@@ -21,7 +21,7 @@ M = TypeVar("M", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
-class Line(Generic[M]):
+class FigureLine(Generic[M]):
     """One series to draw: its label and the measurements in it."""
 
     label: str
@@ -72,7 +72,7 @@ class Kind(Generic[M]):
     most: int
     absent: str
     members: Callable[[Store, Sequence[int], FigureSpec], list[M]]
-    draw: Callable[[FigureSpec, Store, Sequence[Line[M]], Callable[[str], Axis]], Content]
+    draw: Callable[[FigureSpec, Store, Sequence[FigureLine[M]], Callable[[str], Axis]], Content]
     lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]]
     together: bool = False
     errors: bool = False

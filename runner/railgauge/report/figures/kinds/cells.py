@@ -15,7 +15,7 @@ from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, Grid, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
 from railgauge.report.figures.kinds.colouring import Colouring, better
 from railgauge.report.figures.kinds.heatmap import MOST_CELLS, cells, tics
 from railgauge.report.figures.kinds.limits import crossed
@@ -44,7 +44,7 @@ class _Cells:
 def _draw(
     figure: FigureSpec,
     store: Store,
-    lines: Sequence[Line[Series]],
+    lines: Sequence[FigureLine[Series]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
     shown = lines[0].members

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from railgauge.base.number import best_unit
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.figure import Content, Plotted, Scale
+from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
 from railgauge.report.figures.thin import visible_values
 from railgauge.report.tables.axes import Axis
 from railgauge.stats import summarise
@@ -29,7 +29,7 @@ _MOST_BINS = 100
 class _Taken:
     """The values of each series in the x axis' unit, sorted, and the scale they stand on."""
 
-    def __init__(self, figure: FigureSpec, lines: Sequence[Line[Series]]) -> None:
+    def __init__(self, figure: FigureSpec, lines: Sequence[FigureLine[Series]]) -> None:
         self.every = [one for line in lines for one in line.members]
         self.ones = [valued.only_one(figure, line.label, line.members) for line in lines]
         base = valued.base_unit(figure, "median", self.every)
@@ -38,7 +38,7 @@ class _Taken:
         self.x, self.per_x = scale_of(figure, figure.x, title, base, best, log=False)
         self.values = [np.sort(one.values) / self.per_x for one in self.ones]
 
-    def summary(self, lines: Sequence[Line[Series]]) -> tuple[str, ...]:
+    def summary(self, lines: Sequence[FigureLine[Series]]) -> tuple[str, ...]:
         """Return a sentence for each series."""
         pairs = zip(lines, self.values, strict=True)
         return tuple(f"{line.label}: {_told(values, self.x)}." for line, values in pairs)
@@ -73,7 +73,10 @@ def _told(values: NDArray[np.float64], x: Scale) -> str:
 
 
 def _histogram(
-    figure: FigureSpec, store: Store, lines: Sequence[Line[Series]], axis_of: Callable[[str], Axis]
+    figure: FigureSpec,
+    store: Store,
+    lines: Sequence[FigureLine[Series]],
+    axis_of: Callable[[str], Axis],
 ) -> Content:
     taken = _Taken(figure, lines)
     y, _ = scale_of(figure, figure.y, "Replications", "", log=False)
@@ -85,7 +88,9 @@ def _histogram(
         counts, _ = np.histogram(values, edges)
         # A step begins at its x: from nothing up at the first edge, down to nothing at the last.
         steps = (np.append(edges[:1], edges), np.concatenate(([0.0], counts, [0.0])))
-        plotted.append(Plotted(line.label, np.column_stack(steps)[: None if len(values) else 0]))
+        plotted.append(
+            PlottedSeries(line.label, np.column_stack(steps)[: None if len(values) else 0])
+        )
         bins = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
         start = (*valued.columns(line.label, one), one.metric)
         records += [(*start, a * taken.per_x, b * taken.per_x, n, one.unit) for a, b, n in bins]
@@ -128,7 +133,10 @@ def _edges(
 
 
 def _ecdf(
-    figure: FigureSpec, store: Store, lines: Sequence[Line[Series]], axis_of: Callable[[str], Axis]
+    figure: FigureSpec,
+    store: Store,
+    lines: Sequence[FigureLine[Series]],
+    axis_of: Callable[[str], Axis],
 ) -> Content:
     taken = _Taken(figure, lines)
     y, per_y = scale_of(figure, figure.y, "Share of replications", "1", "%", log=False)
@@ -141,7 +149,7 @@ def _ecdf(
         # The first step begins at 0, the last one ends at 100 %.
         shown = curve[np.union1d(places, np.arange(len(curve))[:: max(len(curve) - 1, 1)])]
         drawn, held = drawn + len(shown), held + len(curve)
-        plotted.append(Plotted(line.label, shown / (1.0, per_y)))
+        plotted.append(PlottedSeries(line.label, shown / (1.0, per_y)))
         start = (*valued.columns(line.label, one), one.metric)
         shares = _curve(np.sort(one.values), log=False)[1:]
         records += [(*start, value, one.unit, share) for value, share in shares.tolist()]
@@ -175,7 +183,7 @@ def _curve(values: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
     return np.vstack(([[curve[0, 0], left]], curve))
 
 
-def _around(x: Scale, plotted: Sequence[Plotted]) -> Scale:
+def _around(x: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
     """Return the axis with a little left at both ends, so that no step stands on the other axis."""
     places = [place for one in plotted for place in one.points[:, 0].tolist()]
     if not places:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from railgauge.base.number import best_unit, scale, shown
 from railgauge.base.trace import interarrival
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.figure import Content, Plotted
+from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
 from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PERCENTILES = {"minimum": 0, "median": 50, "99th percentile": 99, "maximum": 10
 def _draw(
     figure: FigureSpec,
     store: Store,
-    lines: Sequence[Line[StoredTrace]],
+    lines: Sequence[FigureLine[StoredTrace]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
     x, per_unit = scale_of(figure, figure.x, "Inter-arrival time", "s", "µs", log=True)
@@ -42,7 +42,7 @@ def _draw(
         # A step begins at its x: from nothing up at the first edge, down to nothing at the last.
         steps = (np.append(edges[:1], edges), np.concatenate(([0], counts, [0])))
         points = np.column_stack((steps[0] * _NS / per_unit, steps[1].astype(np.float64)))
-        plotted.append(Plotted(line.label, points[: len(points) if len(those) else 0]))
+        plotted.append(PlottedSeries(line.label, points[: len(points) if len(those) else 0]))
         summary.append(f"{line.label}: {_told(those)}.")
         start = traced.columns(line.label, line.members[0])
         bins = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)

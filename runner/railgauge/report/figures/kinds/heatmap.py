@@ -16,7 +16,7 @@ from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Content, Grid, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
 from railgauge.report.figures.kinds.colouring import Colouring, better
 from railgauge.report.figures.kinds.limits import crossed
 from railgauge.report.tables.axes import Axis
@@ -43,7 +43,7 @@ def _members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Seri
 def _draw(
     figure: FigureSpec,
     store: Store,
-    lines: Sequence[Line[Series]],
+    lines: Sequence[FigureLine[Series]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
     shown = lines[0].members

@@ -11,9 +11,9 @@ import numpy as np
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.figure import Content, Plotted, Scale, Style
+from railgauge.report.figures.figure import Content, PlottedSeries, Scale, Style
 from railgauge.report.figures.kinds import errorbars, valued
-from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
 from railgauge.report.figures.kinds.limits import beyond, crosses, refuse_unseen
 from railgauge.report.tables.axes import Axis, axis_value
 from railgauge.report.tables.statistic import record
@@ -27,7 +27,7 @@ def _draw(
     style: Style,
     figure: FigureSpec,
     store: Store,
-    lines: Sequence[Line[Series]],
+    lines: Sequence[FigureLine[Series]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
     axis = axis_of(figure.x.axis)
@@ -51,7 +51,7 @@ def _draw(
             records.append((*valued.columns(line.label, one), value, *numbers))
         along = [_number(figure, one) for one in those]
         _refuse_unloggable(figure, x, y, along, points)
-        plotted.append(Plotted(line.label, np.array(points, np.float64).reshape(-1, 4)))
+        plotted.append(PlottedSeries(line.label, np.array(points, np.float64).reshape(-1, 4)))
         nothing = errorbars.none_of(those, shown)
         summary.append(f"{line.label}: {_told(points, x, y) if points else nothing}.")
     seen = [row for one in plotted for row in one.points[:, 1:].ravel().tolist()]
@@ -74,7 +74,7 @@ def _draw(
     )
 
 
-def _along(figure: FigureSpec, line: Line[Series]) -> list[Series]:
+def _along(figure: FigureSpec, line: FigureLine[Series]) -> list[Series]:
     """Return the line's series by their place on x; InputError where two share one."""
     places: dict[float, Series] = {}
     for one in line.members:

@@ -14,9 +14,9 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.figure import Content, Plotted, Scale
+from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import Kind, Line, Shows, scale_of
+from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
 from railgauge.report.figures.kinds.limits import beyond, crosses, refuse_unseen, within
 from railgauge.report.figures.kinds.moments import time_scale
 from railgauge.report.figures.thin import visible_values
@@ -45,7 +45,7 @@ class _Mark(NamedTuple):
 def _draw(
     figure: FigureSpec,
     store: Store,
-    lines: Sequence[Line[Series]],
+    lines: Sequence[FigureLine[Series]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
     over_time = figure.x.axis == "time"
@@ -75,7 +75,7 @@ def _draw(
             for status, row in rows.items()
         }
         drawn += sum(map(len, shown.values()))
-        plotted.append(Plotted(line.label, shown["ok"], shown["suspect"]))
+        plotted.append(PlottedSeries(line.label, shown["ok"], shown["suspect"]))
         summary.append(f"{line.label}: {_told(those, y, per_y)}.")
         records += [_record(line.label, one) for one in those]
     failed = [_place(one, over_time) for those in known for one in those if one.value is None]
@@ -110,7 +110,9 @@ def _read(store: Store, every: Sequence[Series], metric: str) -> _Read:
     return {run: store.moments(run, those, metric) for run, those in keys.items()}
 
 
-def _marks(figure: FigureSpec, read: _Read, line: Line[Series], *, over_time: bool) -> list[_Mark]:
+def _marks(
+    figure: FigureSpec, read: _Read, line: FigureLine[Series], *, over_time: bool
+) -> list[_Mark]:
     """Return the replications of a series; over time there may be a case of each of its runs."""
     if not over_time:
         valued.only_one(figure, line.label, line.members)

@@ -25,7 +25,7 @@ Quantities = tuple[tuple[str, Rates], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class TimelinePoints:
     """A quantity of one host: float64 (n, 2) of seconds and value for each replication drawn.
 
     `suspect` are those of suspect replications.
@@ -43,7 +43,7 @@ class Timeline:
     name: str
     title: str
     y: str
-    quantities: tuple[Drawn, ...]
+    quantities: tuple[TimelinePoints, ...]
     top: float | None = None
 
     @property
@@ -78,7 +78,9 @@ def timelines(logs: Sequence[tuple[SystemLog, bool]]) -> list[Timeline]:
     return found
 
 
-def _drawn(label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]) -> Drawn | None:
+def _drawn(
+    label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]
+) -> TimelinePoints | None:
     sound: list[Steps] = []
     suspect: list[Steps] = []
     for series, doubtful in logs:
@@ -89,7 +91,7 @@ def _drawn(label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]) ->
             begins = np.concatenate(([0.0], few.times))
             steps = np.column_stack((begins, np.append(values, values[-1:])))
             (suspect if doubtful else sound).append(steps)
-    return Drawn(label, tuple(sound), tuple(suspect)) if sound or suspect else None
+    return TimelinePoints(label, tuple(sound), tuple(suspect)) if sound or suspect else None
 
 
 def _put_together(series: TimeSeries) -> TimeSeries:

@@ -13,7 +13,7 @@ from railgauge.report.pages.case.view import HostTimelines
 _COLOURS = ("#0072B2", "#D55E00")  # of Okabe and Ito (jfly.uni-koeln.de/color)
 
 
-class Line(NamedTuple):
+class BlockStyle(NamedTuple):
     """How the script draws one block of the data file."""
 
     block: int
@@ -28,10 +28,10 @@ class Panel(NamedTuple):
     name: str
     y: str
     top: float | None
-    lines: tuple[Line, ...]
+    lines: tuple[BlockStyle, ...]
 
 
-class Plotted(NamedTuple):
+class CasePlot(NamedTuple):
     """A case's script, its data, and the SVG of each timeline in order."""
 
     plot: str
@@ -39,7 +39,7 @@ class Plotted(NamedTuple):
     svgs: tuple[str, ...]
 
 
-def draw_timelines(program: str, name: str, title: str, drawn: Sequence[HostTimelines]) -> Plotted:
+def draw_timelines(program: str, name: str, title: str, drawn: Sequence[HostTimelines]) -> CasePlot:
     """Return the timelines of each host of the case `name`, drawn by gnuplot at `program`.
 
     EnvironmentFailedError when that can't be done.
@@ -53,7 +53,7 @@ def draw_timelines(program: str, name: str, title: str, drawn: Sequence[HostTime
         {f"{name}.plot": plot, f"{name}.dat": dat},
         {f"{panel.name}.svg": "</svg>" for panel in panels},
     )
-    return Plotted(plot, dat, tuple(texts))
+    return CasePlot(plot, dat, tuple(texts))
 
 
 def _lay_out(name: str, drawn: Sequence[HostTimelines]) -> tuple[list[Panel], str]:
@@ -64,7 +64,7 @@ def _lay_out(name: str, drawn: Sequence[HostTimelines]) -> tuple[list[Panel], st
             lines = []
             for label, suspect, steps in blocks(figure):
                 colour = _COLOURS[[one.label for one in figure.quantities].index(label)]
-                lines.append(Line(len(data), label, colour, suspect))
+                lines.append(BlockStyle(len(data), label, colour, suspect))
                 title = (
                     f"{visible(host.host)}: {figure.title}, {label}{', suspect' if suspect else ''}"
                 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from railgauge.compare.facts import Change
-from railgauge.compare.history import Beside, Changed, History, Night
+from railgauge.compare.facts import FactChange
+from railgauge.compare.history import Changed, History, Night, RunDifference
 from railgauge.store.heads import RunHead
 
 
@@ -59,7 +59,7 @@ def _changed(changed: Changed) -> dict[str, Any]:
     }
 
 
-def _beside(beside: Beside) -> dict[str, Any]:
+def _beside(beside: RunDifference) -> dict[str, Any]:
     return {
         "runs": [beside.before.id, beside.run.id],
         "started_at": beside.run.started_at,
@@ -81,5 +81,5 @@ def _run(run: RunHead) -> dict[str, Any]:
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: FactChange) -> dict[str, Any]:
     return {"name": change.name, "values": list(change.values)}

@@ -28,7 +28,7 @@ _LARGE, _SMALL, _MANY = 4, 2, 600
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChangeMark:
     """A change point in the picture: its number and when its first night was, in s since 1970."""
 
     number: int
@@ -50,7 +50,7 @@ class HistoryPlot:
     days: bool
     dot: int
     blocks: dict[str, int]
-    marks: tuple[Mark, ...]
+    marks: tuple[ChangeMark, ...]
     told: tuple[str, ...]
 
 
@@ -86,7 +86,8 @@ def draw_history(
             days=times[-1] - times[0] >= _DAYS,
             blocks={block: place for place, block in enumerate(blocks)},
             marks=tuple(
-                Mark(number, _seconds(one.night)) for number, one in enumerate(history.changes, 1)
+                ChangeMark(number, _seconds(one.night))
+                for number, one in enumerate(history.changes, 1)
             ),
             told=tuple(_cut(line) for line in _told(history)) if told else (),
         )

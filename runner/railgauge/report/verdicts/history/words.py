@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale, shown
-from railgauge.compare.facts import Change
-from railgauge.compare.history import Beside, Changed, History
+from railgauge.compare.facts import FactChange
+from railgauge.compare.history import Changed, History, RunDifference
 from railgauge.stats.digits import ratio_text
 from railgauge.store.heads import RunHead
 
@@ -44,12 +44,12 @@ def change_text(history: History, changed: Changed) -> str:
     return f"{changed.direction}, {before} → {after}{ratio} (p = {changed.point.p:.1g})"
 
 
-def beside_lines(beside: Beside) -> Iterator[str]:
+def beside_lines(beside: RunDifference) -> Iterator[str]:
     """Yield what was different in a run than in the one before, a line each: settings, then facts.
 
     What changed alike on several hosts is one line.
     """
-    alike: dict[Change, list[str]] = {}
+    alike: dict[FactChange, list[str]] = {}
     for host in beside.hosts:
         for change in host.changes:
             alike.setdefault(change, []).append(host.host)
@@ -78,7 +78,7 @@ def _hosts(hosts: Sequence[str]) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-def _change(change: Change) -> str:
+def _change(change: FactChange) -> str:
     name = visible(change.name)
     before, after = change.values
     if name == "plan_text" or name.startswith("file "):
