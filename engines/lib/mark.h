@@ -13,7 +13,6 @@
 #define MARK_END "end"
 #define MARK_ANSWER "ok"
 #define MARK_LIMIT 64      /* bytes of a request, which has no final zero */
-#define MARK_NAME_LIMIT 65 /* a watcher's name, with its final zero */
 #define MARK_WATCHERS 2    /* on a host, at most */
 
 /* Reads "NAME[+NAME][,NAME[+NAME]...]:LAUNCH", what --watch says: the watchers of one host after

@@ -1,7 +1,5 @@
 #include "mark_socket.h"
 
-#include "mark.h"
-
 #include <string.h>
 #include <unistd.h>
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#define MARK_NAME_LIMIT 65 /* a watcher's name, with its final zero */
 #define MARK_NAME_RULE "1 to 64 letters, digits, '.', '_' and '-'"
 
 struct mark_address {

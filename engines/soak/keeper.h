@@ -2,15 +2,31 @@
 #ifndef RAIL_SOAK_KEEPER_H
 #define RAIL_SOAK_KEEPER_H
 
-#include "soakers.h"
-
+#include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define WORKING_SET (128 << 10) /* bytes that a soaker reads and writes, round and round */
 
 /* One soaker, in memory that it shares with who looks at it; far from the next one's, as the
  * processor also fetches the cache line beside the one it needs. */
 struct soaker {
     _Alignas(256) _Atomic uint64_t loops;
     _Alignas(256) pid_t pid;
+};
+
+/* All of them, as their owner has them. */
+struct soakers {
+    size_t count;
+    int cpus[CPU_SETSIZE]; /* rising */
+    clockid_t clocks[CPU_SETSIZE];
+    struct soaker *shared; /* count of them */
+    pid_t keeper;          /* their parent */
+    int leash;             /* closed, it ends them */
+    int over;              /* readable once they have ended, which they shouldn't */
 };
 
 /* What the keeper says first: errno, 0 if all soakers run, and of which CPU. */

@@ -1,6 +1,5 @@
 #include "soakers.h"
 
-#include "keeper.h"
 #include "kernel_times.h"
 
 #include "../lib/clock.h"

@@ -3,13 +3,10 @@
 #ifndef RAIL_SOAK_SOAKERS_H
 #define RAIL_SOAK_SOAKERS_H
 
-#include <sched.h>
+#include "keeper.h"
+
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
-#include <time.h>
-
-#define WORKING_SET (128 << 10) /* bytes that a soaker reads and writes, round and round */
 
 /* What one CPU's soaker has come to. */
 struct look {
@@ -18,16 +15,6 @@ struct look {
     uint64_t loops;  /* some 2 us each */
     uint64_t busy;   /* kernel_times' */
     uint64_t stolen; /* likewise */
-};
-
-struct soakers {
-    size_t count;
-    int cpus[CPU_SETSIZE]; /* rising */
-    clockid_t clocks[CPU_SETSIZE];
-    struct soaker *shared; /* count of them */
-    pid_t keeper;          /* their parent */
-    int leash;             /* closed, it ends them */
-    int over;              /* readable once they have ended, which they shouldn't */
 };
 
 /* Starts them on the CPUs that this process may use; they end with this process, however that
