@@ -15,7 +15,11 @@ def figures() -> dict[str, house.Figure]:
 
 
 @pytest.mark.parametrize(
-    "title", ["layers", "modules at the root", "class names that stand twice", "imports upwards"]
+    "title",
+    [
+        *("layers", "modules at the root", "class names that stand twice", "imports upwards"),
+        *("circles of Python files", "circles of C files"),
+    ],
 )
 def test_the_house_keeps_its_plan(figures: dict[str, house.Figure], title: str) -> None:
     assert not figures[title].missed, figures[title]

@@ -24,7 +24,7 @@ from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.model import Spec
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.legend import tell_apart
-from railgauge.report.figures.plotfile import quoted
+from railgauge.report.figures.quoting import quoted
 from railgauge.report.figures.thin import visible_points
 from railgauge.report.formats.write import write_report
 from railgauge.report.tables.selection import make_axes

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.assets import folder
 from railgauge.base.characters import visible
-from railgauge.report.figures import curves, plotfile, svg
+from railgauge.report.figures import svg
 from railgauge.report.figures.figure import Figure
-from railgauge.report.figures.pictures import Terminal
+from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats import tex
 from railgauge.report.formats.contents import Passage, ReportPart
 from railgauge.report.formats.page import Details, Page, told
@@ -20,7 +20,7 @@ from railgauge.report.formats.policy import policy
 from railgauge.report.formats.textable import lay_out
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.pages.appendix.collect import Appendix
-from railgauge.report.pages.case.timeplot import CasePlot, Panel
+from railgauge.report.pages.case.timeplot import CasePlot
 from railgauge.report.pages.case.view import CasePage
 from railgauge.report.pages.machines import in_short
 from railgauge.report.tables.table import Table, marks
@@ -28,8 +28,6 @@ from railgauge.report.tables.table import Table, marks
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
-
-    from railgauge.report.verdicts.history.plot import HistoryPlot
 
 # Columns of a terminal that a text takes.
 _PROSE = 80
@@ -61,19 +59,6 @@ def render_figure_latex(figure: Figure, packages: Sequence[str]) -> str:
     `packages` are those that the picture needs.
     """
     return _latex().get_template("figure.tex.j2").render(figure=figure, packages=packages)
-
-
-def render_plot(figure: Figure, terminal: Terminal) -> str:
-    """Return the gnuplot script that draws `figure` from its data file."""
-    if figure.content.grid is not None:
-        blocks = {name: i for i, name in enumerate(curves.grid_blocks(figure.content.grid))}
-        return (
-            _gnuplot()
-            .get_template("heatmap.plot.j2")
-            .render(figure=figure, blocks=blocks, terminal=terminal)
-        )
-    template = _gnuplot().get_template("figure.plot.j2")
-    return template.render(figure=figure, curves=curves.curves(figure.content), terminal=terminal)
 
 
 def render_passage_text(passage: Passage) -> str:
@@ -137,17 +122,6 @@ def picture(svg_text: str, name: str, title: str, told: str) -> Markup:
     return _inline(svg_text, name, title, told)
 
 
-def render_timelines(name: str, title: str, panels: Sequence[Panel]) -> str:
-    """Return the gnuplot script that draws the timelines of a case from its data file."""
-    template = _gnuplot().get_template("timelines.plot.j2")
-    return template.render(name=name, title=title, panels=panels)
-
-
-def render_history(plot: HistoryPlot) -> str:
-    """Return the gnuplot script that draws a case's history from its data file."""
-    return _gnuplot().get_template("history.plot.j2").render(plot=plot)
-
-
 @cache
 def _plain() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -192,32 +166,6 @@ def _latex() -> Environment:
 
 
 @cache
-def _gnuplot() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    # Braces are gnuplot's own, so the delimiters are LaTeX's.
-    environment = Environment(  # noqa: S701 - the filter `quoted` keeps texts from acting
-        loader=FileSystemLoader(folder("templates") / "gnuplot"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-    )
-    environment.filters["quoted"] = plotfile.quoted
-    environment.filters["crowded"] = curves.crowded
-    environment.filters["ends"] = curves.ends
-    environment.filters["tic"] = plotfile.tic
-    environment.filters["tex_tic"] = lambda text: plotfile.tic(text, tex.escape)
-    environment.filters["tex"] = tex.escape
-    environment.filters["title"] = plotfile.title
-    return environment
-
-
-@cache
 def _html() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -237,7 +185,7 @@ def _html() -> Environment:
     return environment
 
 
-def _picture(drawn: plotfile.DrawnFigure) -> Markup:
+def _picture(drawn: DrawnFigure) -> Markup:
     figure = drawn.figure
     return _inline(drawn.svg, figure.name, figure.title, " ".join(figure.content.summary))
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from railgauge.base.characters import visible
 from railgauge.report.figures.gnuplot import run_gnuplot
+from railgauge.report.figures.scripts import render_timelines
 from railgauge.report.pages.case.timelines import Steps, blocks
 from railgauge.report.pages.case.view import HostTimelines
 
@@ -44,8 +45,6 @@ def draw_timelines(program: str, name: str, title: str, drawn: Sequence[HostTime
 
     EnvironmentFailedError when that can't be done.
     """
-    from railgauge.report.formats.render import render_timelines
-
     panels, dat = _lay_out(name, drawn)
     plot = render_timelines(name, title, panels)
     texts = run_gnuplot(

@@ -11,6 +11,7 @@ from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale
 from railgauge.compare.history import Changed, History, Night
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
+from railgauge.report.figures.scripts import render_history
 from railgauge.report.verdicts.history.dots import dots
 from railgauge.report.verdicts.history.words import beside_lines, change_text, day
 from railgauge.store.records import Series
@@ -63,8 +64,6 @@ def draw_history(
     values of `replications`, a series for each run, are dots behind the medians. With `told` the
     title stands above the picture and the newest change points below it.
     """
-    from railgauge.report.formats.render import render_history
-
     name = "history-" + re.sub(r"[^A-Za-z0-9_]", "-", f"{history.case.key}-{history.metric}")
     unit = best_unit(history.unit, [night.median for night in history.nights])
     times = [_seconds(night) for night in history.nights]

@@ -1,0 +1,64 @@
+"""Texts in gnuplot scripts: quoted so that nothing in them acts, and as short as gnuplot keeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from railgauge.base.characters import visible
+from railgauge.report.figures.curves import LONGEST
+from railgauge.report.figures.figure import Scale
+from railgauge.report.formats import tex
+
+# What follows a line's 1,013th byte gnuplot may take for a command of its own.
+_PIECE = 100
+# Of what gnuplot keeps of a tic's label.
+_TIC_BYTES = 48
+# What means something between double quotes.
+_DOUBLE_QUOTED = re.compile(r"[\\\"'`@]")
+
+
+def quoted(text: str) -> str:
+    """Return `text` as a gnuplot string in which nothing is expanded or executed.
+
+    A long one stands on several lines.
+    """
+    shown = visible(text)
+    pieces = [shown[at : at + _PIECE] for at in range(0, len(shown), _PIECE)]
+    return " . \\\n  ".join(map(_quoted_piece, pieces or [""]))
+
+
+def _quoted_piece(text: str) -> str:
+    if "'" not in text:
+        return f"'{text}'"
+    # Doubled, as gnuplot has it, it is taken for the end where a text begins with it.
+    return '"' + _DOUBLE_QUOTED.sub(lambda match: f"\\{ord(match[0]):03o}", text) + '"'
+
+
+def tic(text: str, written: Callable[[str], str] = str) -> str:
+    """Return a tic's label as a gnuplot string, `written` for the terminal, shortened if it must.
+
+    gnuplot takes a percent sign for a format and would cut what it keeps of a label in two.
+    """
+    shown = visible(text)
+    for length in range(LONGEST, 0, -1):
+        label = written(_shortened(shown, length)).replace("%", "%%")
+        if len(label.encode()) <= _TIC_BYTES:
+            return quoted(label)
+    return quoted("")
+
+
+def _shortened(text: str, length: int) -> str:
+    """Return `text` with … in place of its middle, as names often differ at one of their ends."""
+    if len(text) <= length:
+        return text
+    begin = 2 * length // 3
+    return f"{text[:begin]}…{text[begin + 1 - length :] if begin + 1 < length else ''}"
+
+
+def title(scale: Scale, latex: bool) -> str:
+    """Return a scale's title and unit, as LaTeX or as plain text."""
+    if not latex:
+        return scale.text
+    shown = tex.escape(scale.title)
+    return f"{shown} ({tex.unit(scale.unit)})" if scale.unit else shown

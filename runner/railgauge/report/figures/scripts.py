@@ -1,0 +1,69 @@
+"""The gnuplot scripts of figures, timelines and histories, through the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from railgauge.base.assets import folder
+from railgauge.report.figures import curves, quoting
+from railgauge.report.figures.figure import Figure
+from railgauge.report.figures.pictures import Terminal
+from railgauge.report.formats import tex
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from railgauge.report.pages.case.timeplot import Panel
+    from railgauge.report.verdicts.history.plot import HistoryPlot
+
+
+def render_plot(figure: Figure, terminal: Terminal) -> str:
+    """Return the gnuplot script that draws `figure` from its data file."""
+    if figure.content.grid is not None:
+        blocks = {name: i for i, name in enumerate(curves.grid_blocks(figure.content.grid))}
+        return (
+            _gnuplot()
+            .get_template("heatmap.plot.j2")
+            .render(figure=figure, blocks=blocks, terminal=terminal)
+        )
+    template = _gnuplot().get_template("figure.plot.j2")
+    return template.render(figure=figure, curves=curves.curves(figure.content), terminal=terminal)
+
+
+def render_timelines(name: str, title: str, panels: Sequence[Panel]) -> str:
+    """Return the gnuplot script that draws the timelines of a case from its data file."""
+    template = _gnuplot().get_template("timelines.plot.j2")
+    return template.render(name=name, title=title, panels=panels)
+
+
+def render_history(plot: HistoryPlot) -> str:
+    """Return the gnuplot script that draws a case's history from its data file."""
+    return _gnuplot().get_template("history.plot.j2").render(plot=plot)
+
+
+@cache
+def _gnuplot() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # Braces are gnuplot's own, so the delimiters are LaTeX's.
+    environment = Environment(  # noqa: S701 - the filter `quoted` keeps texts from acting
+        loader=FileSystemLoader(folder("templates") / "gnuplot"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+    )
+    environment.filters["quoted"] = quoting.quoted
+    environment.filters["crowded"] = curves.crowded
+    environment.filters["ends"] = curves.ends
+    environment.filters["tic"] = quoting.tic
+    environment.filters["tex_tic"] = lambda text: quoting.tic(text, tex.escape)
+    environment.filters["tex"] = tex.escape
+    environment.filters["title"] = quoting.title
+    return environment
