@@ -11,7 +11,7 @@ from railgauge.engine.events import Failed
 from railgauge.engine.follow import RunningProgram, events
 from railgauge.hosts.transport.base import Exit
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Script
-from railgauge.hosts.transport.fake import RunningProgram as Steps
+from railgauge.hosts.transport.fake import Program as Steps
 
 PEER_LOST = '{"event":"error","code":"peer-lost","message":"the server hung up"}'
 

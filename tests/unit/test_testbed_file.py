@@ -10,7 +10,7 @@ import pytest
 
 from railgauge.base.assets import folder
 from railgauge.base.errors import FileProblems
-from railgauge.lab.testbed.layout import TestbedLayout, free_network, lay_out
+from railgauge.lab.testbed.layout import ClusterLayout, free_network, lay_out
 from railgauge.lab.testbed.read import read_testbed
 from railgauge.lab.testbed.relay import arguments
 from railgauge.lab.testbed.schema_file import NAME, schema_file
@@ -26,7 +26,7 @@ def _write(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def _layout(tmp_path: Path, text: str, *, netem: bool = False) -> TestbedLayout:
+def _layout(tmp_path: Path, text: str, *, netem: bool = False) -> ClusterLayout:
     return lay_out(read_testbed(_write(tmp_path, text)), NETWORK, netem=netem)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from railgauge.hosts.transport.netns import enter, inside
-from railgauge.lab.testbed.state import TestbedRecord
+from railgauge.lab.testbed.state import ClusterRecord
 
 _SCRIPT = """\
 #!/bin/sh
@@ -30,7 +30,7 @@ esac
 _ENTER = '[ -e /run/netns/{namespace} ] || set -- {prefix} "$@"\n'
 
 
-def agent(record: TestbedRecord) -> str:
+def agent(record: ClusterRecord) -> str:
     """Return the script: it knows the testbed's hosts by name and by address."""
     layout = record.layout
     hosts = [

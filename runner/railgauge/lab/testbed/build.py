@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from railgauge.lab.testbed.layout import Cable, CableEnd, TestbedLayout
+from railgauge.lab.testbed.layout import Cable, CableEnd, ClusterLayout
 from railgauge.lab.testbed.shaping import discipline, single_frames
-from railgauge.lab.testbed.state import TestbedRecord
+from railgauge.lab.testbed.state import ClusterRecord
 from railgauge.lab.testbed.tools import tool
 
 # IPv6 would send packets of its own, which a link would count among those it loses.
@@ -21,7 +21,7 @@ done
 """
 
 
-def build_namespaces(record: TestbedRecord) -> None:
+def build_namespaces(record: ClusterRecord) -> None:
     """Make the hosts' and switches' namespaces, each with its loopback up."""
     names = record.layout.all_namespaces
     tool(record, "ip", "-batch", "-", lines=[("netns", "add", name) for name in names])
@@ -33,13 +33,13 @@ def build_namespaces(record: TestbedRecord) -> None:
         tool(record, "ip", "-n", bridge, "-batch", "-", lines=[line.split() for line in lines])
 
 
-def build_pairs(record: TestbedRecord) -> None:
+def build_pairs(record: ClusterRecord) -> None:
     """Make the cables that the kernel makes: all but those of rail-wire."""
     pairs = [_pair(cable) for cable in record.layout.cables if cable.by != "rail-wire"]
     tool(record, "ip", "-batch", "-", lines=pairs)
 
 
-def connect(record: TestbedRecord) -> None:
+def connect(record: ClusterRecord) -> None:
     """Give the interfaces their addresses, routes and rates, once they are there."""
     layout = record.layout
     for namespace in layout.all_namespaces:
@@ -69,7 +69,7 @@ def _pair(cable: Cable) -> tuple[str, ...]:
 
 
 def _interfaces(
-    layout: TestbedLayout, namespace: str, ends: Sequence[tuple[Cable, CableEnd]]
+    layout: ClusterLayout, namespace: str, ends: Sequence[tuple[Cable, CableEnd]]
 ) -> list[tuple[str, ...]]:
     """Return ip's lines for the interfaces of a host or of a switch."""
     lines: list[tuple[str, ...]] = []

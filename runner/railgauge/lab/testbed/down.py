@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from railgauge.base.errors import InputError
 from railgauge.hosts.transport.netns import exists
-from railgauge.lab.testbed.state import State, TestbedRecord, locked, translated
+from railgauge.lab.testbed.state import ClusterRecord, State, locked, translated
 from railgauge.lab.testbed.tools import end, inside, ours, tool
 
 
@@ -25,7 +25,7 @@ def remove(state: State) -> None:
         state.forget()
 
 
-def _remove(record: TestbedRecord) -> None:
+def _remove(record: ClusterRecord) -> None:
     processes = ours(record.token)
     holder = record.holder if record.holder in processes else None
     record = replace(record, holder=holder)
@@ -46,7 +46,7 @@ def _remove(record: TestbedRecord) -> None:
         end([holder])
 
 
-def _end_builders(record: TestbedRecord) -> None:
+def _end_builders(record: ClusterRecord) -> None:
     """End the relays, and what a killed `up` still has at work, until nothing new comes of it."""
     while working := [pid for pid in ours(record.token) if pid != record.holder]:
         end(working)

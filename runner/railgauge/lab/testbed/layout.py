@@ -37,7 +37,7 @@ class Cable:
 
 
 @dataclass(frozen=True, slots=True)
-class TestbedWay:
+class ClusterWay:
     """An ordered pair of hosts that can talk; `rate` in bit/s and `rtt` in s, as asked for."""
 
     name: str
@@ -48,7 +48,7 @@ class TestbedWay:
 
 
 @dataclass(frozen=True, slots=True)
-class TestbedLayout:
+class ClusterLayout:
     """All that is to be made, by names that are known beforehand.
 
     `namespaces` and `addresses` are hosts', by name; `bridges` are the switches' namespaces, where
@@ -62,7 +62,7 @@ class TestbedLayout:
     bridges: tuple[str, ...]
     cables: tuple[Cable, ...]
     routes: tuple[tuple[str, str, str], ...]
-    ways: tuple[TestbedWay, ...]
+    ways: tuple[ClusterWay, ...]
 
     @property
     def all_namespaces(self) -> tuple[str, ...]:
@@ -87,13 +87,13 @@ def has_delay(testbed: Testbed) -> bool:
     return any(cables)
 
 
-def lay_out(testbed: Testbed, network: str, *, netem: bool) -> TestbedLayout:
+def lay_out(testbed: Testbed, network: str, *, netem: bool) -> ClusterLayout:
     """Return what `testbed` comes to in `network`; `netem` tells whether the kernel has it."""
     namespaces = {name: f"rg-{testbed.name}-{name}" for name in testbed.hosts}
     addresses = _addresses(testbed, network)
     cables: list[Cable] = []
     routes: list[tuple[str, str, str]] = []
-    ways: list[TestbedWay] = []
+    ways: list[ClusterWay] = []
     for index, link in enumerate(testbed.links):
         one, other = link.between
         interface = f"link{index}"
@@ -105,15 +105,15 @@ def lay_out(testbed: Testbed, network: str, *, netem: bool) -> TestbedLayout:
         routes.append((namespaces[one], addresses[other], interface))
         routes.append((namespaces[other], addresses[one], interface))
         rtt = 2 * delay or None
-        ways.append(TestbedWay(name, one, other, link.rate, rtt))
-        ways.append(TestbedWay(f"{other}→{one}", other, one, link.rate, rtt))
+        ways.append(ClusterWay(name, one, other, link.rate, rtt))
+        ways.append(ClusterWay(f"{other}→{one}", other, one, link.rate, rtt))
     for index, (name, switch) in enumerate(testbed.switches.items()):
         interface, bridge = f"net{index}", f"rg-{testbed.name}-{name}"
         cables.extend(_ports(name, switch, bridge, interface, namespaces, netem=netem))
         for one, other in permutations(switch.hosts, 2):
             routes.append((namespaces[one], addresses[other], interface))
         ways.extend(_switched(switch))
-    return TestbedLayout(
+    return ClusterLayout(
         testbed.name,
         network,
         namespaces,
@@ -168,11 +168,11 @@ def _ports(
         yield Cable(f"{name}/{host}", ends, rate, delay, queue, switch.mtu, None, by)
 
 
-def _switched(switch: Switch) -> Iterator[TestbedWay]:
+def _switched(switch: Switch) -> Iterator[ClusterWay]:
     """Yield every ordered pair: as slow as the slower port, as far as both cables."""
     for one, other in permutations(switch.hosts, 2):
         ports: Sequence[tuple[float | None, float, int | None]]
         ports = [_port(switch, host) for host in (one, other)]
         rates = [rate for rate, _, _ in ports if rate is not None]
         rtt = 2 * sum(delay for _, delay, _ in ports)
-        yield TestbedWay(f"{one}→{other}", one, other, min(rates, default=None), rtt or None)
+        yield ClusterWay(f"{one}→{other}", one, other, min(rates, default=None), rtt or None)

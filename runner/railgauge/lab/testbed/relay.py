@@ -20,7 +20,7 @@ from railgauge.hosts.transport.netns import enter
 from railgauge.lab.testbed.layout import Cable
 from railgauge.lab.testbed.model import Loss
 from railgauge.lab.testbed.shaping import burst_of
-from railgauge.lab.testbed.state import TOKEN, State, TestbedRecord, translated
+from railgauge.lab.testbed.state import TOKEN, ClusterRecord, State, translated
 from railgauge.lab.testbed.tools import ours
 
 _READY = 10.0  # seconds until a relay has made its devices
@@ -75,7 +75,7 @@ def counts(state: State) -> dict[int, dict[str, Any]]:
     return answer
 
 
-def _relayed(record: TestbedRecord) -> Iterator[tuple[int, Cable]]:
+def _relayed(record: ClusterRecord) -> Iterator[tuple[int, Cable]]:
     cables = enumerate(record.layout.cables)
     return ((index, cable) for index, cable in cables if cable.by == "rail-wire")
 
@@ -163,7 +163,7 @@ def _counted(state: State, index: int) -> list[dict[str, Any]]:
     return [{key: value for key, value in event.items() if key != "event"} for event in events]
 
 
-def _running(record: TestbedRecord) -> dict[int, int]:
+def _running(record: ClusterRecord) -> dict[int, int]:
     """Return the process of each relay that still runs, by its cable's number."""
     lefts = {
         f"{cable.ends[0].namespace}/{cable.ends[0].interface}": index

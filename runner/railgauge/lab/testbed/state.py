@@ -20,7 +20,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
-from railgauge.lab.testbed.layout import TestbedLayout
+from railgauge.lab.testbed.layout import ClusterLayout
 from railgauge.plan.validation import suggest
 
 TOKEN = "RAILGAUGE_TESTBED"  # noqa: S105 - a variable's name
@@ -29,18 +29,18 @@ _RECORD = "testbed.json"
 
 
 @dataclass(frozen=True, slots=True)
-class TestbedRecord:
+class ClusterRecord:
     """A testbed as written down; `ready` once all of it was made."""
 
     token: str
-    layout: TestbedLayout
+    layout: ClusterLayout
     source: str
     privileged: bool
     holder: int | None = None
     ready: bool = False
 
 
-_RECORDS = TypeAdapter(TestbedRecord)
+_RECORDS = TypeAdapter(ClusterRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class State:
     """A testbed's folder; `record` is None where `up` died before it was written."""
 
     folder: Path
-    record: TestbedRecord | None
+    record: ClusterRecord | None
 
     @property
     def name(self) -> str:
@@ -69,7 +69,7 @@ class State:
         """Return where the relay of cable `index` writes its `out` or `err`."""
         return self.folder / f"relay{index}.{kind}"
 
-    def write(self, record: TestbedRecord) -> State:
+    def write(self, record: ClusterRecord) -> State:
         """Write `record` down, whole or not at all."""
         fresh = self.folder / f"{_RECORD}.new"
         fresh.write_bytes(_RECORDS.dump_json(record, by_alias=True, exclude_defaults=True))
@@ -121,7 +121,7 @@ def locked() -> Iterator[None]:
         yield
 
 
-def begin(record: TestbedRecord) -> State:
+def begin(record: ClusterRecord) -> State:
     """Make the folder of a new testbed and write its record."""
     with translated():
         folder = root() / record.layout.name
@@ -152,7 +152,7 @@ def new_token(name: str) -> str:
     return f"rg-{name}-{uuid.uuid4().hex}"
 
 
-def _record(folder: Path) -> TestbedRecord | None:
+def _record(folder: Path) -> ClusterRecord | None:
     path = folder / _RECORD
     if not path.exists():
         return None

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.hosts.transport.netns import enter, namespace_file
-from railgauge.lab.testbed.state import TOKEN, TestbedRecord
+from railgauge.lab.testbed.state import TOKEN, ClusterRecord
 
 _TIMEOUT = 120.0
 
 
-def tool(record: TestbedRecord, *argv: str, lines: Sequence[Sequence[str]] = ()) -> str:
+def tool(record: ClusterRecord, *argv: str, lines: Sequence[Sequence[str]] = ()) -> str:
     """Run a program to its end where the testbed is, with `lines` as its input.
 
     Returns its output; EnvironmentFailedError with its own words when it fails. It carries the

@@ -18,8 +18,8 @@ from railgauge.lab.testbed.model import Testbed
 from railgauge.lab.testbed.read import read_testbed
 from railgauge.lab.testbed.shaping import kernel_has_netem
 from railgauge.lab.testbed.state import (
+    ClusterRecord,
     State,
-    TestbedRecord,
     begin,
     locked,
     new_token,
@@ -44,7 +44,7 @@ def up(path: Path) -> State:
             raise
 
 
-def _record(testbed: Testbed, source: str) -> TestbedRecord:
+def _record(testbed: Testbed, source: str) -> ClusterRecord:
     others = states()
     if testbed.name in {state.name for state in others}:
         raise InputError(
@@ -62,7 +62,7 @@ def _record(testbed: Testbed, source: str) -> TestbedRecord:
                     f"the network namespace {namespace} is there already, and no testbed of ours "
                     f"knows it: remove it (ip netns del {namespace}) or rename the testbed"
                 )
-    return TestbedRecord(new_token(testbed.name), layout, source, privileged)
+    return ClusterRecord(new_token(testbed.name), layout, source, privileged)
 
 
 def _build(state: State) -> State:

@@ -56,7 +56,7 @@ class MetricHistory:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TestHistory:
+class PlanTestHistory:
     """A test of a plan that measured the case: its metrics, a row for each run, newest first."""
 
     title: str
@@ -73,7 +73,7 @@ class CaseHistoryPage:
     title: str
     lead: tuple[str, ...]
     parameters: tuple[tuple[str, str], ...]
-    places: tuple[TestHistory, ...]
+    places: tuple[PlanTestHistory, ...]
 
 
 class CasePages:
@@ -107,13 +107,13 @@ class CasePages:
             places=tuple(places),
         )
 
-    def _place(self, case: Case, name: str, plan: str, test: str, job: CaseJob) -> TestHistory:
+    def _place(self, case: Case, name: str, plan: str, test: str, job: CaseJob) -> PlanTestHistory:
         series = self._series(case, plan, test)
         metrics = [self._metric(those, plan, f"{visible(test)}: {name}") for those in series]
         shown = [one for one in metrics if one is not None]
         logs = [(run, log_file(run, test, case.key)) for run, of in job.logged if of == test]
         there = {head.id for head in self._heads[plan]}
-        return TestHistory(
+        return PlanTestHistory(
             title=f"{visible(test)}, plan {visible(plan)}",
             metrics=tuple(metric for metric, _ in shown),
             columns=(*_columns(metric for metric, _ in shown), "Replications"),
@@ -187,7 +187,7 @@ def _columns(metrics: Iterable[MetricHistory]) -> Iterator[str]:
         yield "95 % interval"
 
 
-def _lead(case: Case, places: Sequence[TestHistory]) -> Iterator[str]:
+def _lead(case: Case, places: Sequence[PlanTestHistory]) -> Iterator[str]:
     where = f"on {case.client}"
     if case.server is not None:
         where = f"from {case.client} to {case.server}"
