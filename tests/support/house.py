@@ -27,25 +27,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "runner/railgauge"
 ENGINES = ROOT / "engines"
 # Pronouns and participles say nothing of what a value is.
-REFUSED = frozenset(
-    (
-        *(
-            "one",
-            "ones",
-            "each",
-            "those",
-            "these",
-            "told",
-            "said",
-            "found",
-            "known",
-            "kept",
-            "held",
-        ),
-        *("there", "here", "asked", "wanted", "seen", "heard", "given", "taken", "meant", "got"),
-        *("shown", "gone", "worth", "ours", "theirs"),
-    )
-)
+_WORDS = """
+one ones each every some others both those these which what why who there here thing things told
+said found known kept held asked wanted seen heard given taken meant got shown gone done made worth
+ours theirs several nothing everything anything alike
+"""
+REFUSED = frozenset(_WORDS.split())
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSION = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -241,12 +228,14 @@ def main() -> int:
     parser.add_argument(
         "--names", action="store_true", help="list refused names, with their places"
     )
+    parser.add_argument("folders", nargs="*", type=Path, help="with --names: of these alone")
     parser.add_argument("--all", action="store_true", help="name what stands behind each figure")
     options = parser.parse_args()
     if options.names:
         refused = [
             name
-            for path, tree in sources().items()
+            for folder in options.folders or [PACKAGE]
+            for path, tree in sources(folder.resolve()).items()
             for name in bound_names(path, tree)
             if name.refused
         ]
