@@ -30,12 +30,14 @@ static const struct parameter parameters[] = {
 };
 
 static const struct metric metrics[] = {
-    {"wall_time", "s", "lower", NULL, "time from starting the command to its end", "wall s", 1, 6},
+    {"wall_time", "s", "lower", NULL, "time from starting the command to its end", "wall s", 1, 6,
+     .headline = 21, .judged = true},
     {"user_time", "s", "lower", NULL, "its user CPU time, children it waited for included",
      "user s", 1, 6},
     {"system_time", "s", "lower", NULL, "its system CPU time, likewise", "system s", 1, 6},
     {"max_rss", "B", "lower", NULL, "most memory resident at a time", "max rss MiB", 1048576, 2},
-    {"exit_status", "", "neither", NULL, "its exit status; only 0 is a measurement", NULL, 1, 0},
+    {"exit_status", "", "neither", NULL, "its exit status; only 0 is a measurement", NULL, 1, 0,
+     .kind = KIND_LABEL},
     {0},
 };
 

@@ -53,7 +53,7 @@ static const struct metric metrics[] = {
     {"throughput", "B/s", "higher", MOVING,
      "bytes that the loop names, as STREAM counts: read and write 8 a word, copy and scale 16, add "
      "and triad 24; sequential and random 16, 8 read and 8 written",
-     "GB/s", 1e9, 3},
+     "GB/s", 1e9, 3, .headline = 1, .judged = true},
     {"traffic", "B/s", "higher", MOVING,
      "likewise, and the lines that plain stores read before they overwrite them; random: whole lines "
      "in and out. In memory, not in cache, this is what the memory's lines carry",
@@ -63,12 +63,12 @@ static const struct metric metrics[] = {
     {"accesses", "op/s", "higher", UPDATING,
      "reads with write-backs a second, of a word each in mode sequential, of `access` bytes each in "
      "mode random",
-     "M/s", 1e6, 3},
+     "M/s", 1e6, 3, .headline = 13, .judged = true},
     {"access_time", "s", "lower", UPDATING,
      "a thread's mean time for one of those; many are under way at once, so that it is no latency",
      "ns each", 1e-9, 3},
     {"latency", "s", "lower", "latency", "a thread's mean time for one load that waits for the one "
-     "before", "ns", 1e-9, 3},
+     "before", "ns", 1e-9, 3, .headline = 6, .judged = true},
     {"client_elapsed", "s", "neither", NULL, "length of the measured part", "client s", 1, 3},
     {"client_user_time", "s", "lower", NULL, "user CPU time of its threads", "c-user s", 1, 3},
     {"client_system_time", "s", "lower", NULL, "system CPU time of its threads", "c-sys s", 1, 3},

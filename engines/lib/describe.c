@@ -69,6 +69,18 @@ static void describe_parameter(struct json *json, const struct engine *engine,
     json_close(json, '}');
 }
 
+/* The same for all units of a rate: the harmonic mean stands for its values. */
+static const char *kind_name(const struct metric *m)
+{
+    static const char *const names[] = {
+        [KIND_COUNT] = "count", [KIND_RATIO] = "ratio", [KIND_COST] = "cost", [KIND_LABEL] = "label"};
+    if (m->kind != KIND_BY_UNIT)
+        return names[m->kind];
+    if (strcmp(m->unit, "s") == 0)
+        return "time";
+    return strcmp(m->unit, "B") == 0 ? "count" : "rate";
+}
+
 static void describe_metric(struct json *json, const struct engine *engine,
                             const struct metric *m)
 {
@@ -76,6 +88,15 @@ static void describe_metric(struct json *json, const struct engine *engine,
     write_text(json, "name", m->name);
     write_text(json, "unit", m->unit);
     write_text(json, "better", m->better);
+    write_text(json, "kind", kind_name(m));
+    if (m->headline) {
+        json_key(json, "headline");
+        json_number(json, m->headline);
+    }
+    if (m->judged) {
+        json_key(json, "judged");
+        json_bool(json, true);
+    }
     write_text(json, "help", m->help);
     write_list(json, "modes", m->modes);
     if (some_list_has(engine->optional, m->name)) {

@@ -28,6 +28,15 @@ struct parameter {
     const char *help;
 };
 
+/* What may be done with a metric's values. By its unit: a rate (each /s, Hz), a time (s) or a count (B). */
+enum metric_kind {
+    KIND_BY_UNIT,
+    KIND_COUNT,
+    KIND_RATIO, /* not to be averaged */
+    KIND_COST,  /* what a unit of work takes */
+    KIND_LABEL, /* a number that stands for something: no arithmetic at all */
+};
+
 /* One value an engine reports. Tables end with an entry whose name is NULL. */
 struct metric {
     const char *name;
@@ -38,6 +47,9 @@ struct metric {
     const char *column; /* heading in the table printed by hand; NULL: not shown there */
     double scale;       /* shown value = value / scale */
     int digits;         /* decimals shown */
+    enum metric_kind kind;
+    int headline; /* shown where nobody names metrics, those with small numbers first; 0: not */
+    bool judged;  /* compared with a baseline where nobody names metrics */
 };
 
 struct value {

@@ -25,7 +25,7 @@
 #define LATE_METRIC                                                                               \
     {"late_sends", "", "lower", "latency",                                                        \
      "with interval: round trips that left later than due, the one before being still out",       \
-     "late", 1, 0}
+     "late", 1, 0, .kind = KIND_COUNT}
 
 struct round_trips {
     uint64_t interval, begin, stop; /* ns; interval 0: none */

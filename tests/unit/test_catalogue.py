@@ -176,8 +176,15 @@ def network_engine(**changes: Any) -> EngineInfo:
             },
         ],
         "metrics": [
-            {"name": "speed", "unit": "bit/s", "better": "higher", "help": ""},
-            {"name": "jitter", "unit": "s", "better": "lower", "help": "", "optional": True},
+            {"name": "speed", "unit": "bit/s", "better": "higher", "help": "", "kind": "rate"},
+            {
+                "name": "jitter",
+                "unit": "s",
+                "better": "lower",
+                "help": "",
+                "kind": "time",
+                "optional": True,
+            },
         ],
         "solo_modes": ["generator"],
         "series": [{"mode": "sweep", "becomes": "stream", "parameter": "datagram", "first": 1}],
@@ -280,3 +287,22 @@ def test_two_descriptions_of_one_name_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(GOOD)
     with pytest.raises(FileProblems, match=r"b\.yaml:2:7: an engine 'copy' is already there"):
         load_catalogue([tmp_path / "a.yaml", tmp_path / "b.yaml"])
+
+
+def test_each_metric_of_our_engines_says_what_may_be_done_with_it() -> None:
+    headlines: dict[str, set[int]] = {}
+    for engine in load_catalogue().engines.values():
+        if engine.program is not None:
+            continue
+        for metric in engine.metrics.values():
+            name = f"{engine.name}: {metric.name}"
+            assert metric.kind in {
+                "s": ("time", "cost"),
+                "B": ("count",),
+                "": ("count", "ratio", "label"),
+            }.get(metric.unit, ("rate",)), name
+            assert not metric.judged or metric.better in ("higher", "lower"), name
+            assert not metric.judged or metric.headline, name
+            headlines.setdefault(metric.name, set()).add(metric.headline)
+    # Tables of several engines have the same columns in the same order.
+    assert [name for name, places in headlines.items() if len(places) > 1] == []

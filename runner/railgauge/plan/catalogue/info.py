@@ -136,6 +136,9 @@ class MetricDescription:
 
     `source` says where it stands in what somebody else's program writes. An `optional` one
     comes only where it could be measured; the others come in each replication of their modes.
+    `kind` says what may be done with its values: rate, time, count, ratio, cost or label. Where
+    nobody names metrics, tables show those with a `headline` number, small ones first, and runs
+    are compared by those that are `judged`.
     """
 
     name: str
@@ -145,6 +148,9 @@ class MetricDescription:
     modes: tuple[str, ...] = ()
     source: str = ""
     optional: bool = False
+    kind: str = ""
+    headline: int = 0
+    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,9 @@ def _metric(described: dict[str, Any]) -> MetricDescription:
         help=described["help"],
         modes=tuple(described.get("modes", ())),
         optional=described.get("optional", False),
+        kind=described["kind"],
+        headline=described.get("headline", 0),
+        judged=described.get("judged", False),
     )
 
 
