@@ -1,7 +1,7 @@
 /* rail-exec: runs somebody else's command, guards it and times it. */
 #include "exec/command.h"
 #include "exec/folder.h"
-#include "exec/left_behind.h"
+#include "exec/orphans.h"
 #include "exec/serve.h"
 #include "lib/clock.h"
 #include "lib/engine.h"
@@ -98,7 +98,7 @@ static void replicate(const struct launch *launch, long number, struct capture *
     report_current(number);
     if (works) {
         folder_make(&folder);
-        left_behind_spare(folder.janitor);
+        orphans_spare(folder.janitor);
         write_files(launch, &folder);
     }
     mark_replication(launch, MARK_BEGIN, number);
@@ -109,7 +109,7 @@ static void replicate(const struct launch *launch, long number, struct capture *
         capture->length = folder_read(&folder, file, capture->output, OUTPUT_LIMIT);
     if (works)
         folder_remove(&folder);
-    left_behind_spare(0);
+    orphans_spare(0);
     result.output = capture->output;
     result.output_length = capture->length;
     report_replication(number, false, started_at, &result);

@@ -151,7 +151,7 @@ static void tell_busy(const struct holder *holder)
 }
 
 static struct mark_address address;
-static uint64_t deadline, heard, held_since;
+static uint64_t deadline, last_contact, held_since;
 static int lock = -1;   /* once it is ours */
 static int holder = -1; /* a connection to whoever has it, which ends with that one */
 static bool told_held;  /* the machine is ours, or our run's by another name */
@@ -195,7 +195,7 @@ static void take_lines(void)
         return;
     if (got <= 0)
         exit(told_held ? 0 : 1);
-    heard = now_ns();
+    last_contact = now_ns();
     for (ssize_t i = 0; i < got; i++) {
         if (chunk[i] != '\n') {
             if (length < sizeof line - 1)
@@ -215,10 +215,10 @@ static int patience(void)
     uint64_t now = now_ns(), silence = seconds_ns(values[SILENCE].number), until = deadline;
     if (now >= deadline)
         fail(DEADLINE, "let go: the deadline of %g s has passed", values[DEADLINE_AFTER].number);
-    if (silence && now - heard >= silence)
+    if (silence && now - last_contact >= silence)
         fail(NO_ANSWER, "let go: the controller has said nothing for %g s", values[SILENCE].number);
-    if (silence && heard + silence < until)
-        until = heard + silence;
+    if (silence && last_contact + silence < until)
+        until = last_contact + silence;
     uint64_t left_ms = (until - now) / 1000000 + 1;
     uint64_t longest = lock >= 0 || holder >= 0 ? 3600000
                        : nobody < AGAIN_OFTEN   ? AGAIN_MS
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
     if (!mark_address(name, strlen(name), &address))
         fail(BAD_PARAMETER, "--lock takes " MARK_NAME_RULE ", not '%.64s'", name);
     signal(SIGPIPE, SIG_IGN);
-    heard = now_ns();
-    deadline = heard + seconds_ns(values[DEADLINE_AFTER].number);
+    last_contact = now_ns();
+    deadline = last_contact + seconds_ns(values[DEADLINE_AFTER].number);
     stay();
 }

@@ -1,6 +1,6 @@
 #include "command.h"
 
-#include "left_behind.h"
+#include "orphans.h"
 
 #include "../lib/clock.h"
 #include "../lib/failure.h"
@@ -33,7 +33,7 @@ void command_kill(void)
     if (group <= 0)
         return;
     kill(-group, SIGKILL);
-    left_behind_kill(group);
+    orphans_kill(group);
 }
 
 void command_end_for_good(void)
@@ -62,7 +62,7 @@ static void end_on_signal(int number)
 
 void command_guard(void)
 {
-    left_behind_adopt();
+    orphans_adopt();
     guard_cleanup(command_end_for_good);
     signal(SIGTERM, end_on_signal);
     signal(SIGINT, end_on_signal);

@@ -53,7 +53,7 @@ static int make_place(struct marks *marks)
     for (int i = 0; i < MARK_CLIENTS; i++) {
         if (marks->clients[i] < 0)
             return i;
-        if (marks->heard[i] < marks->heard[place])
+        if (marks->last_used[i] < marks->last_used[place])
             place = i;
     }
     dismiss(marks, place);
@@ -74,7 +74,7 @@ static void admit(struct marks *marks)
     }
     int place = make_place(marks);
     marks->clients[place] = fd;
-    marks->heard[place] = ++marks->turns;
+    marks->last_used[place] = ++marks->turns;
 }
 
 /* A number from 0 to limit in decimal that begins at *at, which is then behind it. */
@@ -127,7 +127,7 @@ static bool hear(struct marks *marks, int client, struct mark *mark)
         return false;
     }
     mark->client = client;
-    marks->heard[client] = ++marks->turns;
+    marks->last_used[client] = ++marks->turns;
     return true;
 }
 

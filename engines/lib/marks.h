@@ -21,7 +21,7 @@ struct mark {
 struct marks {
     int listening;
     int clients[MARK_CLIENTS];    /* -1: a free place */
-    uint64_t heard[MARK_CLIENTS]; /* when it last connected or asked, in turns */
+    uint64_t last_used[MARK_CLIENTS]; /* when it last connected or asked, in turns */
     uint64_t turns;
 };
 

@@ -4,7 +4,7 @@
 #include "transport.h"
 
 #include "binding.h"
-#include "heard.h"
+#include "transport_log.h"
 #include "last_words.h"
 
 #include "../lib/parameters.h"
@@ -162,13 +162,13 @@ static void connect_neighbours(const struct job *job)
 
 /* Takes what was said. What follows is of no use, as it goes on to tell all it does; what Open MPI
  * has to say to its user goes other ways. */
-static void stop_listening(const struct job *job, struct heard *heard)
+static void read_transport_log(const struct job *job, struct transport_log *log)
 {
     FILE *text = heard_at < 0 ? NULL : fdopen(dup(heard_at), "r");
-    memset(heard, 0, sizeof *heard);
+    memset(log, 0, sizeof *log);
     if (text) {
         rewind(text);
-        heard_read(heard, text, job->rank);
+        transport_log_read(log, text, job->rank);
         fclose(text);
     }
     int nowhere = heard_at < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -193,30 +193,31 @@ static bool btls_as_asked(const char *used, const char *list)
     return true;
 }
 
-static void check(const struct job *job, const struct heard *heard)
+static void check(const struct job *job, const struct transport_log *log)
 {
     char problem[MESSAGE_LIMIT] = "";
     const char *pml = asked[PML].wanted, *btl = asked[BTL].wanted;
     const char *other = NULL;
-    if (*pml && *pml != '^' && !has_name(pml, heard->pml))
-        other = heard->pml;
-    else if (*btl && (strcmp(heard->pml, "ob1") != 0 || !btls_as_asked(heard->btls, btl)))
-        other = heard->btls;
+    if (*pml && *pml != '^' && !has_name(pml, log->pml))
+        other = log->pml;
+    else if (*btl && (strcmp(log->pml, "ob1") != 0 || !btls_as_asked(log->btls, btl)))
+        other = log->btls;
     if (other)
         snprintf(problem, sizeof problem,
                  "pml '%.99s' and btl '%.99s' were asked for, and rank %d uses pml %s, btl %s%s%.99s%s"
                  "%.99s",
-                 *pml ? pml : "auto", btl, job->rank, *heard->pml ? heard->pml : "unknown",
-                 *heard->btls ? heard->btls : "unknown",
+                 *pml ? pml : "auto", btl, job->rank, *log->pml ? log->pml : "unknown",
+                 *log->btls ? log->btls : "unknown",
                  *asked[PML].kept ? ": the environment has OMPI_MCA_pml=" : "", asked[PML].kept,
                  *asked[BTL].kept ? ": the environment has OMPI_MCA_btl=" : "", asked[BTL].kept);
     must_agree(job, TRANSPORT_UNAVAILABLE, *problem ? problem : NULL);
 }
 
 /* What all ranks use, on rank 0. */
-static void add_used(const struct job *job, const struct heard *own, struct fields *settings)
+static void add_used(const struct job *job, const struct transport_log *own,
+                     struct fields *settings)
 {
-    struct heard *all = NULL, used = {0};
+    struct transport_log *all = NULL, used = {0};
     char text[4 * HEARD_NAME];
     if (job->rank == 0)
         all = calloc((size_t)job->ranks, sizeof *all);
@@ -257,12 +258,12 @@ static void add_kept(struct fields *settings)
 
 void transport_tell(const struct job *job, struct fields *settings)
 {
-    struct heard heard;
+    struct transport_log log;
     connect_neighbours(job);
-    stop_listening(job, &heard);
-    check(job, &heard);
-    add_used(job, &heard, settings);
+    read_transport_log(job, &log);
+    check(job, &log);
+    add_used(job, &log, settings);
     add_kept(settings);
-    if (*heard.addresses)
-        heard_add_interfaces(&heard, settings);
+    if (*log.addresses)
+        transport_log_add_interfaces(&log, settings);
 }

@@ -52,8 +52,8 @@ static bool calibrate_first(const struct options *options, const struct soakers 
     return outcome == CALIBRATED;
 }
 
-static void loads_between(const struct soakers *soakers, const struct look *before,
-                          const struct look *after, const struct calibration *first,
+static void loads_between(const struct soakers *soakers, const struct reading *before,
+                          const struct reading *after, const struct calibration *first,
                           const struct calibration *last, struct load *loads)
 {
     for (size_t i = 0; i < soakers->count; i++) {
@@ -113,7 +113,7 @@ static int await(pid_t command, int signals, struct rusage *used)
 }
 
 static void show(const struct options *options, const struct soakers *soakers, int signals,
-                 const struct look *looks, const struct calibration *before)
+                 const struct reading *readings, const struct calibration *before)
 {
     struct calibration after;
     struct load *loads = loads_new(soakers);
@@ -122,7 +122,7 @@ static void show(const struct options *options, const struct soakers *soakers, i
     char problem[MESSAGE_LIMIT] = "nothing was measured after the command";
     bool again = calibrate(soakers, options->calibrate, options->tolerance, rest, &signals, &after,
                            problem, sizeof problem) == CALIBRATED;
-    loads_between(soakers, looks, looks + soakers->count, before, again ? &after : NULL, loads);
+    loads_between(soakers, readings, readings + soakers->count, before, again ? &after : NULL, loads);
     show_loads(stderr, soakers, loads);
     if (!again)
         fprintf(stderr, "rail-soak: warning: after the command, %s (not-idle-after)\n", problem);
@@ -138,7 +138,7 @@ int soak_command(const struct options *options, const struct soakers *soakers, i
                  const sigset_t *signals_before)
 {
     struct calibration before;
-    struct look *looks = looks_new(soakers, 2);
+    struct reading *readings = readings_new(soakers, 2);
     struct rusage used;
     int go[2];
     if (!calibrate_first(options, soakers, signals, &before))
@@ -147,41 +147,41 @@ int soak_command(const struct options *options, const struct soakers *soakers, i
         fail(SYSTEM_ERROR, "cannot make a pipe: %s", strerror(errno));
     pid_t command = prepare(options->command, go, signals_before);
     close(go[0]);
-    soakers_look(soakers, looks);
+    soakers_read(soakers, readings);
     if (write(go[1], "", 1) != 1)
         fail(SYSTEM_ERROR, "cannot start the command: %s", strerror(errno));
     close(go[1]);
     int status = await(command, signals, &used);
-    soakers_look(soakers, looks + soakers->count);
+    soakers_read(soakers, readings + soakers->count);
     soakers_check(soakers);
-    show_command(stderr, &used, ns_seconds(looks[soakers->count].at - looks[0].at));
-    show(options, soakers, signals, looks, &before);
+    show_command(stderr, &used, ns_seconds(readings[soakers->count].at - readings[0].at));
+    show(options, soakers, signals, readings, &before);
     calibration_free(&before);
-    free(looks);
+    free(readings);
     return status;
 }
 
 int soak_for_ever(const struct options *options, const struct soakers *soakers, int signals)
 {
     struct calibration idle;
-    struct look *looks = looks_new(soakers, 2), *now = looks + soakers->count;
+    struct reading *readings = readings_new(soakers, 2), *now = readings + soakers->count;
     struct load *loads = loads_new(soakers);
     if (!calibrate_first(options, soakers, signals, &idle))
         return 1;
-    soakers_look(soakers, looks);
+    soakers_read(soakers, readings);
     uint64_t due = now_ns();
     do {
         due += seconds_ns(options->period);
         if (!rest(&signals, due))
             break;
-        soakers_look(soakers, now);
+        soakers_read(soakers, now);
         soakers_check(soakers);
-        loads_between(soakers, looks, now, &idle, NULL, loads);
+        loads_between(soakers, readings, now, &idle, NULL, loads);
         show_line(soakers, loads);
-        memcpy(looks, now, soakers->count * sizeof *looks);
+        memcpy(readings, now, soakers->count * sizeof *readings);
     } while (true);
     calibration_free(&idle);
-    free(looks);
+    free(readings);
     free(loads);
     return 0;
 }

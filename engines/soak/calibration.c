@@ -9,11 +9,11 @@
 
 #define ATTEMPTS 3
 
-static struct pace *paces_between(const struct soakers *soakers, const struct look *looks)
+static struct pace *paces_between(const struct soakers *soakers, const struct reading *readings)
 {
     struct pace *idle = calloc(soakers->count, sizeof *idle);
     for (size_t i = 0; idle && i < soakers->count; i++)
-        idle[i] = pace_between(&looks[i], &looks[soakers->count + i]);
+        idle[i] = pace_between(&readings[i], &readings[soakers->count + i]);
     return idle;
 }
 
@@ -41,31 +41,31 @@ enum calibrated calibrate(const struct soakers *soakers, double seconds, double 
                           wait_until *wait, void *context, struct calibration *result,
                           char *problem, size_t size)
 {
-    struct look *looks = looks_new(soakers, 2);
+    struct reading *readings = readings_new(soakers, 2);
     enum calibrated outcome = NOT_QUITE_IDLE;
     for (int attempt = 0; attempt < ATTEMPTS && outcome == NOT_QUITE_IDLE; attempt++) {
-        soakers_look(soakers, looks);
+        soakers_read(soakers, readings);
         if (!wait(context, now_ns() + seconds_ns(seconds))) {
             outcome = TOLD_TO_END;
             break;
         }
-        soakers_look(soakers, looks + soakers->count);
+        soakers_read(soakers, readings + soakers->count);
         soakers_check(soakers);
-        struct pace *idle = paces_between(soakers, looks);
+        struct pace *idle = paces_between(soakers, readings);
         if (idle == NULL)
             fail(OUT_OF_MEMORY, "no memory for a calibration");
         int busy = busiest(soakers, idle, tolerance);
         if (busy < 0) {
-            uint64_t lasted = looks[soakers->count].at - looks[0].at;
+            uint64_t lasted = readings[soakers->count].at - readings[0].at;
             *result = (struct calibration){
-                .at = looks[0].at + lasted / 2, .elapsed = ns_seconds(lasted), .idle = idle};
+                .at = readings[0].at + lasted / 2, .elapsed = ns_seconds(lasted), .idle = idle};
             outcome = CALIBRATED;
         } else {
             tell_busy(soakers->cpus[busy], idle[busy].share, tolerance, problem, size);
             free(idle);
         }
     }
-    free(looks);
+    free(readings);
     return outcome;
 }
 

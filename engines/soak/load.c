@@ -10,7 +10,7 @@ static double seconds_between(uint64_t before, uint64_t after)
 
 /* What was stolen is nobody's time. It comes in whole ticks, so in a short interval it may seem to
  * leave less than the soaker is known to have had. */
-static double time_there(const struct look *before, const struct look *after)
+static double time_there(const struct reading *before, const struct reading *after)
 {
     double elapsed = seconds_between(before->at, after->at);
     double ran = seconds_between(before->ran, after->ran);
@@ -20,7 +20,7 @@ static double time_there(const struct look *before, const struct look *after)
     return there > 0 ? there : elapsed;
 }
 
-struct pace pace_between(const struct look *before, const struct look *after)
+struct pace pace_between(const struct reading *before, const struct reading *after)
 {
     double ran = seconds_between(before->ran, after->ran);
     double loops = (double)(after->loops - before->loops);
@@ -28,7 +28,7 @@ struct pace pace_between(const struct look *before, const struct look *after)
     return (struct pace){.share = there > 0 ? ran / there : 0, .rate = ran > 0 ? loops / ran : 0};
 }
 
-struct load load_between(const struct look *before, const struct look *after,
+struct load load_between(const struct reading *before, const struct reading *after,
                          const struct pace *idle)
 {
     struct pace now = pace_between(before, after);

@@ -1,4 +1,4 @@
-/* From looks at the soakers to what everything else took. */
+/* From readings of the soakers to what everything else took. */
 #ifndef RAIL_SOAK_LOAD_H
 #define RAIL_SOAK_LOAD_H
 
@@ -10,7 +10,7 @@ struct pace {
     double rate;  /* loops per second of its own CPU time */
 };
 
-/* What became of one CPU's time between two looks. All but the seconds are shares of 1. */
+/* What became of one CPU's time between two readings. All but the seconds are shares of 1. */
 struct load {
     double load;     /* what all others took: 1 - (1 - lost)(1 - slowdown) */
     double lost;     /* the time that the soaker got less than at calibration */
@@ -21,11 +21,11 @@ struct load {
     double seconds;  /* CPU seconds that all others took */
 };
 
-struct pace pace_between(const struct look *before, const struct look *after);
+struct pace pace_between(const struct reading *before, const struct reading *after);
 
 /* The load of a CPU whose soaker, alone, would have had that pace. Noise may make any of it
  * slightly negative. */
-struct load load_between(const struct look *before, const struct look *after,
+struct load load_between(const struct reading *before, const struct reading *after,
                          const struct pace *idle);
 
 /* All CPUs together: means, and the sum of the seconds. */

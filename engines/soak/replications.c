@@ -31,10 +31,10 @@ void replication_begins(struct replications *all, const struct soakers *soakers,
         }
         which = &all->open[all->open_count++];
         *which = (struct replication){
-            .launch = launch, .number = number, .begin = looks_new(soakers, 2)};
+            .launch = launch, .number = number, .begin = readings_new(soakers, 2)};
         which->end = which->begin + soakers->count;
     }
-    soakers_look(soakers, which->begin);
+    soakers_read(soakers, which->begin);
 }
 
 static void keep(struct replications *all, const struct replication *ended)
@@ -56,7 +56,7 @@ void replication_ends(struct replications *all, const struct soakers *soakers, u
     struct replication *which = find_open(all, launch, number);
     if (which == NULL)
         return;
-    soakers_look(soakers, which->end);
+    soakers_read(soakers, which->end);
     keep(all, which);
     remove_open(all, which);
 }

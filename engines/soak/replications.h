@@ -8,7 +8,7 @@
 
 struct replication {
     uint64_t launch, number;
-    struct look *begin, *end; /* one each a CPU; end follows begin in one piece of memory */
+    struct reading *begin, *end; /* one each a CPU; end follows begin in one piece of memory */
 };
 
 struct replications {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_NS 20000  /* a look that took longer was interrupted */
+#define READING_NS 20000  /* a reading that took longer was interrupted */
 #define LOOK_ATTEMPTS 5
 
 static void find_cpus(struct soakers *soakers)
@@ -92,34 +92,34 @@ static uint64_t cpu_time(const struct soakers *soakers, size_t index)
 }
 
 /* The three belong together unless something got in between. */
-static void look_at(const struct soakers *soakers, size_t index, struct look *look)
+static void look_at(const struct soakers *soakers, size_t index, struct reading *reading)
 {
     for (int attempt = 0; attempt < LOOK_ATTEMPTS; attempt++) {
-        look->at = now_ns();
-        look->ran = cpu_time(soakers, index);
-        look->loops = atomic_load_explicit(&soakers->shared[index].loops, memory_order_relaxed);
-        if (now_ns() - look->at < LOOK_NS)
+        reading->at = now_ns();
+        reading->ran = cpu_time(soakers, index);
+        reading->loops = atomic_load_explicit(&soakers->shared[index].loops, memory_order_relaxed);
+        if (now_ns() - reading->at < READING_NS)
             break;
     }
 }
 
-void soakers_look(const struct soakers *soakers, struct look *looks)
+void soakers_read(const struct soakers *soakers, struct reading *readings)
 {
     struct kernel_times times[CPU_SETSIZE];
     kernel_times(soakers->cpus, soakers->count, times);
     for (size_t i = 0; i < soakers->count; i++) {
-        look_at(soakers, i, &looks[i]);
-        looks[i].busy = times[i].busy;
-        looks[i].stolen = times[i].stolen;
+        look_at(soakers, i, &readings[i]);
+        readings[i].busy = times[i].busy;
+        readings[i].stolen = times[i].stolen;
     }
 }
 
-struct look *looks_new(const struct soakers *soakers, size_t times)
+struct reading *readings_new(const struct soakers *soakers, size_t times)
 {
-    struct look *looks = calloc(soakers->count * times, sizeof *looks);
-    if (looks == NULL)
+    struct reading *readings = calloc(soakers->count * times, sizeof *readings);
+    if (readings == NULL)
         fail(OUT_OF_MEMORY, "no memory for the soakers' counters");
-    return looks;
+    return readings;
 }
 
 void soakers_check(const struct soakers *soakers)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* What one CPU's soaker has come to. */
-struct look {
+struct reading {
     uint64_t at;     /* now_ns() */
     uint64_t ran;    /* its CPU time, ns */
     uint64_t loops;  /* some 2 us each */
@@ -25,11 +25,11 @@ void soakers_start(struct soakers *soakers, int held, unsigned longest);
 /* Ends them and waits until they are gone. */
 void soakers_stop(struct soakers *soakers);
 
-/* Fills one look a CPU. Never waits for a soaker. */
-void soakers_look(const struct soakers *soakers, struct look *looks);
+/* Fills one reading a CPU. Never waits for a soaker. */
+void soakers_read(const struct soakers *soakers, struct reading *readings);
 
-/* Memory for that many times a look at each; or fail(OUT_OF_MEMORY). For free(). */
-struct look *looks_new(const struct soakers *soakers, size_t times);
+/* Memory for that many times a reading of each; or fail(OUT_OF_MEMORY). For free(). */
+struct reading *readings_new(const struct soakers *soakers, size_t times);
 
 /* Fails if soakers have ended or a CPU was taken offline. */
 void soakers_check(const struct soakers *soakers);

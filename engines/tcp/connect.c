@@ -21,14 +21,14 @@
 #define ACCEPT_SECONDS 0.01 /* without a connection, until a thread looks whether it is over */
 
 /* The client's part of one thread. */
-struct knocking {
+struct connector {
     struct client *client;
     const struct trial *trial;
     size_t number;
     struct histogram times;
 };
 
-static _Noreturn void knock_failed(const struct client *client, int error)
+static _Noreturn void connecting_failed(const struct client *client, int error)
 {
     if (error == EADDRNOTAVAIL)
         connect_failed(error, &client->server, TEST_PORT_ADVICE);
@@ -62,51 +62,51 @@ static void set_options(int fd, const struct launch *launch, int family)
 }
 
 /* One connection; returns when it was made. */
-static uint64_t knock(struct knocking *k)
+static uint64_t connect_once(struct connector *c)
 {
-    const struct address *server = &k->client->server;
+    const struct address *server = &c->client->server;
     int fd = open_socket(server->any.sa_family, SOCK_STREAM);
-    set_options(fd, k->client->launch, server->any.sa_family);
+    set_options(fd, c->client->launch, server->any.sa_family);
     uint64_t began = now_ns();
     if (connect(fd, &server->any, server->length) != 0)
-        knock_failed(k->client, errno);
+        connecting_failed(c->client, errno);
     uint64_t now = now_ns();
-    wait_for_close(k->client, fd);
+    wait_for_close(c->client, fd);
     close(fd);
-    histogram_add(&k->times, now - began);
+    histogram_add(&c->times, now - began);
     return now;
 }
 
-static void knock_on(void *share)
+static void connect_repeatedly(void *share)
 {
-    struct knocking *k = share;
-    bool by_count = k->trial->count > 0;
-    uint64_t to_do = round_trips_share(k->client->launch, k->trial, k->number);
-    uint64_t now = now_ns(), stop = now + seconds_ns(k->trial->duration);
-    histogram_clear(&k->times);
-    while (by_count ? k->times.count < to_do : now < stop)
-        now = knock(k);
+    struct connector *c = share;
+    bool by_count = c->trial->count > 0;
+    uint64_t to_do = round_trips_share(c->client->launch, c->trial, c->number);
+    uint64_t now = now_ns(), stop = now + seconds_ns(c->trial->duration);
+    histogram_clear(&c->times);
+    while (by_count ? c->times.count < to_do : now < stop)
+        now = connect_once(c);
 }
 
 void measure_connects(struct client *client, const struct trial *trial, struct fields *end,
                       struct result *result)
 {
-    static struct knocking *knocking[MAX_THREADS];
+    static struct connector *connectors[MAX_THREADS];
     static struct histogram times;
     struct task tasks[MAX_THREADS];
     size_t threads = size_of(client->launch, "threads");
     for (size_t i = 0; i < threads; i++) {
-        if (knocking[i] == NULL)
-            knocking[i] = (struct knocking *)test_buffer(sizeof **knocking);
-        knocking[i]->client = client;
-        knocking[i]->trial = trial;
-        knocking[i]->number = i;
-        tasks[i] = (struct task){knock_on, knocking[i], (int)i};
+        if (connectors[i] == NULL)
+            connectors[i] = (struct connector *)test_buffer(sizeof **connectors);
+        connectors[i]->client = client;
+        connectors[i]->trial = trial;
+        connectors[i]->number = i;
+        tasks[i] = (struct task){connect_repeatedly, connectors[i], (int)i};
     }
     struct usage usage = team_run(client->launch, false, tasks, threads);
     histogram_clear(&times);
     for (size_t i = 0; i < threads; i++)
-        histogram_merge(&times, &knocking[i]->times);
+        histogram_merge(&times, &connectors[i]->times);
     result_set_usage(result, "client", &usage);
     result_set(result, "connections", (double)times.count);
     result_set(result, "connection_rate", (double)times.count / usage.elapsed);

@@ -25,7 +25,7 @@ void connect_all(struct client *client, const struct trial *trial, size_t count)
 void close_all(int fds[MAX_THREADS]);
 
 /* Takes the client's connections 0 to count - 1, in any order, into fds by their index, and whatever
- * else knocks is hung up on. */
+ * else connects is hung up on. */
 void accept_all(struct session *session, const struct trial *trial, int fds[MAX_THREADS],
                 size_t count);
 

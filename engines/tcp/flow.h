@@ -4,17 +4,17 @@
 #define RAIL_TCP_FLOW_H
 
 #include "info.h"
-#include "outlet.h"
+#include "writer.h"
 
 #include "../lib/network.h"
 
 #include <stdatomic.h>
 
-#define LOOK_INTERVAL (NANOSECONDS / 50) /* of looks at a connection that sends */
+#define SAMPLE_INTERVAL (NANOSECONDS / 50) /* of samples of a connection that sends */
 
 /* A sender's task and, afterwards, what it did. */
 struct sending {
-    struct outlet outlet;
+    struct writer writer;
     int control;
     const struct source *source;
     size_t message, chunk; /* of memory; of what one call is given */
@@ -23,10 +23,10 @@ struct sending {
     uint64_t duration; /* ns, else */
     uint64_t bytes, messages;
     uint64_t began, ended; /* ns */
-    struct mood mood;   /* of the connection, when its last byte was handed over */
-    struct looks looks; /* at it, until then, between calls */
-    struct looks looks_beside; /* likewise, by struct watch's thread, in the middle of long calls */
-    atomic_uint_fast64_t looked_at; /* ns, when the sender itself last did */
+    struct tcp_state state;   /* of the connection, when its last byte was handed over */
+    struct samples samples; /* at it, until then, between calls */
+    struct samples samples_beside; /* likewise, by struct watch's thread, in long calls */
+    atomic_uint_fast64_t sampled_at; /* ns, when the sender itself last did */
 };
 
 /* A receiver's task and, afterwards, what it saw. */

@@ -72,25 +72,25 @@ static double offered_by(const struct answer *a)
 }
 
 /* most: what the peer may offer. False if the kernel does not tell enough. */
-static bool add_bound(struct path *path, const struct answer *a, int fd, const struct mood *mood,
-                      double most)
+static bool add_bound(struct path *path, const struct answer *a, int fd,
+                      const struct tcp_state *state, double most)
 {
     double buffer = get_option(fd, SOL_SOCKET, SO_SNDBUF) + LAST_PACKET;
-    double window = fmin(mood->offered, buffer);
-    if (window <= 0 || mood->rtt <= 0 || a->info.tcpi_min_rtt == 0 ||
+    double window = fmin(state->offered, buffer);
+    if (window <= 0 || state->rtt <= 0 || a->info.tcpi_min_rtt == 0 ||
         a->info.tcpi_min_rtt == UINT32_MAX)
         return false;
-    most = fmin(fmax(most, fmax(mood->offered, offered_by(a))), buffer);
+    most = fmin(fmax(most, fmax(state->offered, offered_by(a))), buffer);
     path->window += window;
-    path->bound += window * 8 / mood->rtt;
+    path->bound += window * 8 / state->rtt;
     path->ceiling += most * 8 / (a->info.tcpi_min_rtt * MICROSECOND);
     return true;
 }
 
-struct mood read_mood(int fd)
+struct tcp_state read_tcp_state(int fd)
 {
     struct answer a = ask(fd);
-    return (struct mood){
+    return (struct tcp_state){
         .rtt = a.info.tcpi_rtt * MICROSECOND,
         .rtt_variance = a.info.tcpi_rttvar * MICROSECOND,
         .congestion_window = (double)a.info.tcpi_snd_cwnd * a.info.tcpi_snd_mss,
@@ -101,40 +101,40 @@ struct mood read_mood(int fd)
     };
 }
 
-void look_at(int fd, struct looks *looks)
+void sample_connection(int fd, struct samples *samples)
 {
     struct answer a = ask(fd);
     if (a.info.tcpi_state != ESTABLISHED && a.info.tcpi_state != CLOSE_WAIT)
         return;
-    looks->count++;
-    looks->rtt += a.info.tcpi_rtt * MICROSECOND;
-    looks->offered = fmax(looks->offered, offered_by(&a));
+    samples->count++;
+    samples->rtt += a.info.tcpi_rtt * MICROSECOND;
+    samples->offered = fmax(samples->offered, offered_by(&a));
 }
 
-void add_looks(struct mood *mood, const struct looks *some, const struct looks *others)
+void add_samples(struct tcp_state *state, const struct samples *some, const struct samples *others)
 {
-    mood->rtt = (mood->rtt + some->rtt + others->rtt) / (double)(some->count + others->count + 1);
-    mood->offered = fmax(mood->offered, fmax(some->offered, others->offered));
+    state->rtt = (state->rtt + some->rtt + others->rtt) / (double)(some->count + others->count + 1);
+    state->offered = fmax(state->offered, fmax(some->offered, others->offered));
 }
 
-static void add_mood(struct mood *sum, const struct mood *mood, size_t count)
+static void add_mood(struct tcp_state *sum, const struct tcp_state *state, size_t count)
 {
-    sum->rtt += mood->rtt / (double)count;
-    sum->rtt_variance += mood->rtt_variance / (double)count;
-    sum->congestion_window += mood->congestion_window;
-    sum->delivery_rate += mood->delivery_rate;
-    sum->busy += mood->busy;
-    sum->held_up += mood->held_up;
+    sum->rtt += state->rtt / (double)count;
+    sum->rtt_variance += state->rtt_variance / (double)count;
+    sum->congestion_window += state->congestion_window;
+    sum->delivery_rate += state->delivery_rate;
+    sum->busy += state->busy;
+    sum->held_up += state->held_up;
 }
 
-struct path read_path(const int fds[], const struct mood moods[], const uint64_t windows[],
+struct path read_path(const int fds[], const struct tcp_state states[], const uint64_t windows[],
                       size_t count)
 {
     struct path path = {0};
     bool bound = windows != NULL;
     for (size_t i = 0; i < count; i++) {
         struct answer a = ask(fds[i]);
-        add_mood(&path.mood, &moods[i], count);
+        add_mood(&path.state, &states[i], count);
         path.retransmits += a.info.tcpi_total_retrans;
         if (has(&a, tcpi_data_segs_out))
             path.segments += a.info.tcpi_data_segs_out;
@@ -142,7 +142,7 @@ struct path read_path(const int fds[], const struct mood moods[], const uint64_t
         if (has(&a, tcpi_min_rtt) && a.info.tcpi_min_rtt != UINT32_MAX &&
             (i == 0 || min_rtt < path.min_rtt))
             path.min_rtt = min_rtt;
-        bound = bound && add_bound(&path, &a, fds[i], &moods[i], (double)windows[i]);
+        bound = bound && add_bound(&path, &a, fds[i], &states[i], (double)windows[i]);
     }
     if (!bound)
         path.window = path.bound = path.ceiling = 0;
@@ -160,18 +160,18 @@ void set_path(struct result *result, const struct path *path, double link_rate)
         const char *name;
         double value;
     } told[] = {{"min_rtt", path->min_rtt},
-                {"delivery_rate", path->mood.delivery_rate},
+                {"delivery_rate", path->state.delivery_rate},
                 {"sent_segments", (double)path->segments},
                 {"window", path->window},
                 {"window_bound", at_most(path->bound, link_rate)},
                 {"window_ceiling", at_most(path->ceiling, link_rate)}};
     result_set(result, "retransmits", (double)path->retransmits);
-    result_set(result, "rtt", path->mood.rtt);
-    result_set(result, "rtt_variance", path->mood.rtt_variance);
-    result_set(result, "congestion_window", path->mood.congestion_window);
+    result_set(result, "rtt", path->state.rtt);
+    result_set(result, "rtt_variance", path->state.rtt_variance);
+    result_set(result, "congestion_window", path->state.congestion_window);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (told[i].value > 0)
             result_set(result, told[i].name, told[i].value);
-    if (path->mood.busy > 0)
-        result_set(result, "window_limited", path->mood.held_up / path->mood.busy);
+    if (path->state.busy > 0)
+        result_set(result, "window_limited", path->state.held_up / path->state.busy);
 }

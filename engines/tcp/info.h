@@ -6,7 +6,7 @@
 
 /* What a connection's TCP thinks while it is still sending: closing it would disturb that, as the
  * last acknowledgement may be a delayed one. */
-struct mood {
+struct tcp_state {
     double rtt, rtt_variance; /* seconds */
     double congestion_window; /* bytes */
     double delivery_rate;     /* bit/s; 0: not told */
@@ -16,7 +16,7 @@ struct mood {
 };
 
 /* What was seen of a connection while it was sending. */
-struct looks {
+struct samples {
     uint64_t count;
     double rtt;     /* seconds, sum of the smoothed round trips */
     double offered; /* bytes, the largest window */
@@ -24,20 +24,20 @@ struct looks {
 
 /* Of one direction: how its senders' kernel saw it. */
 struct path {
-    struct mood mood; /* mean over the connections of the round trips, sum of the others */
+    struct tcp_state state; /* mean over the connections of the round trips, sum of the others */
     uint64_t retransmits, segments; /* segments: 0 if the kernel does not count them */
     double min_rtt;                 /* seconds, smallest; 0: not told */
     double window;                  /* bytes, sum; 0: not told */
     double bound, ceiling;          /* bit/s, sums; 0: not told */
 };
 
-struct mood read_mood(int fd);
+struct tcp_state read_tcp_state(int fd);
 
-/* Adds one look, unless the connection's sending is over. */
-void look_at(int fd, struct looks *looks);
+/* Adds a sample, unless the connection's sending is over. */
+void sample_connection(int fd, struct samples *samples);
 
-/* The mood of the end becomes that of the whole time. */
-void add_looks(struct mood *mood, const struct looks *some, const struct looks *others);
+/* The state of the end becomes that of the whole time. */
+void add_samples(struct tcp_state *state, const struct samples *some, const struct samples *others);
 
 /* The largest receive window that each connection of this end may offer its peer, as fields
  * window0, window1 ...; and how they are read. */
@@ -45,7 +45,7 @@ void add_windows(struct fields *fields, const int fds[], size_t count);
 void take_windows(const struct fields *fields, uint64_t windows[], size_t count);
 
 /* Once all has arrived. windows: what the peer may offer; NULL: not known, and so no bound. */
-struct path read_path(const int fds[], const struct mood moods[], const uint64_t windows[],
+struct path read_path(const int fds[], const struct tcp_state states[], const uint64_t windows[],
                       size_t count);
 
 /* link_rate: bit/s, 0: not known. */

@@ -43,7 +43,7 @@ void prepare_senders(struct sending *senders, const struct launch *launch,
         s->message = size_of(launch, "message");
         s->chunk = chunk_of(launch, source);
         s->cork = int_of(launch, "cork") != 0;
-        outlet_prepare(&s->outlet, launch, source->items != NULL, s->chunk);
+        writer_prepare(&s->writer, launch, source->items != NULL, s->chunk);
     }
 }
 
@@ -60,14 +60,14 @@ void set_senders(struct sending *senders, const struct launch *launch, const int
                  int control, const struct trial *trial, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        outlet_begin(&senders[i].outlet, fds[i]);
+        writer_begin(&senders[i].writer, fds[i]);
         senders[i].control = control;
         senders[i].by_count = trial->count > 0;
         senders[i].share = share_of(launch, trial->count, i, count);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].bytes = senders[i].messages = 0;
-        senders[i].looks = senders[i].looks_beside = (struct looks){0};
-        atomic_store(&senders[i].looked_at, now_ns());
+        senders[i].samples = senders[i].samples_beside = (struct samples){0};
+        atomic_store(&senders[i].sampled_at, now_ns());
     }
 }
 
@@ -75,15 +75,15 @@ void set_senders(struct sending *senders, const struct launch *launch, const int
 static void wait_for_room(struct sending *s, int error, uint64_t since)
 {
     if (error == ENOBUFS) { /* too many zero-copy calls under way */
-        uint64_t before = s->outlet.completed;
-        poll(&(struct pollfd){.fd = s->outlet.fd}, 1, 1000);
-        outlet_reap(&s->outlet);
-        if (s->outlet.completed == before && s->outlet.completed == s->outlet.handed)
+        uint64_t before = s->writer.completed;
+        poll(&(struct pollfd){.fd = s->writer.fd}, 1, 1000);
+        writer_reap(&s->writer);
+        if (s->writer.completed == before && s->writer.completed == s->writer.handed)
             fail(NO_BUFFERS, "the kernel takes no zero-copy data: smaller messages may pass, or a "
                  "higher 'ulimit -l' or net.core.optmem_max");
         error = EAGAIN;
     }
-    if (error == EAGAIN && wait_ready(s->outlet.fd, POLLOUT))
+    if (error == EAGAIN && wait_ready(s->writer.fd, POLLOUT))
         return;
     stalled(s->control, error, since, "send");
 }
@@ -103,19 +103,20 @@ void send_flow(void *share)
     struct sending *s = share;
     const struct item *item = item_of(s);
     size_t size = item ? item->size : s->message, at = 0; /* of the message under way */
-    uint64_t now = now_ns(), progress = now, stop = now + s->duration, look = now + LOOK_INTERVAL;
+    uint64_t now = now_ns(), progress = now, stop = now + s->duration;
+    uint64_t next_sample = now + SAMPLE_INTERVAL;
     s->began = now;
     while (s->by_count ? s->messages < s->share : now < stop) {
         size_t left = size - at;
         if (s->cork && at == 0)
-            set_cork(s->outlet.fd, 1);
-        ssize_t step = s->outlet.put(&s->outlet, item, at, s->chunk < left ? s->chunk : left);
+            set_cork(s->writer.fd, 1);
+        ssize_t step = s->writer.put(&s->writer, item, at, s->chunk < left ? s->chunk : left);
         int error = errno;
         now = now_ns();
-        if (now >= look) {
-            look_at(s->outlet.fd, &s->looks);
-            atomic_store(&s->looked_at, now);
-            look = now + LOOK_INTERVAL;
+        if (now >= next_sample) {
+            sample_connection(s->writer.fd, &s->samples);
+            atomic_store(&s->sampled_at, now);
+            next_sample = now + SAMPLE_INTERVAL;
         }
         if (step <= 0) {
             wait_for_room(s, error, progress);
@@ -127,17 +128,17 @@ void send_flow(void *share)
         if (at < size)
             continue;
         if (s->cork)
-            set_cork(s->outlet.fd, 0);
+            set_cork(s->writer.fd, 0);
         s->messages++;
         item = item_of(s);
         size = item ? item->size : s->message;
         at = 0;
     }
     if (s->cork)
-        set_cork(s->outlet.fd, 0);
+        set_cork(s->writer.fd, 0);
     s->ended = now;
-    s->mood = read_mood(s->outlet.fd);
-    shutdown(s->outlet.fd, SHUT_WR);
+    s->state = read_tcp_state(s->writer.fd);
+    shutdown(s->writer.fd, SHUT_WR);
 }
 
 /* Over a slow link a full socket buffer takes its time, and only standing still is a failure. */
@@ -145,7 +146,7 @@ static void wait_for_last_byte(const struct sending *s)
 {
     uint64_t since = now_ns();
     int left = 0, before = INT_MAX;
-    while (ioctl(s->outlet.fd, SIOCOUTQ, &left) == 0 && left > 0) {
+    while (ioctl(s->writer.fd, SIOCOUTQ, &left) == 0 && left > 0) {
         if (left < before)
             since = now_ns();
         before = left;
@@ -158,7 +159,7 @@ void wait_until_sent(struct sending *senders, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         wait_for_last_byte(&senders[i]);
-        if (senders[i].outlet.handed && !outlet_finish(&senders[i].outlet))
+        if (senders[i].writer.handed && !writer_finish(&senders[i].writer))
             fail(SYSTEM_ERROR, "the kernel does not say what became of zero-copy data");
     }
 }
@@ -166,13 +167,13 @@ void wait_until_sent(struct sending *senders, size_t count)
 struct path path_of(const struct sending *senders, const uint64_t windows[], size_t count)
 {
     int fds[MAX_THREADS];
-    struct mood moods[MAX_THREADS];
+    struct tcp_state states[MAX_THREADS];
     for (size_t i = 0; i < count; i++) {
-        fds[i] = senders[i].outlet.fd;
-        moods[i] = senders[i].mood;
-        add_looks(&moods[i], &senders[i].looks, &senders[i].looks_beside);
+        fds[i] = senders[i].writer.fd;
+        states[i] = senders[i].state;
+        add_samples(&states[i], &senders[i].samples, &senders[i].samples_beside);
     }
-    return read_path(fds, moods, windows, count);
+    return read_path(fds, states, windows, count);
 }
 
 double sending_seconds(const struct sending *senders, size_t count)

@@ -32,8 +32,8 @@ static void tell_copies(const struct sending *sending, size_t count, struct resu
     static bool told;
     uint64_t completed = 0, copied = 0;
     for (size_t i = 0; i < count; i++) {
-        completed += sending[i].outlet.completed;
-        copied += sending[i].outlet.copied;
+        completed += sending[i].writer.completed;
+        copied += sending[i].writer.copied;
     }
     if (completed == 0)
         return;

@@ -1,6 +1,6 @@
-/* A look is one getsockopt, which takes a microsecond or two but has to lock the connection. From
+/* A sample is one getsockopt, which takes a microsecond or two but has to lock the connection. From
  * another thread that means to fight for the lock with a busy sender and to slow it down by
- * percents. So a sender looks for itself between two calls, and this thread only while it is held
+ * percents. So a sender samples its own between two calls, and this thread only while it is held
  * up in one: there it sleeps and has left the lock to others. */
 #include "watch.h"
 
@@ -19,7 +19,7 @@
 /* It may come back just now from a call or from another task's turn on its CPU. */
 static bool held_up(const struct sending *sender)
 {
-    return now_ns() - atomic_load(&sender->looked_at) > LOOK_INTERVAL * 3 / 2;
+    return now_ns() - atomic_load(&sender->sampled_at) > SAMPLE_INTERVAL * 3 / 2;
 }
 
 static void *work(void *argument)
@@ -27,10 +27,10 @@ static void *work(void *argument)
     const struct watch *watch = argument;
     struct pollfd stop = {.fd = watch->stop, .events = POLLIN};
     place_above(watch->launch);
-    while (poll(&stop, 1, LOOK_INTERVAL / MILLISECOND) == 0)
+    while (poll(&stop, 1, SAMPLE_INTERVAL / MILLISECOND) == 0)
         for (size_t i = 0; i < watch->count; i++)
             if (held_up(&watch->senders[i]))
-                look_at(watch->senders[i].outlet.fd, &watch->senders[i].looks_beside);
+                sample_connection(watch->senders[i].writer.fd, &watch->senders[i].samples_beside);
     return NULL;
 }
 

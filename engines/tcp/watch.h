@@ -14,7 +14,7 @@ struct watch {
     pthread_t thread;
 };
 
-/* Begins; the senders' connections are set. Their looks may be read once it has ended. */
+/* Begins; the senders' connections are set. Their samples may be read once it has ended. */
 void watch_begin(struct watch *watch, const struct launch *launch, struct sending *senders,
                  size_t count);
 void watch_end(struct watch *watch);

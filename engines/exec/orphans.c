@@ -1,4 +1,4 @@
-#include "left_behind.h"
+#include "orphans.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,13 +16,13 @@
 static char children[64]; /* the main thread's: a kernel without this file tells nobody */
 static atomic_int spared;
 
-void left_behind_adopt(void)
+void orphans_adopt(void)
 {
     snprintf(children, sizeof children, "/proc/self/task/%d/children", (int)getpid());
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-void left_behind_spare(pid_t child)
+void orphans_spare(pid_t child)
 {
     atomic_store(&spared, child);
 }
@@ -68,7 +68,7 @@ static bool kill_children(pid_t command)
     return any;
 }
 
-void left_behind_kill(pid_t command)
+void orphans_kill(pid_t command)
 {
     for (int i = 0; i < ATTEMPTS && kill_children(command); i++)
         nanosleep(&(struct timespec){.tv_nsec = i ? 10000000 : 1000000}, NULL);

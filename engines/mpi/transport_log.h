@@ -1,6 +1,6 @@
 /* What Open MPI said while it connected the ranks. */
-#ifndef RAIL_MPI_HEARD_H
-#define RAIL_MPI_HEARD_H
+#ifndef RAIL_MPI_TRANSPORT_LOG_H
+#define RAIL_MPI_TRANSPORT_LOG_H
 
 #include "../lib/fields.h"
 
@@ -9,19 +9,19 @@
 #define HEARD_NAME 128
 
 /* Names with commas between them; empty: nothing was said. */
-struct heard {
+struct transport_log {
     char pml[HEARD_NAME];
     char btls[HEARD_NAME];       /* between this rank and others */
     char addresses[4 * HEARD_NAME]; /* of other ranks, that TCP connected to */
 };
 
 /* Reads it all. rank: ours, whose messages to itself do not count. */
-void heard_read(struct heard *heard, FILE *text, int rank);
+void transport_log_read(struct transport_log *log, FILE *text, int rank);
 
 /* Adds a name to a list of HEARD_NAME bytes, unless it is there or there is no room. */
 void heard_add(char list[HEARD_NAME], const char *name);
 
 /* The interfaces and addresses of this machine that lead to the addresses. */
-void heard_add_interfaces(const struct heard *heard, struct fields *settings);
+void transport_log_add_interfaces(const struct transport_log *log, struct fields *settings);
 
 #endif

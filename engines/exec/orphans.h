@@ -1,18 +1,18 @@
 /* Processes that a command leaves behind, also those that left its process group, as an mpirun's
  * ranks and daemons do. */
-#ifndef RAIL_EXEC_LEFT_BEHIND_H
-#define RAIL_EXEC_LEFT_BEHIND_H
+#ifndef RAIL_EXEC_ORPHANS_H
+#define RAIL_EXEC_ORPHANS_H
 
 #include <sys/types.h>
 
 /* From now on they become this process's children. From the main thread. */
-void left_behind_adopt(void);
+void orphans_adopt(void);
 
 /* A child that is none of them; 0: there is none. */
-void left_behind_spare(pid_t child);
+void orphans_spare(pid_t child);
 
 /* Kills them and all that they leave behind in turn, once the command is dead, for which it waits a
  * moment; that is left for its own wait. Signal handlers may call it. */
-void left_behind_kill(pid_t command);
+void orphans_kill(pid_t command);
 
 #endif

@@ -1,4 +1,4 @@
-#include "heard.h"
+#include "transport_log.h"
 
 #include "binding.h"
 
@@ -36,27 +36,27 @@ static int rank_in(const char *text)
     return end && sscanf(end, "],%d]", &rank) == 1 ? rank : -1;
 }
 
-static void take_line(struct heard *heard, const char *line, int own)
+static void take_line(struct transport_log *log, const char *line, int own)
 {
     char name[64];
     const char *at;
     if ((at = strstr(line, "select: component ")) != NULL &&
         sscanf(at, "select: component %63[a-z0-9_] selected", name) == 1 &&
         strstr(at, " selected") != NULL)
-        snprintf(heard->pml, sizeof heard->pml, "%s", name);
+        snprintf(log->pml, sizeof log->pml, "%s", name);
     else if ((at = strstr(line, "mca: bml: Using ")) != NULL &&
              sscanf(at, "mca: bml: Using %63s btl for send to", name) == 1 && rank_in(at) != own)
-        add_to(heard->btls, sizeof heard->btls, name);
+        add_to(log->btls, sizeof log->btls, name);
     else if ((at = strstr(line, "now connected to ")) != NULL &&
              sscanf(at, "now connected to %63[^, ]", name) == 1)
-        add_to(heard->addresses, sizeof heard->addresses, name);
+        add_to(log->addresses, sizeof log->addresses, name);
 }
 
-void heard_read(struct heard *heard, FILE *text, int rank)
+void transport_log_read(struct transport_log *log, FILE *text, int rank)
 {
     char line[1024];
     while (fgets(line, sizeof line, text))
-        take_line(heard, line, rank);
+        take_line(log, line, rank);
 }
 
 /* The socket's other end, or ours; false if it is none of TCP. */
@@ -76,16 +76,16 @@ static bool address_at(int fd, bool other, char address[NI_MAXHOST])
 }
 
 /* Among the sockets of this process, those that are connected to one of the addresses. */
-void heard_add_interfaces(const struct heard *heard, struct fields *settings)
+void transport_log_add_interfaces(const struct transport_log *log, struct fields *settings)
 {
     char interfaces[HEARD_NAME] = "", addresses[4 * HEARD_NAME] = "", known[4 * HEARD_NAME];
     for (int fd = 3; fd < SOCKETS; fd++) {
         char other[NI_MAXHOST], own[NI_MAXHOST], name[64];
         if (!address_at(fd, true, other) || !address_at(fd, false, own))
             continue;
-        snprintf(known, sizeof known, "%s", heard->addresses);
+        snprintf(known, sizeof known, "%s", log->addresses);
         add_to(known, sizeof known, other);
-        if (strcmp(known, heard->addresses) != 0) /* it was not among them */
+        if (strcmp(known, log->addresses) != 0) /* it was not among them */
             continue;
         add_to(addresses, sizeof addresses, own);
         if (interface_of(own, name, sizeof name))

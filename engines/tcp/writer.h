@@ -1,6 +1,6 @@
 /* How bytes get into a connection: one function for each way of sending. */
-#ifndef RAIL_TCP_OUTLET_H
-#define RAIL_TCP_OUTLET_H
+#ifndef RAIL_TCP_WRITER_H
+#define RAIL_TCP_WRITER_H
 
 #include "source.h"
 
@@ -8,11 +8,11 @@
 #include <sys/types.h>
 
 /* One sender's hold of its connection. */
-struct outlet {
+struct writer {
     int fd;
     /* Hands over some of the message's next bytes, `size` at most, which begin at offset `at`:
      * how many the kernel took; or -1 with errno. */
-    ssize_t (*put)(struct outlet *, const struct item *, size_t at, size_t size);
+    ssize_t (*put)(struct writer *, const struct item *, size_t at, size_t size);
     unsigned char *data; /* memory to send, or to read files into */
     size_t room;         /* its size */
     size_t from, held;   /* of what was read from the file and not yet sent */
@@ -22,16 +22,16 @@ struct outlet {
 };
 
 /* Chooses the way that the parameters ask for; makes buffer and pipe, the first time. */
-void outlet_prepare(struct outlet *outlet, const struct launch *launch, bool files, size_t chunk);
+void writer_prepare(struct writer *writer, const struct launch *launch, bool files, size_t chunk);
 
 /* Sets it upon a new connection. */
-void outlet_begin(struct outlet *outlet, int fd);
+void writer_begin(struct writer *writer, int fd);
 
 /* Takes the kernel's news of MSG_ZEROCOPY buffers that are free again. */
-void outlet_reap(struct outlet *outlet);
+void writer_reap(struct writer *writer);
 
 /* Waits until all of them are: false if they are not within ten seconds. */
-bool outlet_finish(struct outlet *outlet);
+bool writer_finish(struct writer *writer);
 
 /* A pipe as large as the kernel allows, up to 1 MiB. */
 void make_pipe(int ends[2]);

@@ -1,0 +1,199 @@
+#include "writer.h"
+
+#include "../lib/clock.h"
+#include "../lib/failure.h"
+#include "../lib/memory.h"
+#include "../lib/parameters.h"
+#include "../lib/sockopts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PIPE_SIZE (1 << 20)
+#define REAP_EVERY 32 /* zero-copy calls between two looks at what is done */
+#define REAP_SECONDS 10.0
+
+static ssize_t put_send(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    (void)item;
+    (void)at;
+    return send(w->fd, w->data, size, MSG_NOSIGNAL);
+}
+
+static ssize_t put_write(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    (void)item;
+    (void)at;
+    return write(w->fd, w->data, size);
+}
+
+/* Has the next bytes of the file in the buffer, unless some are left there. */
+static void fill(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    if (w->held > 0)
+        return;
+    ssize_t got;
+    do
+        got = pread(item->fd, w->data, size < w->room ? size : w->room, (off_t)at);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        file_changed(item);
+    w->from = 0;
+    w->held = (size_t)got;
+}
+
+static ssize_t drained(struct writer *w, ssize_t step)
+{
+    if (step > 0) {
+        w->from += (size_t)step;
+        w->held -= (size_t)step;
+    }
+    return step;
+}
+
+static ssize_t put_read_send(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    fill(w, item, at, size);
+    return drained(w, send(w->fd, w->data + w->from, w->held, MSG_NOSIGNAL));
+}
+
+static ssize_t put_read_write(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    fill(w, item, at, size);
+    return drained(w, write(w->fd, w->data + w->from, w->held));
+}
+
+static ssize_t put_sendfile(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    off_t offset = (off_t)at;
+    ssize_t step = sendfile(w->fd, item->fd, &offset, size);
+    if (step == 0 || (step < 0 && errno == EIO))
+        file_changed(item);
+    return step;
+}
+
+static ssize_t put_splice(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    if (w->piped == 0) {
+        off_t offset = (off_t)at;
+        ssize_t got = splice(item->fd, &offset, w->pipe[1], NULL, size, SPLICE_F_MOVE);
+        if (got < 0 && errno == EINTR)
+            return got;
+        if (got <= 0)
+            file_changed(item);
+        w->piped = (size_t)got;
+    }
+    ssize_t step = splice(w->pipe[0], NULL, w->fd, NULL, w->piped, SPLICE_F_MOVE);
+    if (step > 0)
+        w->piped -= (size_t)step;
+    return step;
+}
+
+/* The data never changes, so that it may be handed over again before the kernel is done with it. */
+static ssize_t put_zerocopy(struct writer *w, const struct item *item, size_t at, size_t size)
+{
+    const unsigned char *from = item ? item->map + at : w->data;
+    ssize_t step = send(w->fd, from, size, MSG_NOSIGNAL | MSG_ZEROCOPY);
+    if (step < 0 && errno == EFAULT && item)
+        file_changed(item);
+    if (step > 0 && ++w->handed % REAP_EVERY == 0)
+        writer_reap(w);
+    return step;
+}
+
+void make_pipe(int ends[2])
+{
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        fail(SYSTEM_ERROR, "cannot make a pipe: %s", strerror(errno));
+    fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
+}
+
+void writer_prepare(struct writer *w, const struct launch *launch, bool files, size_t chunk)
+{
+    const struct {
+        const char *name;
+        ssize_t (*memory)(struct writer *, const struct item *, size_t, size_t);
+        ssize_t (*file)(struct writer *, const struct item *, size_t, size_t);
+    } ways[] = {
+        {"send", put_send, put_read_send},   {"write", put_write, put_read_write},
+        {"zerocopy", put_zerocopy, put_zerocopy}, {"sendfile", NULL, put_sendfile},
+        {"splice", NULL, put_splice},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(text_of(launch, "send"), ways[i].name) == 0)
+            w->put = files ? ways[i].file : ways[i].memory;
+    bool buffered = w->put != put_sendfile && w->put != put_splice &&
+                    !(files && w->put == put_zerocopy);
+    if (buffered && w->room < chunk) {
+        free(w->data);
+        w->data = test_buffer(chunk);
+        w->room = chunk;
+    }
+    if (w->put == put_splice && w->pipe[1] == 0)
+        make_pipe(w->pipe);
+}
+
+void writer_begin(struct writer *w, int fd)
+{
+    if (w->piped > 0) { /* the last replication's, when its time was up */
+        close(w->pipe[0]);
+        close(w->pipe[1]);
+        make_pipe(w->pipe);
+    }
+    w->fd = fd;
+    w->from = w->held = w->piped = 0;
+    w->handed = w->completed = w->copied = 0;
+    if (w->put == put_zerocopy)
+        set_option(fd, SOL_SOCKET, SO_ZEROCOPY, 1, "zero-copy sending");
+}
+
+/* One notice tells of a range of calls. */
+static void take_notice(struct writer *w, const struct cmsghdr *control)
+{
+    struct sock_extended_err notice;
+    bool ours = (control->cmsg_level == SOL_IP && control->cmsg_type == IP_RECVERR) ||
+                (control->cmsg_level == SOL_IPV6 && control->cmsg_type == IPV6_RECVERR);
+    if (!ours || control->cmsg_len < CMSG_LEN(sizeof notice))
+        return;
+    memcpy(&notice, CMSG_DATA(control), sizeof notice);
+    if (notice.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
+        return;
+    uint32_t calls = notice.ee_data - notice.ee_info + 1;
+    w->completed += calls;
+    if (notice.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
+        w->copied += calls;
+}
+
+void writer_reap(struct writer *w)
+{
+    for (;;) {
+        _Alignas(struct cmsghdr) char space[256];
+        struct msghdr message = {.msg_control = space, .msg_controllen = sizeof space};
+        if (recvmsg(w->fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+            return;
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+            take_notice(w, c);
+    }
+}
+
+bool writer_finish(struct writer *w)
+{
+    uint64_t limit = now_ns() + seconds_ns(REAP_SECONDS);
+    for (;;) {
+        struct pollfd wanted = {.fd = w->fd, .events = 0};
+        writer_reap(w);
+        if (w->completed >= w->handed)
+            return true;
+        if (now_ns() > limit)
+            return false;
+        poll(&wanted, 1, 1);
+    }
+}
