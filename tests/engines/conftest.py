@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support import ROOT
 from tests.support.engine_cache import SANITIZE, build_engines
-from tests.support.engine_lab import ROOT, Engines
+from tests.support.engine_lab import Engines
 from tests.support.wire import PATIENCE, Wire
 
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.watcher import FIXTURES, PATIENCE, Marker, Watcher, differences
+from tests.support import FIXTURES
+from tests.support.watcher import PATIENCE, Marker, Watcher, differences
 
 SEND = """
 import socket, sys

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.watcher import FIXTURES, Watcher, differences
+from tests.support import FIXTURES
+from tests.support.watcher import Watcher, differences
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support import ROOT
 
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.hosts.transport.local import LocalTransport
 
-ROOT = Path(__file__).resolve().parents[2]
 SANITIZE = os.environ.get("RAILGAUGE_SANITIZE", "")
 
 

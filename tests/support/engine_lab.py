@@ -12,9 +12,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from tests.support import ROOT
 from tests.support.wire import PATIENCE
 
-ROOT = Path(__file__).resolve().parents[2]
 RECORD = jsonschema.Draft202012Validator(
     json.loads((ROOT / "schema/record.schema.json").read_text(encoding="utf-8"))
 )

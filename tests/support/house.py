@@ -22,8 +22,8 @@ import grimp
 import numpy
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from tests.support import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "runner/railgauge"
 ENGINES = ROOT / "engines"
 # Pronouns and participles say nothing of what a value is.

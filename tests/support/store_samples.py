@@ -8,16 +8,15 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
+from tests.support import ROOT
 
 from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 from railgauge.base.trace import Trace, encode
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
 
-ROOT = Path(__file__).resolve().parents[2]
 MOMENT = 1_763_690_400.25  # 2025-11-21T02:00:00.25Z
 RUN = NewRun(
     plan="sharcnet-udp",

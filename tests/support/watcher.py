@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 30  # seconds for what takes one at most, on a busy machine
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 Event = dict[str, Any]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, inspect, text
+from tests.support import FIXTURES
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
@@ -34,7 +35,6 @@ from railgauge.store.log_models import LOG_TABLES
 from railgauge.store.migrate import NEWEST, VERSION_TABLE
 from railgauge.store.schema_file import schema_file
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 # Of each older schema, how many tables it had.
 OLD = {"0001": 10, "0002": 12, "0003": 13, "0004": 31, "0005": 32}
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.support import FIXTURES
 
 from railgauge.base.assets import folder
 from railgauge.exchange.importing.csv_import import CsvMapping, import_csv, parse_binding
@@ -21,7 +22,6 @@ from railgauge.report.definition.spec import load_spec
 from railgauge.report.formats.write import write_report
 from railgauge.store import Store
 
-_FIXTURES = Path(__file__).parents[1] / "fixtures"
 _BUFFERS = {"10240": "10KB", "102400": "100KB", "1048576": "1MB", "10485760": "10MB"}
 _LINKS = {"gw-gw": "gw→gw", "gw-dp": "gw→dp", "gw-hh": "gw→hh"}
 
@@ -59,7 +59,7 @@ _TABLES = [
 
 def _expected(paper: Paper) -> list[list[str]]:
     """Read the paper's numbers as rows of text: size, link, then a cell for each buffer."""
-    with (_FIXTURES / paper.file).open(encoding="utf-8", newline="") as file:
+    with (FIXTURES / paper.file).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
@@ -91,7 +91,7 @@ def report(paper: Paper, tmp_path: Path) -> Path:
         link="link",
     )
     with Store.open(str(tmp_path / "paper.db")) as store:
-        run = import_csv(store, _FIXTURES / paper.file, mapping, catalogue=catalogue).run
+        run = import_csv(store, FIXTURES / paper.file, mapping, catalogue=catalogue).run
         spec = load_spec(folder("reports") / f"{paper.spec}.yaml", catalogue)
         write_report(store, [run], spec, tmp_path / "out", catalogue=catalogue)
     return tmp_path / "out"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.support import FIXTURES
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.cli import cli
@@ -17,7 +18,7 @@ from railgauge.exchange.importing.tools import import_tool
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 
-TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"
+TOOLS = FIXTURES / "tools"
 
 
 @pytest.fixture

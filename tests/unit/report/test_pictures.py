@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support import ROOT
 from tests.support.latex_lab import alone, pages_of, printed_pages_of
 from tests.support.report_data import store_traces, trace
 
@@ -128,7 +129,7 @@ def test_a_paper_inputs_fragments_of_another_folder_as_the_documentation_says(
     store: Store, tmp_path: Path, cairo: str
 ) -> None:
     _write(store, tmp_path / "report", "cairolatex")
-    page = (Path(__file__).parents[2] / "docs" / "latex.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "latex.md").read_text(encoding="utf-8")
     preamble = page.partition("```latex\n")[2].partition("…")[0]
     assert "input@path" in preamble
     (tmp_path / "paper.tex").write_text(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from tests.support import FIXTURES
 
 from railgauge.base.errors import EngineError
 from railgauge.plan.catalogue import load_catalogue
 
-TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"
+TOOLS = FIXTURES / "tools"
 CATALOGUE = load_catalogue()
 # By rail-exec, beside the output.
 REPORTED = {"wall_time": 1.0, "user_time": 0.5, "system_time": 0.1, "max_rss": 2.0**20}

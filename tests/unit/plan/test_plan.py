@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.support import ROOT
 
 from railgauge.plan.cases import expand
 from railgauge.plan.catalogue import load_catalogue
@@ -10,7 +11,6 @@ from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.model import Host
 from railgauge.plan.schema_files import schema_files, write_schema_files
 
-ROOT = Path(__file__).parents[2]
 SHIPPED = ["quickstart", "sharcnet-tcp", "sharcnet-udp"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.support import FIXTURES
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.exchange.importing.csv_import import (
@@ -22,7 +23,6 @@ from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 MAPPING = CsvMapping(
     engine="udp",
     metrics=[Binding("throughput", "mbps:Mbit/s")],

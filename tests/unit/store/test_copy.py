@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, create_engine, text
+from tests.support import FIXTURES
 from tests.support.copy_samples import METRICS, contents, fill, stored_links, told
 from tests.support.store_samples import LAUNCH, MOMENT, RUN, case, lossy, measured, planned, script
 
@@ -171,7 +172,7 @@ def test_a_case_with_other_values_there_keeps_why_it_ended(source: Store, target
 
 
 def test_two_copies_of_one_old_database_are_one(target: Store, tmp_path: Path) -> None:
-    dump = (Path(__file__).parents[1] / "fixtures" / "database_0005.sql").read_text()
+    dump = (FIXTURES / "database_0005.sql").read_text()
     for name in ("archived.db", "still_used.db"):
         connection = sqlite3.connect(tmp_path / name)
         connection.executescript(dump)

@@ -15,6 +15,7 @@ from types import ModuleType
 import duckdb
 import numpy as np
 import pytest
+from tests.support import ROOT
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
@@ -31,7 +32,7 @@ from railgauge.exchange.exporting.export import export
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 EXAMPLES = DOCS / "examples"
 RATES = {(1460, 10240): 1e9, (1460, 20480): 2e9, (512, 10240): 3e9}
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, text
+from tests.support import ROOT
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
@@ -280,7 +281,7 @@ def test_only_what_was_counted_takes_a_row(store: Store, where: str) -> None:
 
 
 def test_the_documented_queries_say_what_they_promise(store: Store, where: str) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "database.md").read_text()
+    page = (ROOT / "docs" / "database.md").read_text()
     losses, devices = (part.split("```")[0] for part in page.split("```sql\n")[1:])
     run = store.begin_run(RUN, planned(case()), METRICS)
     assert run == 1

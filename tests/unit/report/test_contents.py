@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support import ROOT
 from tests.support.report_data import store_traces, trace
 
 from railgauge.base.errors import FileProblems
@@ -163,7 +164,7 @@ def test_a_mistake_in_the_order_is_told_where_it_stands(
 
 
 def test_the_documents_first_example_is_a_good_definition(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
     example = text.split("```yaml\n")[1].split("```")[0]
     path = tmp_path / "example.yaml"
     path.write_text(example, encoding="utf-8")

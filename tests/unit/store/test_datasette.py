@@ -20,6 +20,7 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 import yaml
+from tests.support import ROOT
 from tests.support.export_samples import HOSTILE, fill_export
 from tests.support.store_samples import (
     METRICS,
@@ -39,7 +40,6 @@ from railgauge.plan.cases import Case
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo
 
-ROOT = Path(__file__).parents[2]
 METADATA = ROOT / "docs" / "datasette" / "metadata.yaml"
 DOC = (ROOT / "docs" / "other-tools.md").read_text(encoding="utf-8")
 _DATABASE: dict[str, Any] = yaml.safe_load(METADATA.read_text(encoding="utf-8"))["databases"]

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import ROOT
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.cases import expand
@@ -17,7 +18,6 @@ from railgauge.plan.catalogue import ParameterInfo
 from railgauge.plan.load import load_plan_text
 from railgauge.plan.ranges import read_range
 
-ROOT = Path(__file__).parents[2]
 HEAD = """\
 railgauge: 1
 name: p

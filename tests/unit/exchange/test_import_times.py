@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support import FIXTURES
 from tests.support.history_samples import Database
 
 from railgauge.base.errors import FileProblems, InputError
@@ -16,7 +17,7 @@ from railgauge.base.units import parse_moment
 from railgauge.cli import cli
 from railgauge.store import Store
 
-TOOLS = Path(__file__).parents[1] / "fixtures" / "tools"
+TOOLS = FIXTURES / "tools"
 FIO = 1795274254  # as the file says
 CSV = ["--engine", "udp", "--link-name", "a", "--metric", "throughput=mbps:Mbit/s"]
 AT = "2025-11-21T02:00:00Z"

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.support import ROOT
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.cases import expand
 from railgauge.plan.load import load_plan_text
 from railgauge.plan.topology import Topology, read_hosts_file
 
-ROOT = Path(__file__).parents[2]
 HOSTS = """\
 hosts:
   a: {address: 10.0.0.1, ssh: a}

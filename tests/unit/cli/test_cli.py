@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from tests.support import ROOT
 
 from railgauge.cli import cli
 
-ROOT = Path(__file__).parents[2]
 COMMANDS = cli.list_commands(click.Context(cli))
 
 
