@@ -127,9 +127,9 @@ def loss_runs(trace: Trace) -> NDArray[np.int64]:
     """
     complete = len(trace.sequence) == trace.arrived
     # Nearly sorted, which the stable sort makes use of.
-    known = np.sort(trace.sequence, kind="stable")
+    numbers = np.sort(trace.sequence, kind="stable")
     ends = np.array([trace.sent] if complete else [], np.int64)
-    bounds = np.concatenate((np.array([-1], np.int64), known, ends))
+    bounds = np.concatenate((np.array([-1], np.int64), numbers, ends))
     lost = np.diff(bounds) - 1
     runs = np.flatnonzero(lost > 0)
     return np.stack((bounds[runs], lost[runs]), axis=1)
@@ -157,10 +157,10 @@ def interarrival(trace: Trace) -> NDArray[np.int64]:
     return np.diff(trace.received)
 
 
-def _broken(why: str) -> TraceError:
+def _broken(reason: str) -> TraceError:
     return TraceError(
-        f"a trace cannot be read: {why}. Does the engine that wrote it belong to another version "
-        "of railgauge, or is the database damaged?"
+        f"a trace cannot be read: {reason}. Does the engine that wrote it belong to another "
+        "version of railgauge, or is the database damaged?"
     )
 
 
@@ -188,14 +188,14 @@ def _numbers(data: bytes, start: int, count: int) -> NDArray[np.uint64]:
         raise _cut_off()
     raw = np.frombuffer(data, np.uint8, offset=start) if count else np.empty(0, np.uint8)
     values = np.empty(count, np.uint64)
-    found = position = 0
-    while found < count:
+    decoded = position = 0
+    while decoded < count:
         piece = raw[position : position + _CHUNK]
-        ends = np.flatnonzero(piece < 0x80)[: count - found]
+        ends = np.flatnonzero(piece < 0x80)[: count - decoded]
         if not len(ends):
             raise _cut_off()
-        values[found : found + len(ends)] = _decoded(piece, ends, start + position)
-        found += len(ends)
+        values[decoded : decoded + len(ends)] = _decoded(piece, ends, start + position)
+        decoded += len(ends)
         position += int(ends[-1]) + 1
     if start + position < len(data):
         raise _broken(f"{len(data) - start - position} bytes follow its end")
@@ -241,8 +241,8 @@ def _varints(values: NDArray[np.uint64]) -> bytes:
 
 def _signed(values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Undo zigzag."""
-    one = np.uint64(1)
-    return (values >> one).view(np.int64) ^ -(values & one).view(np.int64)
+    lowest_bit = np.uint64(1)
+    return (values >> lowest_bit).view(np.int64) ^ -(values & lowest_bit).view(np.int64)
 
 
 def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:

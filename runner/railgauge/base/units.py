@@ -110,7 +110,7 @@ def parse_quantity(text: str | int | float) -> tuple[float, str]:
 
     ValueError says what to write. The unit tells what it is a quantity of, so it can't be left out.
     """
-    every = {
+    units = {
         **{unit: (scale, "bit/s") for unit, scale in _RATES.items() if "/" in unit},
         **{unit: (scale, "s") for unit, scale in _TIMES.items()},
         **{unit: (scale, "B") for unit, scale in _SIZES.items() if unit.endswith("B")},
@@ -118,11 +118,11 @@ def parse_quantity(text: str | int | float) -> tuple[float, str]:
         **{unit: (scale, "B/s") for unit, scale in _BYTE_RATES.items()},
         **{unit: (scale, "Hz") for unit, scale in _FREQUENCIES.items()},
     }
-    scales = {unit: scale for unit, (scale, _) in every.items()}
+    scales = {unit: scale for unit, (scale, _) in units.items()}
     value = _quantity(text, scales, "quantity", "68.3GB/s, 147.2GFLOP/s or 14ns")
     match = _NUMBER.fullmatch(str(text).replace("\u03bc", "\u00b5"))
     assert match is not None
-    return float(value), every[match[2]][1]
+    return float(value), units[match[2]][1]
 
 
 def format_size(size: int) -> str:
@@ -163,8 +163,8 @@ def _quantity(
     if unit not in scales:
         if not unit:
             raise ValueError(f"{text!r} has no unit: write a {kind} such as {examples}")
-        known = ", ".join(name for name in scales if name)
-        raise ValueError(f"unknown unit {unit!r} for a {kind}: use one of {known}")
+        names = ", ".join(name for name in scales if name)
+        raise ValueError(f"unknown unit {unit!r} for a {kind}: use one of {names}")
     # Decimal is exact within its 28 digits, so that 2.9ms is the double nearest to it.
     if len(number.as_tuple().digits) > 20 or abs(number.adjusted()) > 30:
         raise ValueError(

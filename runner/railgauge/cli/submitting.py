@@ -142,8 +142,8 @@ def _batch(wish: _Wish) -> Batch:
     """Return what to submit, after a look at the plan and at the nodes it needs."""
     loaded = _loaded(wish)
     expand(loaded, allow_large=wish.allow_large or wish.run is not None)
-    hosts = [host for host in loaded.plan.hosts.values() if host.transport == "slurm"]
-    held = list(dict.fromkeys(host.node or host.address for host in hosts))
+    hosts = [host for host in loaded.plan.hosts.values() if host.in_slurm]
+    held = list(dict.fromkeys(host.node_name for host in hosts))
     nodes, nodelist = wish.nodes, wish.nodelist
     if loaded.nodes is not None and wish.run is None:
         if nodes is None and nodelist is None:

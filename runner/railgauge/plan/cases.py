@@ -73,11 +73,11 @@ def case_key(
 
 def varying(cases: Iterable[Case]) -> tuple[str, ...]:
     """Return the parameters in which `cases` differ."""
-    seen: dict[str, set[Value | None]] = {}
+    values_by_name: dict[str, set[Value | None]] = {}
     for case in cases:
         for name, value in case.parameters.items():
-            seen.setdefault(name, set()).add(value)
-    return tuple(name for name, values in seen.items() if len(values) > 1)
+            values_by_name.setdefault(name, set()).add(value)
+    return tuple(name for name, values in values_by_name.items() if len(values) > 1)
 
 
 def case_name(case: Case, names: Sequence[str], catalogue: Catalogue) -> str:
@@ -112,9 +112,9 @@ def restricted(
 ) -> tuple[ExpandedTest, ...]:
     """Return the tests with those cases alone that `only` has, by test and key."""
     return tuple(
-        ExpandedTest(each.test, kept)
-        for each in tests
-        if (kept := tuple(case for case in each.cases if (each.test.name, case.key) in only))
+        ExpandedTest(test, cases)
+        for test, all_cases in ((expanded.test, expanded.cases) for expanded in tests)
+        if (cases := tuple(case for case in all_cases if (test.name, case.key) in only))
     )
 
 
@@ -192,7 +192,7 @@ def _hash(head: str, tail: str) -> str:
 
 
 class _Excluded:
-    """Tells which cases a test leaves out, looking only at the exclusions that may be about one."""
+    """Finds which cases a test leaves out, looking only at the exclusions that may be about one."""
 
     def __init__(self, space: Space) -> None:
         # Each exclusion under the rows of its narrowest axis.
@@ -208,7 +208,7 @@ class _Excluded:
             return False
         at = {PLACES: place, **dict(enumerate(rows))}
         return any(
-            all(at[axis] in wanted for axis, wanted in exclusion.items())
-            for where in at.items()
-            for exclusion in self._filed.get(where, ())
+            all(at[axis] in excluded for axis, excluded in exclusion.items())
+            for slot in at.items()
+            for exclusion in self._filed.get(slot, ())
         )

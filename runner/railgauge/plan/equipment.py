@@ -131,14 +131,14 @@ class Snmp(StrictModel):
 
     @model_validator(mode="after")
     def _whole(self) -> Snmp:
-        said = self.model_fields_set - {"version"}
+        fields_set = self.model_fields_set - {"version"}
         if self.version == "2c":
-            if wrong := sorted(said - {"community"}):
+            if wrong := sorted(fields_set - {"community"}):
                 raise ValueError(f"{wrong[0]!r} belongs to 'version: 3': leave it out, or say that")
             if self.community is None:
                 raise ValueError("'version: 2c' needs a community: add 'community: public', say")
             return self
-        if "community" in said:
+        if "community" in fields_set:
             raise ValueError("'community' belongs to 'version: 2c': write a 'user', or say that")
         if self.user is None:
             raise ValueError("'version: 3' needs a user: add 'user'")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from railgauge.base import units
 from railgauge.plan.equipment import DevicePort
@@ -82,7 +83,7 @@ class LinkTable:
             link = Link(*ends, written.rate, written.rtt, written.network, path)
             self._put(entry, ((name, link),))
         elif sound:
-            self.sets[name] = self._put(entry, self._made(entry, pairs))
+            self.sets[name] = self._put(entry, self._pattern_links(entry, pairs))
         else:
             self.complete = False
 
@@ -98,15 +99,15 @@ class LinkTable:
     def _ends(self, entry: _Entry) -> list[tuple[str, str]]:
         """Return the pair of hosts of a link that is written alone, if both are known."""
         client, server = str(entry.written.client), str(entry.written.server)
-        known = [self._is_host(entry, client, "from"), self._is_host(entry, server, "to")]
-        return [(client, server)] if all(known) else []
+        are_hosts = [self._is_host(entry, client, "from"), self._is_host(entry, server, "to")]
+        return [(client, server)] if all(are_hosts) else []
 
     def _pairs(self, entry: _Entry) -> list[tuple[str, str]]:
         """Return the pairs that a pattern makes; nothing, with a report, where it is unsound."""
-        found = self._pattern(entry)
-        if found is None:
+        keyed_pattern = self._pattern(entry)
+        if keyed_pattern is None:
             return []
-        key, pattern = found
+        key, pattern = keyed_pattern
         count = pattern.at_most() * len(entry.written.networks or [None])
         if count > MAX_LINKS:
             message = f"these are {count:,} links, and more than {MAX_LINKS:,} are too many"
@@ -124,8 +125,8 @@ class LinkTable:
             return self._star(entry, written.star)
         if written.between is not None:
             members = [
-                self._groups.member(each, entry.source, "links", entry.name, "between", index)
-                for index, each in enumerate(written.between)
+                self._groups.member(member, entry.source, "links", entry.name, "between", index)
+                for index, member in enumerate(written.between)
             ]
             sound = [hosts for hosts in members if hosts is not None]
             return ("between", Between(sound)) if len(sound) == len(members) else None
@@ -139,9 +140,9 @@ class LinkTable:
 
     def _star(self, entry: _Entry, star: Star) -> tuple[str, Pattern] | None:
         loc = ("star", "centre")
-        known = self._is_host(entry, star.centre, *loc)
+        is_host = self._is_host(entry, star.centre, *loc)
         hosts = self._groups.members(star.hosts, entry.source, "links", entry.name, "star", "hosts")
-        return None if hosts is None or not known else ("star", StarPattern(star.centre, hosts))
+        return None if hosts is None or not is_host else ("star", StarPattern(star.centre, hosts))
 
     def _is_host(self, entry: _Entry, name: str, *loc: str) -> bool:
         if name in self._hosts:
@@ -153,15 +154,15 @@ class LinkTable:
         return False
 
     def _has_networks(self, entry: _Entry, hosts: Iterable[str]) -> bool:
-        """Tell of networks that some of the hosts have no address on."""
+        """Report networks that some of the hosts have no address on."""
         sound = True
         written = entry.written
-        wanted: list[tuple[str, tuple[str | int, ...]]] = [
+        required: list[tuple[str, tuple[str | int, ...]]] = [
             (network, ("networks", index)) for index, network in enumerate(written.networks or [])
         ]
         if written.network is not None:
-            wanted.append((written.network, ("network",)))
-        for network, loc in wanted:
+            required.append((written.network, ("network",)))
+        for network, loc in required:
             lacking = [name for name in hosts if network not in self._hosts[name].networks]
             if lacking:
                 sound = False
@@ -172,19 +173,21 @@ class LinkTable:
         return sound
 
     def _lack(self, network: str, lacking: Sequence[str]) -> str:
-        known = dict.fromkeys(each for host in self._hosts.values() for each in host.networks)
-        if not known:
+        networks = dict.fromkeys(chain.from_iterable(h.networks for h in self._hosts.values()))
+        if not networks:
             return (
                 f"no host has an address on network {network!r}: add it to the hosts, as in "
                 f"networks: {{{network}: 192.168.7.1}}"
             )
-        if network not in known:
-            return unknown("network", network, known)
-        shown = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" * (len(lacking) > 5))
-        some = f"host {shown} has" if len(lacking) == 1 else f"hosts {shown} have"
-        return f"{some} no address on network {network!r}: add it there under 'networks'"
+        if network not in networks:
+            return unknown("network", network, networks)
+        names = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" * (len(lacking) > 5))
+        subject = f"host {names} has" if len(lacking) == 1 else f"hosts {names} have"
+        return f"{subject} no address on network {network!r}: add it there under 'networks'"
 
-    def _made(self, entry: _Entry, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Link]]:
+    def _pattern_links(
+        self, entry: _Entry, pairs: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[str, Link]]:
         written = entry.written
         alone = entry.name if written.client is not None else None
         networks: Sequence[str | None] = written.networks or [written.network]
@@ -194,11 +197,11 @@ class LinkTable:
                 name = f"{alone or f'{client}→{server}'}{end}"
                 yield name, Link(client, server, written.rate, written.rtt, network)
 
-    def _put(self, entry: _Entry, made: Iterable[tuple[str, Link]]) -> tuple[str, ...]:
-        """Add links and return their names; tell of the first that contradicts what is there."""
+    def _put(self, entry: _Entry, links: Iterable[tuple[str, Link]]) -> tuple[str, ...]:
+        """Add links and return their names; report the first that contradicts what is there."""
         names = []
-        told = False
-        for name, link in made:
+        reported = False
+        for name, link in links:
             names.append(name)
             before = self.links.setdefault(name, link)
             if before is link or before == link:
@@ -206,9 +209,9 @@ class LinkTable:
             merged = _merged(before, link)
             if merged is not None:
                 self.links[name] = merged
-            elif not told:
+            elif not reported:
                 self._report_clash(entry, name, before, link)
-                told = True
+                reported = True
         if len(self.links) > MAX_LINKS >= len(self.links) - len(names):
             message = f"up to here there are {len(self.links):,} links, more than {MAX_LINKS:,}"
             entry.report(f"{message}: use fewer", key=True)
@@ -227,25 +230,24 @@ class LinkTable:
 
     def _maker(self, name: str) -> _Entry:
         """Return what first made the link `name`."""
-        single = (entry for key, entry in self._entries.items() if key == name)
-        made = (self._entries[key] for key, names in self.sets.items() if name in names)
-        return next(entry for entry in (*made, *single))
+        makers = (self._entries[key] for key, names in self.sets.items() if name in names)
+        return next(makers, None) or self._entries[name]
 
 
-def _same_place(one: Link, other: Link) -> bool:
-    ends = (one.client, one.server, one.network)
-    return ends == (other.client, other.server, other.network)
+def _same_place(first: Link, second: Link) -> bool:
+    ends = (first.client, first.server, first.network)
+    return ends == (second.client, second.server, second.network)
 
 
-def _merged(one: Link, other: Link) -> Link | None:
+def _merged(first: Link, second: Link) -> Link | None:
     """Return a link with what both say of it; None if they contradict each other."""
-    rates = {one.rate, other.rate} - {None}
-    times = {one.rtt, other.rtt} - {None}
-    paths = {one.path, other.path} - {()}
-    if not _same_place(one, other) or max(len(rates), len(times), len(paths)) > 1:
+    rates = {first.rate, second.rate} - {None}
+    times = {first.rtt, second.rtt} - {None}
+    paths = {first.path, second.path} - {()}
+    if not _same_place(first, second) or max(len(rates), len(times), len(paths)) > 1:
         return None
     return replace(
-        one,
+        first,
         rate=next(iter(rates), None),
         rtt=next(iter(times), None),
         path=next(iter(paths), ()),

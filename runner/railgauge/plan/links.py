@@ -125,7 +125,7 @@ def _pattern_of_all(value: Any) -> Any:
 
 
 def _as_written(value: Any, _: ValidatorFunctionWrapHandler) -> WrittenLink:
-    """Hold the value against what may be written alone, whatever stands there later."""
+    """Validate the value as what may be written alone, whatever stands there later."""
     return WrittenLink.model_validate(value)
 
 

@@ -1,7 +1,8 @@
-"""Reads a plan with its hosts file and engine descriptions, and tells all its mistakes at once."""
+"""Reads a plan with its hosts file and engine descriptions, and reports all mistakes at once."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,7 +85,7 @@ def _moved(document: Document, hosts: Path) -> Document:
     """Return the plan `document` with another hosts file in place of its own hosts."""
     if not isinstance(document.data, dict):
         return document
-    rest = {key: each for key, each in document.data.items() if key != "hosts"}
+    rest = {key: value for key, value in document.data.items() if key != "hosts"}
     return replace(document, data={**rest, "hosts_file": str(hosts)})
 
 
@@ -125,7 +126,7 @@ class _Reader:
         """Look for more mistakes in what the model's don't touch: tests and other files."""
         self.problems.extend(mistake.problem for mistake in mistakes)
         wrong = {mistake.loc[0] for mistake in mistakes if mistake.loc}
-        sound = {key: each for key, each in self._document.data.items() if key not in wrong}
+        sound = {key: entry for key, entry in self._document.data.items() if key not in wrong}
         catalogue = self._catalogue(sound.get("engines", []))
         topology = Topology()
         if not wrong & {"hosts", "hosts_file", "equipment", "links", "groups", "mpi"}:
@@ -138,8 +139,8 @@ class _Reader:
                 touched.setdefault(mistake.loc[1], []).append(mistake)
         tests = {
             index: test
-            for index, each in enumerate(written if isinstance(written, list) else [])
-            if (test := _without(each, index, touched.get(index, []))) is not None
+            for index, entry in enumerate(written if isinstance(written, list) else [])
+            if (test := _without(entry, index, touched.get(index, []))) is not None
         }
         list(self._spaces(tests, catalogue, topology, touched))
 
@@ -207,9 +208,9 @@ class _Reader:
             return
         for mode in space.modes:
             if not judged_metrics(rule, engine, mode):
-                wanted = ", ".join(rule.metric) or "metric of which more or less is better"
+                expected = ", ".join(rule.metric) or "metric of which more or less is better"
                 self._report(
-                    f"engine {engine.name} gives no {wanted} in mode {mode}: name a metric that "
+                    f"engine {engine.name} gives no {expected} in mode {mode}: name a metric that "
                     "says when there are enough replications, or write a number of them",
                     *where,
                 )
@@ -217,11 +218,11 @@ class _Reader:
     def _check_smallest(self, plan: Plan, catalogue: Catalogue) -> None:
         """See that the changes that matter are of metrics that the plan's engines may give."""
         engines = [catalogue.engines[name] for name in {test.engine for test in plan.tests}]
-        known = {"default", *derived_metrics(two_sided=True, soak=True)}
-        known.update(*(engine.metrics for engine in engines))
+        metrics = {"default", *derived_metrics(two_sided=True, soak=True)}
+        metrics.update(*(engine.metrics for engine in engines))
         for name in plan.smallest_change:
-            if name not in known:
-                hint = suggest(name, known) or ": `railgauge engines NAME` tells its metrics"
+            if name not in metrics:
+                hint = suggest(name, metrics) or ": `railgauge engines NAME` tells its metrics"
                 message = f"no engine of this plan gives a metric {name!r}{hint}"
                 self._report(message, "smallest_change", name, key=True)
 
@@ -238,7 +239,7 @@ def _without(written: Any, index: int, mistakes: Sequence[Mistake]) -> Test | No
     """Return a test without its mistaken keys, None if nothing can be made of the rest."""
     if not isinstance(written, dict):
         return None
-    sound = {key: dict(each) if isinstance(each, dict) else each for key, each in written.items()}
+    sound = copy.deepcopy(written)
     for mistake in mistakes:
         key, name = (*mistake.loc[2:4], "", "")[:2]
         if key in ("set", "grid") and name and isinstance(sound.get(key), dict):

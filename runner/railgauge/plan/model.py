@@ -55,9 +55,24 @@ class Host(StrictModel):
             )
         if self.holder is not None and self.netns is None:
             raise ValueError("'holder' belongs to 'netns': leave it out, or name the namespace")
-        if self.node is not None and self.transport != "slurm":
+        if self.node is not None and not self.in_slurm:
             raise ValueError("'node' belongs to 'transport: slurm': leave it out, or say that")
         return self
+
+    @property
+    def transport_name(self) -> str:
+        """How it is reached: `ssh`, `netns`, `slurm` or `local`."""
+        return "ssh" if self.ssh else "netns" if self.netns else self.transport or "local"
+
+    @property
+    def in_slurm(self) -> bool:
+        """Whether it is a node of a Slurm allocation, where srun starts programs and ranks."""
+        return self.transport == "slurm"
+
+    @property
+    def node_name(self) -> str:
+        """Slurm's name of it."""
+        return self.node or self.address
 
     @property
     def machine(self) -> str:
@@ -65,9 +80,9 @@ class Host(StrictModel):
         if self.ssh is not None:
             return self.ssh.rpartition("@")[2].lower()
         if self.netns is not None:
-            held = "" if self.holder is None else f" of {self.holder}"
-            return f"netns {self.netns}{held}"
-        return f"slurm {self.node or self.address}" if self.transport == "slurm" else "local"
+            owner = "" if self.holder is None else f" of {self.holder}"
+            return f"netns {self.netns}{owner}"
+        return f"slurm {self.node_name}" if self.in_slurm else "local"
 
     def address_on(self, network: str | None) -> str:
         """Return its address for test traffic on `network`, or the plain one; KeyError."""
@@ -198,9 +213,9 @@ class Plan(StrictModel):
     @cached_property
     def addresses(self) -> tuple[str, ...]:
         """All addresses that test traffic may go to, each once."""
-        every = (
+        addresses = (
             address
             for host in self.hosts.values()
             for address in (host.address, *host.networks.values())
         )
-        return tuple(dict.fromkeys(every))
+        return tuple(dict.fromkeys(addresses))

@@ -75,14 +75,14 @@ class Packer:
         return pairs, len(number)
 
     def _fewest(self, pairs: Sequence[tuple[int, int]], count: int) -> list[list[int]]:
-        busiest = [0] * count
-        for one, other in pairs:
-            busiest[one] += 1
-            busiest[other] += one != other
-        if max(busiest) == len(pairs):
+        uses = [0] * count
+        for low, high in pairs:
+            uses[low] += 1
+            uses[high] += low != high
+        if max(uses) == len(pairs):
             return [[index] for index in range(len(pairs))]
         packed = _first_fit(range(len(pairs)), pairs, self._concurrency)
-        if len(packed) > max(max(busiest), -(-len(pairs) // self._concurrency)):
+        if len(packed) > max(max(uses), -(-len(pairs) // self._concurrency)):
             tournament = _first_fit(_tournament(pairs, count), pairs, self._concurrency)
             packed = min(packed, tournament, key=len)
         return packed
@@ -98,9 +98,9 @@ def _tournament(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:
     met: dict[tuple[int, int], int] = {}
     turns = []
     for index, pair in enumerate(pairs):
-        one, other = pair
+        low, high = pair
         times = met[pair] = met.get(pair, -1) + 1
-        turns.append((times, (2 * one if other == seats else one + other) % seats, index))
+        turns.append((times, (2 * low if high == seats else low + high) % seats, index))
     return [index for _, _, index in sorted(turns)]
 
 
@@ -113,27 +113,27 @@ def _first_fit(
     time; a pair is looked for from the chunk on where it was placed last.
     """
     rounds: list[list[int]] = []
-    idle = [0] * (1 + max(other for _, other in pairs))
+    idle = [0] * (1 + max(high for _, high in pairs))
     busy = [idle.copy()]  # By chunk, then by machine: bits.
     full = [0]  # By chunk: bits.
     placed: dict[tuple[int, int], int] = {}
     for index in order:
-        pair = one, other = pairs[index]
+        pair = low, high = pairs[index]
         chunk = placed.get(pair, 0)
-        while (taken := busy[chunk][one] | busy[chunk][other] | full[chunk]) == _FULL:
+        while (occupied := busy[chunk][low] | busy[chunk][high] | full[chunk]) == _FULL:
             chunk += 1
             if chunk == len(busy):
                 busy.append(idle.copy())
                 full.append(0)
         placed[pair] = chunk
-        bit = ~taken & (taken + 1)
+        bit = ~occupied & (occupied + 1)
         where = chunk * _CHUNK + bit.bit_length() - 1
         if where == len(rounds):
             rounds.append([])
         rounds[where].append(index)
-        busy[chunk][one] |= bit
-        if other != one:
-            busy[chunk][other] |= bit
+        busy[chunk][low] |= bit
+        if high != low:
+            busy[chunk][high] |= bit
         if len(rounds[where]) == concurrency:
             full[chunk] |= bit
     return rounds

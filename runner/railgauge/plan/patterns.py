@@ -69,8 +69,8 @@ class Between:
 
     def at_most(self) -> int:
         """Return how many pairs there are, or a few more."""
-        every = sum(len(hosts) for hosts in self.groups)
-        return every**2 - sum(len(hosts) ** 2 for hosts in self.groups)
+        total = sum(len(hosts) for hosts in self.groups)
+        return total**2 - sum(len(hosts) ** 2 for hosts in self.groups)
 
     def pairs(self) -> Iterable[tuple[str, str]]:
         """Return the pairs in order, each once."""

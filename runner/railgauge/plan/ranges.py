@@ -36,18 +36,18 @@ def read_range(
     sound = _check_keys(written, report)
     unbounded = replace(info, name="step", min=None, max=None)
     kinds = {"from": info, "to": info, "step": unbounded, "factor": ParameterInfo("", "int", min=2)}
-    found: dict[str, Fraction] = {}
+    numbers: dict[str, Fraction] = {}
     for key in written.keys() & kinds.keys():
         try:
             # Of a float the shortest decimal that is it: what was written, if that has 15 digits.
-            found[key] = Fraction(repr(kinds[key].parse(written[key])))
+            numbers[key] = Fraction(repr(kinds[key].parse(written[key])))
         except ValueError as error:
             report(f"{key!r}: {error}", key)
             sound = False
     if not sound:
         return []
-    values = _added(info, found, report) if "step" in found else _multiplied(info, found, report)
-    return [_value(info, value) for value in values]
+    expand = _added if "step" in numbers else _multiplied
+    return [_value(info, value) for value in expand(info, numbers, report)]
 
 
 def _check_keys(written: Mapping[str, Any], report: RangeReporter) -> bool:
@@ -68,9 +68,9 @@ def _check_keys(written: Mapping[str, Any], report: RangeReporter) -> bool:
 
 
 def _added(
-    info: ParameterInfo, found: Mapping[str, Fraction], report: RangeReporter
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: RangeReporter
 ) -> list[Fraction]:
-    first, last, step = found["from"], found["to"], found["step"]
+    first, last, step = numbers["from"], numbers["to"], numbers["step"]
     if step <= 0:
         report("'step' has to be more than 0", "step")
         return []
@@ -86,9 +86,9 @@ def _added(
 
 
 def _multiplied(
-    info: ParameterInfo, found: Mapping[str, Fraction], report: RangeReporter
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: RangeReporter
 ) -> list[Fraction]:
-    first, last, factor = found["from"], found["to"], found["factor"]
+    first, last, factor = numbers["from"], numbers["to"], numbers["factor"]
     if first <= 0:
         report("'from' has to be more than 0, or no 'factor' leads away from it", "from")
         return []
@@ -108,7 +108,7 @@ def _in_order(info: ParameterInfo, first: Fraction, last: Fraction, report: Rang
 
 
 def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: RangeReporter) -> bool:
-    """Tell of a range that misses its end, as nobody knows whether that end was meant."""
+    """Report a range that misses its end, as nobody knows whether that end was meant."""
     if end != last:
         message = f"{_show(info, last)} is never reached, the value before it is {_show(info, end)}"
         report(f"'to': {message}: write that, or go on otherwise", "to")

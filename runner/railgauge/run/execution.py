@@ -169,7 +169,7 @@ class Execution:
                 for (test, key), ended in self._judge.end_all().items():
                     self._store.end_case(self._run, test, key, ended)
         totals = self.totals
-        totals.asked = most.asked - self._judge.spared - self._judge.optional
+        totals.asked = most.planned - self._judge.spared - self._judge.optional
         totals.missing = totals.asked - totals.measured - totals.failed
         return totals
 

@@ -130,7 +130,7 @@ def arrange(job: Job) -> Job:
         machines=machines,
         concurrency=plan.concurrency,
         seed=job.seed,
-        done=job.done,
+        finished=job.done,
     )
     if judge:
         schedule = schedule.keep(judge.is_open)

@@ -35,10 +35,10 @@ def read_credentials(device: str, snmp: Snmp) -> Credentials:
     )
 
 
-def _read(device: str, what: str, place: KeyPlace | None, shortest: int = _SHORTEST_KEY) -> str:
+def _read(device: str, kind: str, place: KeyPlace | None, shortest: int = _SHORTEST_KEY) -> str:
     if place is None:
         return ""
-    subject = f"the {what} of equipment {device!r}"
+    subject = f"the {kind} of equipment {device!r}"
     if place.env is not None:
         where = f"the environment variable {place.env}"
         text = os.environ.get(place.env)

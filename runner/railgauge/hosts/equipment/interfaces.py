@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.plan.equipment import DevicePort
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import suggest_or_list
 
 if TYPE_CHECKING:  # What asks takes a tenth of a second to import.
     from railgauge.hosts.equipment.agent import Agent, Value
@@ -79,27 +79,27 @@ async def find(
 ) -> tuple[dict[DevicePort, int], dict[DevicePort, str]]:
     """Return the ifIndex of each of a device's `ports`, and why others have none.
 
-    A number is an ifIndex; anything else is held against ifName, ifDescr and ifAlias, in this
+    A number is an ifIndex; anything else is compared with ifName, ifDescr and ifAlias, in this
     order. EquipmentError where the device doesn't answer.
     """
-    found = {port: int(port.interface) for port in ports if port.interface.isdecimal()}
+    indices = {port: int(port.interface) for port in ports if port.interface.isdecimal()}
     wrong: dict[DevicePort, str] = {}
-    wanted = [port for port in ports if port not in found]
-    if not wanted:
-        return found, wrong
+    named_ports = [port for port in ports if port not in indices]
+    if not named_ports:
+        return indices, wrong
     tables = [await agent.column(oid) for oid in (_NAME, _DESCRIPTION, _ALIAS)]
-    for port in wanted:
-        indices: list[int] = []
+    for port in named_ports:
+        rows: list[int] = []
         for table in tables:
-            indices = indices or [row for row, text in table.items() if text == port.interface]
-        if len(indices) == 1:
-            found[port] = indices[0]
-        elif indices:
-            shown = ", ".join(map(str, sorted(indices)[:_SHOWN]))
-            wrong[port] = f"{port} is the name of several interfaces: write one's ifIndex ({shown})"
+            rows = rows or [row for row, text in table.items() if text == port.interface]
+        if len(rows) == 1:
+            indices[port] = rows[0]
+        elif rows:
+            first = ", ".join(map(str, sorted(rows)[:_SHOWN]))
+            wrong[port] = f"{port} is the name of several interfaces: write one's ifIndex ({first})"
         else:
             wrong[port] = f"{port}: {_unknown(port, tables)}"
-    return found, wrong
+    return indices, wrong
 
 
 async def read(agent: Agent, indices: Mapping[DevicePort, int]) -> DeviceReading:
@@ -109,8 +109,8 @@ async def read(agent: Agent, indices: Mapping[DevicePort, int]) -> DeviceReading
     uptime = await agent.get([_UPTIME])
     at = time.monotonic()
     for port, index in indices.items():
-        found = await agent.get([f"{oid}.{index}" for oid in _oids()])
-        reading = _reading({oid.removesuffix(f".{index}"): each for oid, each in found.items()})
+        values = await agent.get([f"{oid}.{index}" for oid in _oids()])
+        reading = _reading({oid.removesuffix(f".{index}"): value for oid, value in values.items()})
         if reading is None:
             missing[port] = (
                 f"{port}: the device has no interface with ifIndex {index}: mend the path"
@@ -150,5 +150,5 @@ def _unknown(port: DevicePort, tables: Collection[Mapping[int, str]]) -> str:
     names = list(dict.fromkeys(text for table in tables for text in table.values() if text))
     if not names:
         return "the device tells no names of interfaces: write an ifIndex"
-    hint = suggest(port.interface, names) or f": known are {', '.join(names[:_SHOWN])}"
+    hint = suggest_or_list(port.interface, names, most=_SHOWN)
     return f"unknown interface {port.interface!r}{hint}"

@@ -96,9 +96,9 @@ class PathCounters:
         """Return the readings of devices, asked side by side; each that fails has a warning."""
         if not names:
             return {}
-        found = asyncio.run(self._read_all(names))
+        results = asyncio.run(self._read_all(names))
         readings = {}
-        for name, result in zip(names, found, strict=True):
+        for name, result in zip(names, results, strict=True):
             if isinstance(result, EquipmentError):
                 self._warn(f"{result} (measured without its counts)")
             else:
@@ -138,10 +138,10 @@ async def _read_device(
     try:
         wrong: dict[DevicePort, str] = {}
         if missing := [port for port in ports if port not in indices]:
-            found, wrong = await find(agent, missing)
-            indices.update(found)
-        known = {port: indices[port] for port in ports if port in indices}
-        reading = await read(agent, known)
+            new_indices, wrong = await find(agent, missing)
+            indices.update(new_indices)
+        port_indices = {port: indices[port] for port in ports if port in indices}
+        reading = await read(agent, port_indices)
     finally:
         agent.close()
     return DeviceReading(reading.at, reading.uptime, reading.ports, {**reading.missing, **wrong})

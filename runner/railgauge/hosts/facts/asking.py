@@ -47,17 +47,17 @@ def ask(
     """Return what the transport's host says; EnvironmentFailedError when it doesn't say it all."""
     argv = ["sh", "-c", script(sources), "railgauge", engines, *peers]
     try:
-        done = run(transport, argv, timeout=_SECONDS)
+        completed = run(transport, argv, timeout=_SECONDS)
     except TimeoutError as error:
         raise EnvironmentFailedError(
             f"host {transport.host} did not say within {_SECONDS:g} s what it is: "
             "is /proc readable and the host not overloaded?"
         ) from error
-    lines = done.stdout.replace("\0", "").split("\n")
+    lines = completed.stdout.replace("\0", "").split("\n")
     if lines.count(_MARK) != 2:
         raise EnvironmentFailedError(
             f"host {transport.host}: the shell there didn't run to the end of what it was asked "
-            f"({' '.join(done.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
+            f"({' '.join(completed.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
         )
     start = lines.index(_MARK)
     return split(lines[start + 1 : lines.index(_MARK, start + 1)])

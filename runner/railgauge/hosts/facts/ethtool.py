@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from railgauge.hosts.facts.routes import interfaces
+from railgauge.hosts.facts.routes import by_interface
 from railgauge.hosts.facts.source import FactSource, Files
 
 _SCRIPT = """
@@ -45,19 +45,13 @@ def parse(files: Files) -> dict[str, str]:
 
     Without ethtool they are `unknown: no ethtool`.
     """
-    facts: dict[str, str] = {}
-    for interface in interfaces(files):
-        found = _all(files, interface) if "ethtool" in files else _nothing()
-        facts |= {f"nic.{interface}.{name}": text for name, text in found.items()}
-    return facts
+    return by_interface(files, _interface)
 
 
-def _nothing() -> dict[str, str]:
-    names = ("firmware", "offload", "rings", "coalescing", "channels", "pause")
-    return dict.fromkeys(names, MISSING)
-
-
-def _all(files: Files, interface: str) -> dict[str, str]:
+def _interface(files: Files, interface: str) -> dict[str, str]:
+    if "ethtool" not in files:
+        names = ("firmware", "offload", "rings", "coalescing", "channels", "pause")
+        return dict.fromkeys(names, MISSING)
     facts = _link(files.get(f"ethtool {interface}", ()))
     for option, read in _READERS.items():
         facts |= read(files.get(f"ethtool {option} {interface}", ()))
@@ -86,11 +80,11 @@ def _driver(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _offloads(lines: Sequence[str]) -> dict[str, str]:
-    features = {found[1]: found[2] for line in lines if (found := _FEATURE.match(line))}
+    features = {match[1]: match[2] for line in lines if (match := _FEATURE.match(line))}
     facts = {f"offload.{name}": features[name] for name in _OFFLOADS if name in features}
     if features:
-        others = sorted(features.keys() - set(_OFFLOADS))
-        facts[_OTHER] = " ".join(name for name in others if features[name] == "on") or "none"
+        other_names = sorted(features.keys() - set(_OFFLOADS))
+        facts[_OTHER] = " ".join(name for name in other_names if features[name] == "on") or "none"
     return facts
 
 
@@ -126,8 +120,8 @@ def _coalescing(lines: Sequence[str]) -> dict[str, str]:
         if line.startswith("Adaptive"):
             words = line.split()  # Adaptive RX: on  TX: on
             facts["coalescing.adaptive"] = " ".join(words[1:]).lower().replace(":", "")
-        elif (found := _SETTINGS.match(line)) and found[2] not in ("0", "n/a"):
-            facts[f"coalescing.{found[1]}"] = found[2]
+        elif (match := _SETTINGS.match(line)) and match[2] not in ("0", "n/a"):
+            facts[f"coalescing.{match[1]}"] = match[2]
     return facts
 
 

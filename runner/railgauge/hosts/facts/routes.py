@@ -6,7 +6,7 @@ interfaces are kept: a thousand hosts' facts would be a million otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from railgauge.hosts.facts.source import FactSource, Files, first
 
@@ -90,6 +90,15 @@ def parse(files: Files) -> dict[str, str]:
 def interfaces(files: Files) -> list[str]:
     """Return the interfaces to tell of, those towards peers first."""
     return (first(files, "interfaces") or "").split()
+
+
+def by_interface(files: Files, read: Callable[[Files, str], dict[str, str]]) -> dict[str, str]:
+    """Return what `read` gives for each interface, as `nic.eth0.NAME`."""
+    return {
+        f"nic.{interface}.{name}": text
+        for interface in interfaces(files)
+        for name, text in read(files, interface).items()
+    }
 
 
 def _fields(line: str) -> dict[str, str]:

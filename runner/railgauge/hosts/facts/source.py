@@ -33,7 +33,7 @@ def matching(files: Files, before: str, after: str) -> dict[str, str]:
 
     Numbers in names count as such, so that `cpu10` comes after `cpu9`; names with a slash don't.
     """
-    found = {
+    lines = {
         key[len(before) : len(key) - len(after)]: line
         for key in files
         if key.startswith(before)
@@ -41,7 +41,7 @@ def matching(files: Files, before: str, after: str) -> dict[str, str]:
         and len(key) > len(before) + len(after)
         and (line := first(files, key)) is not None
     }
-    return {name: found[name] for name in sorted(found, key=natural) if "/" not in name}
+    return {name: lines[name] for name in sorted(lines, key=natural) if "/" not in name}
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:

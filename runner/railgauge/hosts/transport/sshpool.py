@@ -9,9 +9,9 @@ from concurrent.futures import CancelledError, Future, InvalidStateError
 import paramiko
 
 from railgauge.base.errors import HostUnreachableError
-from railgauge.hosts.transport.base import let_go
-from railgauge.hosts.transport.retry import patiently
-from railgauge.hosts.transport.sshconnect import ANSWER, SshConnection, may_pass
+from railgauge.hosts.transport.base import closed_error
+from railgauge.hosts.transport.retry import with_retries
+from railgauge.hosts.transport.sshconnect import ANSWER, SshConnection, is_transient
 
 
 class SshPool:
@@ -32,12 +32,12 @@ class SshPool:
 
         `timeout` (seconds) is for each connection that we have. Raises HostUnreachableError.
         """
-        if found := self._session_at_hand(timeout):
-            return found
+        if session := self._session_at_hand(timeout):
+            return session
         with self._connecting:
             # Another thread may have connected meanwhile.
-            if found := self._session_at_hand(timeout):
-                return found
+            if session := self._session_at_hand(timeout):
+                return session
             connection = self._connect()
         if channel := connection.session():
             return connection, channel
@@ -49,11 +49,12 @@ class SshPool:
     def alive(self) -> list[SshConnection]:
         """Return the connections we have, after letting go of those that were lost."""
         with self._lock:
-            lost = [each for each in self._connections if not each.alive]
-            self._connections = [each for each in self._connections if each not in lost]
+            before = self._connections
+            self._connections = [connection for connection in before if connection.alive]
             alive = list(self._connections)
-        for connection in lost:
-            connection.close()
+        for connection in before:
+            if connection not in alive:
+                connection.close()
         return alive
 
     def close(self) -> None:
@@ -76,13 +77,13 @@ class SshPool:
         coming: Future[SshConnection] = Future()
         with self._lock:
             if self._closed.is_set():
-                raise let_go(self._host)
+                raise closed_error(self._host)
             self._coming = coming
         threading.Thread(target=self._deliver, args=(coming,), daemon=True).start()
         try:
             return coming.result()
         except CancelledError:
-            raise let_go(self._host) from None
+            raise closed_error(self._host) from None
 
     def _connection(self) -> SshConnection:
         return SshConnection(self._host, self._destination, self._keepalive)
@@ -90,7 +91,7 @@ class SshPool:
     def _deliver(self, coming: Future[SshConnection]) -> None:
         """Connect and tell, unless nobody wants it any more."""
         try:
-            connection = patiently(self._connection, may_pass, self._closed)
+            connection = with_retries(self._connection, is_transient, self._closed)
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             with contextlib.suppress(InvalidStateError):
                 coming.set_exception(error)

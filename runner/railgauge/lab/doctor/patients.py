@@ -47,7 +47,7 @@ def read_patients(path: Path, plan: Path | None) -> Patients:
 
 def _mpi(said: Mpi, hosts: Mapping[str, Host]) -> Mpi:
     """Return how MPI starts there, with the launcher if Slurm's hosts leave only one."""
-    slurm = all(host.transport == "slurm" for host in hosts.values())
+    slurm = all(host.in_slurm for host in hosts.values())
     return said.model_copy(update={"launcher": "srun"}) if slurm else said
 
 

@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from railgauge.base import units
+from railgauge.base.number import fitting_units
 from railgauge.plan.catalogue.external_model import ExternalParameter
 from railgauge.plan.catalogue.external_sources import MistakeReporter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.written import Value, Written
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import suggest, suggest_or_list
 
 # What a case has beside its parameters, and plans or templates name in the same place.
 _RESERVED = (
@@ -31,16 +32,16 @@ _NUMERIC = ("size", "time", "rate", "int")
 
 
 class ParameterReader:
-    """Reads parameters; `taken` are names that every external engine has."""
+    """Reads parameters; `shared` are names that every external engine has."""
 
-    def __init__(self, report: MistakeReporter, taken: Collection[str]) -> None:
+    def __init__(self, report: MistakeReporter, shared: Collection[str]) -> None:
         self._report = report
-        self._taken = taken
+        self._shared = shared
 
     def read(self, name: str, written: ExternalParameter) -> ParameterInfo:
         """Return the parameter, as far as it is sound."""
         kind = written.type
-        if name in self._taken or name in _RESERVED:
+        if name in self._shared or name in _RESERVED:
             message = f"{name!r} is railgauge's own word: name the parameter otherwise"
             self._report(message, "parameters", name, key=True)
         if (kind == "choice") != bool(written.choices):
@@ -73,12 +74,12 @@ class ParameterReader:
 
     def check_modes(self, parameters: Mapping[str, ParameterInfo]) -> None:
         """See that the modes of `parameters` are there, and what the others do without them."""
-        mode = parameters.get("mode")
-        known = mode.choices if mode else ()
+        mode_info = parameters.get("mode")
+        modes = mode_info.choices if mode_info else ()
         for name, info in parameters.items():
-            for index, each in enumerate(info.modes):
-                if name == "mode" or each not in known:
-                    message = f"{each!r} is no mode of this engine{suggest(each, known)}"
+            for index, mode in enumerate(info.modes):
+                if name == "mode" or mode not in modes:
+                    message = f"{mode!r} is no mode of this engine{suggest(mode, modes)}"
                     self._report(message, "parameters", name, "modes", index)
             if info.modes and info.default is None:
                 message = f"{name!r} has no effect in some modes, so give it a default"
@@ -95,8 +96,7 @@ class ParameterReader:
                 self._report(message, "parameters", info.name, key, key=True)
                 return Written()
         if written.unit and units.DISPLAY.get(written.unit, ("",))[0] != info.unit:
-            known = [unit for unit, (base, _) in units.DISPLAY.items() if base == info.unit]
-            hint = suggest(written.unit, known) or f": known are {', '.join(known)}"
+            hint = suggest_or_list(written.unit, fitting_units(info.unit))
             message = f"{written.unit!r} is no unit of a {info.type}{hint}"
             self._report(message, "parameters", info.name, "unit")
             return Written()

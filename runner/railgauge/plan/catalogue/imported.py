@@ -29,13 +29,13 @@ class ImportedParameter:
 class Imported:
     """How a file is read.
 
-    `each` tells its cases apart where it has several; those that agree in `together` were measured
+    `cases` tells its cases apart where it has several; those that agree in `together` were measured
     at the same time. `started_at` is in seconds since 1970. `same` must agree among a case's
     replications, as no parameter holds it. A file that has one of `refused` says more than a case
     can.
     """
 
-    each: ValueSource | None = None
+    cases: ValueSource | None = None
     together: ValueSource | None = None
     started_at: ValueSource | None = None
     client: ValueSource | None = None

@@ -11,7 +11,7 @@ from railgauge.plan.catalogue.output import ProgramOutput
 from railgauge.plan.catalogue.program import Program, expand
 from railgauge.plan.catalogue.template import split_arguments
 from railgauge.plan.catalogue.written import Value, Written, plain
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import suggest, suggest_or_list
 
 # A parameter that any engine's cases may have and no engine is told: soakers keep the CPUs awake,
 # which makes another case.
@@ -234,17 +234,17 @@ class EngineInfo:
 
         One that has no effect in the mode is written as nothing.
         """
-        told = {
+        texts = {
             name: info.written.text(parameters[name]) if self.has_effect(name, parameters) else ""
             for name, info in self.parameters.items()
             if name in parameters
         }
-        return {**told, **more}
+        return {**texts, **more}
 
     @property
-    def several(self) -> frozenset[str]:
+    def argv_names(self) -> frozenset[str]:
         """The parameters that stand for several arguments of somebody else's program."""
-        return frozenset(name for name, each in self.parameters.items() if each.type == "argv")
+        return frozenset(name for name, info in self.parameters.items() if info.type == "argv")
 
     def argv(self, parameters: Mapping[str, Value], **more: str) -> list[str]:
         """Return the command line of somebody else's program, with `more` texts for placeholders.
@@ -252,7 +252,7 @@ class EngineInfo:
         An argument that is just the placeholder of an `argv` parameter becomes all its arguments.
         """
         assert self.program is not None
-        return expand(self.program.command, self.written(parameters, **more), self.several)
+        return expand(self.program.command, self.written(parameters, **more), self.argv_names)
 
     def options(self, parameters: Mapping[str, Value]) -> list[str]:
         """Return the options of our own engine for `parameters`, but those that we see to."""
@@ -277,7 +277,7 @@ class EngineInfo:
         program's output lacks one.
         """
         if self.program is not None:
-            optional = frozenset(each.name for each in self.metrics.values() if each.optional)
+            optional = frozenset(metric.name for metric in self.metrics.values() if metric.optional)
             return self.program.read(reported, ProgramOutput(output), mode, optional)
         if unknown := sorted(set(reported) - set(self.metrics)):
             raise EngineError(
@@ -285,12 +285,12 @@ class EngineInfo:
                 f"engine {self.name} reported {', '.join(unknown)}, which its description "
                 "lacks: are the engines on the host older or newer than this railgauge?",
             )
-        wanted = {
+        required = {
             metric.name
             for metric in self.metrics.values()
             if not metric.optional and (not metric.modes or mode in metric.modes)
         }
-        if missing := sorted(wanted - set(reported)):
+        if missing := sorted(required - set(reported)):
             raise EngineError("contract", f"engine {self.name} did not report {', '.join(missing)}")
         return dict(reported)
 
@@ -307,5 +307,5 @@ class Catalogue:
         """Return the engine called `name`; InputError names the nearest."""
         if name in self.engines:
             return self.engines[name]
-        hint = suggest(name, self.engines) or f": known are {', '.join(sorted(self.engines))}"
+        hint = suggest_or_list(name, sorted(self.engines))
         raise InputError(f"unknown engine {name!r}{hint}")

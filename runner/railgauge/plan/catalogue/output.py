@@ -74,10 +74,10 @@ class ProgramOutput:
 
     def number(self, source: ValueSource) -> float | None:
         """Return the value at `source` times its factor, None if nothing stands there."""
-        found = self._numbers_of_json(source) if source.path else self._numbers_of_text(source)
-        if not found:
+        numbers = self._numbers_of_json(source) if source.path else self._numbers_of_text(source)
+        if not numbers:
             return None
-        value = _CHOOSE[source.match](found)
+        value = _CHOOSE[source.match](numbers)
         if not math.isfinite(value):
             raise self._wrong(f"{source} comes to {value}, which is no measurement")
         return value
@@ -85,10 +85,11 @@ class ProgramOutput:
     def text(self, source: ValueSource) -> str | None:
         """Return the text or number at `source` as it stands there, None if there is none."""
         if source.path:
-            found = [_plain(each) for each in self._at(source.path) if each not in (None, "")]
+            values = self._at(source.path)
+            texts = [_plain(value) for value in values if value not in (None, "")]
         else:
-            found = [each[min(each.re.groups, 1)] or "" for each in self._matches(source)]
-        return (found[-1] if source.match == "last" else found[0]) if found else None
+            texts = [match[min(match.re.groups, 1)] or "" for match in self._matches(source)]
+        return (texts[-1] if source.match == "last" else texts[0]) if texts else None
 
     def parts(self, source: ValueSource) -> list[ProgramOutput]:
         """Return the output of each case where a file has several: a list's items, or matches.
@@ -97,7 +98,7 @@ class ProgramOutput:
         the same place in it as in a run's output.
         """
         if not source.path:
-            return [ProgramOutput(each[0]) for each in self._matches(source)]
+            return [ProgramOutput(match[0]) for match in self._matches(source)]
         (items,) = self._at(source.path) or [None]
         if not isinstance(items, list):
             raise self._wrong(f"{source} is no list")
@@ -113,16 +114,16 @@ class ProgramOutput:
         return self._wrong(f"{name} is not where it should stand ({source})")
 
     def _numbers_of_json(self, source: ValueSource) -> list[float]:
-        return [self._float(each, source) * source.times[""] for each in self._at(source.path)]
+        return [self._float(value, source) * source.times[""] for value in self._at(source.path)]
 
     def _numbers_of_text(self, source: ValueSource) -> list[float]:
         numbers = []
-        for each in self._matches(source):
-            unit = "" if "" in source.times else (each[2] or "")
+        for match in self._matches(source):
+            unit = "" if "" in source.times else (match[2] or "")
             if unit not in source.times:
-                known = ", ".join(source.times)
-                raise self._wrong(f"{source} found the unit {unit!r}: known are {known}")
-            numbers.append(self._float(each[1], source) * source.times[unit])
+                units = ", ".join(source.times)
+                raise self._wrong(f"{source} found the unit {unit!r}: known are {units}")
+            numbers.append(self._float(match[1], source) * source.times[unit])
         return numbers
 
     def _float(self, value: Any, source: ValueSource) -> float:
@@ -140,10 +141,10 @@ class ProgramOutput:
 
     def _at(self, path: Sequence[str]) -> list[Any]:
         """Return all that stands at `path`; nothing where a step leads nowhere."""
-        here = [self._json()]
+        values = [self._json()]
         for step in path:
-            here = [inner for each in here for inner in _inside(each, step)]
-        return here
+            values = [inner for value in values for inner in _inside(value, step)]
+        return values
 
     def _json(self) -> Any:
         """Return the JSON document of the output, from the first line that begins like one.
@@ -161,11 +162,11 @@ class ProgramOutput:
             self._decoded = True
         return self._document
 
-    def _wrong(self, what: str) -> EngineError:
-        begin = self._text.strip()
-        shown = begin if len(begin) <= _SHOWN else begin[:_SHOWN] + "…"
-        found = f"it begins: {shown!r}" if shown else "it is empty"
-        return EngineError("output", f"the program's output can't be used: {what}; {found}")
+    def _wrong(self, reason: str) -> EngineError:
+        text = self._text.strip()
+        excerpt = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+        beginning = f"it begins: {excerpt!r}" if excerpt else "it is empty"
+        return EngineError("output", f"the program's output can't be used: {reason}; {beginning}")
 
 
 def _refuse(name: str) -> NoReturn:
