@@ -86,10 +86,6 @@ def _rate(value: Any) -> float:
     return rate
 
 
-def _time(value: Any) -> float:
-    return units.parse_time(value)
-
-
 def _one_or_more(value: Any) -> list[Any]:
     values = value if isinstance(value, list) else [value]
     if not values:
@@ -151,7 +147,7 @@ OneOrMore = Annotated[
 ]
 _Quantity = WithJsonSchema({"type": "string"})
 Rate = Annotated[float | None, BeforeValidator(_rate), _Quantity]
-Time = Annotated[float | None, BeforeValidator(_time), _Quantity]
+Time = Annotated[float | None, BeforeValidator(units.parse_time), _Quantity]
 Slug = Annotated[str, AfterValidator(_slug)]
 Address = Annotated[str, AfterValidator(_address)]
 Destination = Annotated[str, AfterValidator(_destination)]

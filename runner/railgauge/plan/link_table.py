@@ -16,7 +16,7 @@ from railgauge.plan.groups import Groups
 from railgauge.plan.links import Link, Star, WrittenLink
 from railgauge.plan.model import Host
 from railgauge.plan.paths import read_path
-from railgauge.plan.patterns import AllPairs, Between, Pattern, Ring, StarPattern
+from railgauge.plan.patterns import Pattern, all_pairs, between, ring, star
 from railgauge.plan.sources import PlanSource, unknown
 
 # As many as a run may have cases.
@@ -108,12 +108,12 @@ class LinkTable:
         if keyed_pattern is None:
             return []
         key, pattern = keyed_pattern
-        count = pattern.at_most() * len(entry.written.networks or [None])
+        count = pattern.at_most * len(entry.written.networks or [None])
         if count > MAX_LINKS:
             message = f"these are {count:,} links, and more than {MAX_LINKS:,} are too many"
             entry.report(f"{message}: name fewer hosts", key)
             return []
-        pairs = list(pattern.pairs())
+        pairs = list(pattern.pairs)
         if not pairs:
             entry.report("links are between two hosts, and here is only one: name another", key)
         return pairs
@@ -129,20 +129,20 @@ class LinkTable:
                 for index, member in enumerate(written.between)
             ]
             sound = [hosts for hosts in members if hosts is not None]
-            return ("between", Between(sound)) if len(sound) == len(members) else None
+            return ("between", between(sound)) if len(sound) == len(members) else None
         key, names = ("ring", written.ring)
         if names is None:
             key, names = ("all-pairs", written.all_pairs)
         hosts = self._groups.members(names or (), entry.source, "links", entry.name, key)
         if hosts is None:
             return None
-        return key, (Ring(hosts) if key == "ring" else AllPairs(hosts))
+        return key, (ring(hosts) if key == "ring" else all_pairs(hosts))
 
-    def _star(self, entry: _Entry, star: Star) -> tuple[str, Pattern] | None:
-        loc = ("star", "centre")
-        is_host = self._is_host(entry, star.centre, *loc)
-        hosts = self._groups.members(star.hosts, entry.source, "links", entry.name, "star", "hosts")
-        return None if hosts is None or not is_host else ("star", StarPattern(star.centre, hosts))
+    def _star(self, entry: _Entry, written: Star) -> tuple[str, Pattern] | None:
+        is_host = self._is_host(entry, written.centre, "star", "centre")
+        loc = ("links", entry.name, "star", "hosts")
+        hosts = self._groups.members(written.hosts, entry.source, *loc)
+        return None if hosts is None or not is_host else ("star", star(written.centre, hosts))
 
     def _is_host(self, entry: _Entry, name: str, *loc: str) -> bool:
         if name in self._hosts:

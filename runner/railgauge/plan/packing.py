@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from railgauge.plan.cases import Case
+if TYPE_CHECKING:  # schedule imports this module.
+    from railgauge.plan.schedule import Dispatch
 
 # Rounds are looked up this many at a time, one bit each.
 _CHUNK = 1024
 _FULL = (1 << _CHUNK) - 1
-
-
-class Launched(Protocol):
-    """What is packed: a launch of a case, and the hosts that it needs."""
-
-    @property
-    def case(self) -> Case:
-        """The case, of a launch of several the first."""
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """All its hosts."""
 
 
 class Packer:
@@ -34,7 +23,7 @@ class Packer:
         self._pairs: list[tuple[int, int]] = []
         self._packed: list[list[int]] = []
 
-    def pack(self, block: Sequence[Launched]) -> list[list[int]]:
+    def pack(self, block: Sequence[Dispatch]) -> list[list[int]]:
         """Return rounds of indices: in the block's own order if that takes the fewest.
 
         Taking each dispatch into the first round that has room needs up to a third more rounds
@@ -48,7 +37,7 @@ class Packer:
             self._pairs, self._packed = pairs, self._fewest(pairs, count)
         return self._packed
 
-    def _groups(self, block: Sequence[Launched]) -> list[list[int]]:
+    def _groups(self, block: Sequence[Dispatch]) -> list[list[int]]:
         """Return rounds of launches that need many machines each: few, so simply the first fit."""
         rounds: list[tuple[set[str], list[int]]] = []
         for index, dispatch in enumerate(block):
@@ -62,7 +51,7 @@ class Packer:
                 rounds.append((needed, [index]))
         return [members for _, members in rounds]
 
-    def _numbered(self, block: Sequence[Launched]) -> tuple[list[tuple[int, int]], int]:
+    def _numbered(self, block: Sequence[Dispatch]) -> tuple[list[tuple[int, int]], int]:
         """Return each dispatch's machines as numbers, the lower first, and how many there are."""
         number: dict[str, int] = {}
         pairs = []

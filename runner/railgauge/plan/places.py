@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 from typing import Any
 
 from railgauge.plan.catalogue import EngineInfo, Value
 from railgauge.plan.links import ALL
 from railgauge.plan.model import Test
+from railgauge.plan.sources import unknown
 from railgauge.plan.space import Group, Place
-from railgauge.plan.topology import Topology, unknown
+from railgauge.plan.topology import Topology
+from railgauge.plan.validation import ProblemReporter
 
 _KINDS = ("links", "hosts", "groups")
-
-Report = Callable[..., None]
-"""Notes a mistake: its message, where in the test it stands, and `key` if the key is wrong."""
 
 
 def read_places(
@@ -23,7 +22,7 @@ def read_places(
     engine: EngineInfo,
     modes: Sequence[Value | None],
     topology: Topology,
-    report: Report,
+    report: ProblemReporter,
 ) -> list[Place]:
     """Return where `test` measures in `modes`; nothing, with reports, where it isn't sound."""
     return _Reader(test, engine, modes, topology, report).read()
@@ -36,7 +35,7 @@ class _Reader:
         engine: EngineInfo,
         modes: Sequence[Value | None],
         topology: Topology,
-        report: Report,
+        report: ProblemReporter,
     ) -> None:
         self._test = test
         self._engine = engine

@@ -9,27 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from railgauge.plan.catalogue import ParameterInfo, Value
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import ProblemReporter, suggest
 
 MAX_VALUES = 100_000
 _KEYS = ("from", "to", "step", "factor")
 _NUMERIC = ("size", "time", "rate", "int")
 
 
-class RangeReporter(Protocol):
-    """Takes what is wrong, and the key at which (its value, or itself); none: the whole range."""
-
-    def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
-        """Note it."""
-
-
 def read_range(
-    info: ParameterInfo, written: Mapping[str, Any], report: RangeReporter
+    info: ParameterInfo, written: Mapping[str, Any], report: ProblemReporter
 ) -> list[Value]:
-    """Return the values of the range `written` for `info`, in base units; empty if it is wrong."""
+    """Return the values of the range `written` for `info`, in base units; empty if it is wrong.
+
+    Problems are reported at keys of the range, or at none: at all of it.
+    """
     if info.type not in _NUMERIC:
         report(f"{info.name!r} takes no numbers, so there is no range of it: write a list")
         return []
@@ -50,7 +46,7 @@ def read_range(
     return [_value(info, value) for value in expand(info, numbers, report)]
 
 
-def _check_keys(written: Mapping[str, Any], report: RangeReporter) -> bool:
+def _check_keys(written: Mapping[str, Any], report: ProblemReporter) -> bool:
     sound = True
     for key in written:
         if key not in _KEYS:
@@ -68,7 +64,7 @@ def _check_keys(written: Mapping[str, Any], report: RangeReporter) -> bool:
 
 
 def _added(
-    info: ParameterInfo, numbers: Mapping[str, Fraction], report: RangeReporter
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: ProblemReporter
 ) -> list[Fraction]:
     first, last, step = numbers["from"], numbers["to"], numbers["step"]
     if step <= 0:
@@ -86,7 +82,7 @@ def _added(
 
 
 def _multiplied(
-    info: ParameterInfo, numbers: Mapping[str, Fraction], report: RangeReporter
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: ProblemReporter
 ) -> list[Fraction]:
     first, last, factor = numbers["from"], numbers["to"], numbers["factor"]
     if first <= 0:
@@ -100,14 +96,16 @@ def _multiplied(
     return values if _arrived(info, values[-1], last, report) else []
 
 
-def _in_order(info: ParameterInfo, first: Fraction, last: Fraction, report: RangeReporter) -> bool:
+def _in_order(
+    info: ParameterInfo, first: Fraction, last: Fraction, report: ProblemReporter
+) -> bool:
     if first > last:
         message = f"{_show(info, last)} is less than 'from', {_show(info, first)}: swap the two"
         report(f"'to': {message}", "to")
     return first <= last
 
 
-def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: RangeReporter) -> bool:
+def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: ProblemReporter) -> bool:
     """Report a range that misses its end, as nobody knows whether that end was meant."""
     if end != last:
         message = f"{_show(info, last)} is never reached, the value before it is {_show(info, end)}"

@@ -14,11 +14,9 @@ from railgauge.plan.groups import Groups
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
 from railgauge.plan.model import Host, HostsFile, Mpi, Plan
-from railgauge.plan.sources import PlanSource, unknown
+from railgauge.plan.sources import PlanSource
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load, why_unreadable
-
-__all__ = ["Topology", "read_hosts_file", "read_topology", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)

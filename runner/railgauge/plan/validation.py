@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -53,6 +53,13 @@ def _no_boolean(value: object) -> object:
 
 # The version of a file's format, of which there is one so far.
 Version = Annotated[Literal[1], BeforeValidator(_no_boolean)]
+
+
+class ProblemReporter(Protocol):
+    """Notes a problem: its message and where it stands, `key` if the key itself is wrong."""
+
+    def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
+        """Note it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from railgauge.hosts.facts.routes import by_interface
-from railgauge.hosts.facts.source import FactSource, Files
+from railgauge.hosts.facts.source import FactSource, Files, pairs
 
 _SCRIPT = """
 if command -v ethtool >/dev/null; then
@@ -58,24 +58,19 @@ def _interface(files: Files, interface: str) -> dict[str, str]:
     return facts
 
 
-def _pairs(lines: Sequence[str]) -> dict[str, str]:
-    pairs = (line.partition(":") for line in lines)
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
 def _link(lines: Sequence[str]) -> dict[str, str]:
-    pairs = _pairs(lines)
+    values = pairs(lines)
     names = {"Auto-negotiation": "autonegotiation", "Port": "port"}
-    return {fact: pairs[name] for name, fact in names.items() if pairs.get(name)}
+    return {fact: values[name] for name, fact in names.items() if values.get(name)}
 
 
 def _driver(lines: Sequence[str]) -> dict[str, str]:
-    pairs = _pairs(lines)
+    values = pairs(lines)
     names = {"driver": "driver", "version": "driver_version", "firmware-version": "firmware"}
     return {
-        fact: pairs[name]
+        fact: values[name]
         for name, fact in names.items()
-        if pairs.get(name, "N/A") not in ("", "N/A")
+        if values.get(name, "N/A") not in ("", "N/A")
     }
 
 
@@ -126,14 +121,14 @@ def _coalescing(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _pause(lines: Sequence[str]) -> dict[str, str]:
-    pairs = _pairs(lines)
-    if "RX" not in pairs:
+    values = pairs(lines)
+    if "RX" not in values:
         return {}
-    return {"pause": f"rx {pairs['RX']}, tx {pairs.get('TX', 'n/a')}"}
+    return {"pause": f"rx {values['RX']}, tx {values.get('TX', 'n/a')}"}
 
 
 def _error_correction(lines: Sequence[str]) -> dict[str, str]:
-    active = next((value for name, value in _pairs(lines).items() if "Active FEC" in name), "")
+    active = next((value for name, value in pairs(lines).items() if "Active FEC" in name), "")
     return {"fec": active} if active else {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from railgauge.hosts.facts.routes import by_interface
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first, first_lines
 
 _FOLDER = "/sys/class/net/"
 _NAMES = {
@@ -48,10 +48,8 @@ def _interface(files: Files, interface: str) -> dict[str, str]:
 
 
 def _sysfs(files: Files, interface: str) -> dict[str, str]:
-    facts = {}
-    for fact, name in _NAMES.items():
-        if text := first(files, f"{_FOLDER}{interface}/{name}"):
-            facts[fact] = text
+    paths = {fact: f"{_FOLDER}{interface}/{name}" for fact, name in _NAMES.items()}
+    facts = first_lines(files, paths)
     # -1 where the driver doesn't know, as virtual ones don't.
     speed = first(files, f"{_FOLDER}{interface}/{_SPEED}")
     if speed and speed.isdecimal() and int(speed):

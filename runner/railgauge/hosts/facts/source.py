@@ -28,6 +28,18 @@ def first(files: Files, key: str) -> str | None:
     return lines[0].strip() if lines and lines[0].strip() else None
 
 
+def first_lines(files: Files, paths: Mapping[str, str]) -> dict[str, str]:
+    """Return the first line of each of `paths`, by fact, where there is one."""
+    lines = ((fact, first(files, path)) for fact, path in paths.items())
+    return {fact: line for fact, line in lines if line is not None}
+
+
+def pairs(lines: Sequence[str]) -> dict[str, str]:
+    """Return what stands before and after the colon of each line, without blanks around it."""
+    parts = (line.partition(":") for line in lines)
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
 def matching(files: Files, before: str, after: str) -> dict[str, str]:
     """Return what stands between `before` and `after` in keys that have both -> first line.
 

@@ -5,7 +5,7 @@ Documentation/admin-guide/cputopology.rst and ABI/testing/sysfs-devices-system-c
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first, matching
+from railgauge.hosts.facts.source import FactSource, Files, first, matching, pairs
 
 _FOLDER = "/sys/devices/system/cpu/"
 _CPU = _FOLDER + "cpu"
@@ -43,10 +43,9 @@ def parse(files: Files) -> dict[str, str]:
         # The kernel writes "(null)" where it was not told of any.
         if (cpus := first(files, _FOLDER + name)) and cpus != "(null)":
             facts[f"cpu.{name}"] = cpus
-    for line in files.get(_STATUS, ()):
-        name, _, value = line.partition(":")
-        if name == "Cpus_allowed_list":
-            facts["cpu.allowed"] = value.strip()
+    status = pairs(files.get(_STATUS, ()))
+    if "Cpus_allowed_list" in status:
+        facts["cpu.allowed"] = status["Cpus_allowed_list"]
     return facts
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from railgauge.base.units import DISPLAY
 from railgauge.plan.catalogue.external_model import ExternalImport, ExternalSource, ImportedValue
-from railgauge.plan.catalogue.external_sources import MistakeReporter, SourceReader
+from railgauge.plan.catalogue.external_sources import SourceReader
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.output import ValueSource
 from railgauge.plan.catalogue.written import Value
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import ProblemReporter, suggest
 
 _HERE = "import"
 
@@ -21,7 +21,7 @@ class ImportReader:
 
     def __init__(
         self,
-        report: MistakeReporter,
+        report: ProblemReporter,
         sources: SourceReader,
         parameters: Mapping[str, ParameterInfo],
     ) -> None:

@@ -8,10 +8,9 @@ from dataclasses import replace
 from railgauge.base import units
 from railgauge.base.number import fitting_units
 from railgauge.plan.catalogue.external_model import ExternalParameter
-from railgauge.plan.catalogue.external_sources import MistakeReporter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.written import Value, Written
-from railgauge.plan.validation import suggest, suggest_or_list
+from railgauge.plan.validation import ProblemReporter, suggest, suggest_or_list
 
 # What a case has beside its parameters, and plans or templates name in the same place.
 _RESERVED = (
@@ -34,7 +33,7 @@ _NUMERIC = ("size", "time", "rate", "int")
 class ParameterReader:
     """Reads parameters; `shared` are names that every external engine has."""
 
-    def __init__(self, report: MistakeReporter, shared: Collection[str]) -> None:
+    def __init__(self, report: ProblemReporter, shared: Collection[str]) -> None:
         self._report = report
         self._shared = shared
 

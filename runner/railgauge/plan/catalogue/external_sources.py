@@ -5,20 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
-from typing import Protocol
 
 from railgauge.base import units
 from railgauge.plan.catalogue.external_model import ExternalMetric, ExternalSource
 from railgauge.plan.catalogue.info import MetricDescription
 from railgauge.plan.catalogue.output import Match, ValueSource, split_path
-from railgauge.plan.validation import suggest, suggest_or_list
-
-
-class MistakeReporter(Protocol):
-    """Notes a mistake: its message and where it stands, `key` if the key itself is wrong."""
-
-    def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
-        """Note it."""
+from railgauge.plan.validation import ProblemReporter, suggest, suggest_or_list
 
 
 class SourceReader:
@@ -26,7 +18,7 @@ class SourceReader:
 
     def __init__(
         self,
-        report: MistakeReporter,
+        report: ProblemReporter,
         modes: Collection[str],
         executor: Mapping[str, MetricDescription],
     ) -> None:
