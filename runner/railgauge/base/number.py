@@ -38,7 +38,8 @@ def scale(unit: str, base: str) -> Decimal | None:
 
 def fitting_units(base: str) -> list[str]:
     """Return the names of the units in which values of the base unit `base` can be shown."""
-    return [unit for unit, (of, _) in DISPLAY.items() if of == (base or "1")] or [base]
+    units = [unit for unit, (unit_base, _) in DISPLAY.items() if unit_base == (base or "1")]
+    return units or [base]
 
 
 def format_number(value: float | None, per_unit: Decimal, digits: int) -> str:

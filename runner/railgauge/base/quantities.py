@@ -81,8 +81,8 @@ def interrupts_of(log: SystemLog, interface: str, facts: Mapping[str, str]) -> S
     """Return the interrupts of an interface, none for a virtual one, None where nobody knows."""
     if interface == "lo":
         return ()
-    own = re.compile(rf"(?<![0-9A-Za-z]){re.escape(interface)}(?![0-9A-Za-z])")
-    lines = [line for line, label in log.labels.items() if own.search(label)]
+    pattern = re.compile(rf"(?<![0-9A-Za-z]){re.escape(interface)}(?![0-9A-Za-z])")
+    lines = [line for line, label in log.labels.items() if pattern.search(label)]
     if lines:
         return lines
     is_known = f"nic.{interface}.mtu" in facts
@@ -110,10 +110,9 @@ def _is_hpcbench(log: SystemLog) -> bool:
 
 
 def _interfaces(log: SystemLog) -> list[str]:
-    own = len(_HPCBENCH) if _is_hpcbench(log) else 0
-    names = [*log.counts, *(name[own:] for name in log.gauges if name.startswith(_HPCBENCH))]
     # Imported logs have a gauge for each interface, hpcbench/interface/NAME.
-    matches = (_INTERFACE.match(f"{name}/") for name in names)
+    imported = (name.removeprefix(_HPCBENCH) for name in log.gauges if name.startswith(_HPCBENCH))
+    matches = (_INTERFACE.match(f"{name}/") for name in (*log.counts, *imported))
     return list(dict.fromkeys(match[1] for match in matches if match))
 
 

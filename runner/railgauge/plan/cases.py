@@ -123,13 +123,13 @@ def _size_problems(loaded: LoadedPlan, *, allow_large: bool) -> Iterator[Problem
     limit = MAX_CASES if allow_large else LARGE
     advice = "split the plan" if allow_large else "take values away, or say --allow-large"
     for space in loaded.spaces:
-        before = cases, replications
+        counts_before = cases, replications
         cases += space.size
         replications += space.size * space.test.most
-        if before[0] <= limit < cases:
+        if counts_before[0] <= limit < cases:
             message = f"up to here the plan has {cases:,} cases, more than {limit:,}: {advice}"
             yield _problem(loaded, space, message, "grid")
-        elif before[1] <= MAX_REPLICATIONS < replications:
+        elif counts_before[1] <= MAX_REPLICATIONS < replications:
             message = (
                 f"up to here the plan has {replications:,} replications, more than "
                 f"{MAX_REPLICATIONS:,}: ask for fewer, or split the plan"
@@ -206,9 +206,9 @@ class _Excluded:
         """Return whether the case at `place`, on these rows of the axes, is left out."""
         if not self._filed:
             return False
-        at = {PLACES: place, **dict(enumerate(rows))}
+        position = {PLACES: place, **dict(enumerate(rows))}
         return any(
-            all(at[axis] in excluded for axis, excluded in exclusion.items())
-            for slot in at.items()
+            all(position[axis] in excluded for axis, excluded in exclusion.items())
+            for slot in position.items()
             for exclusion in self._filed.get(slot, ())
         )

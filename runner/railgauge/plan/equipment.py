@@ -133,8 +133,10 @@ class Snmp(StrictModel):
     def _whole(self) -> Snmp:
         fields_set = self.model_fields_set - {"version"}
         if self.version == "2c":
-            if wrong := sorted(fields_set - {"community"}):
-                raise ValueError(f"{wrong[0]!r} belongs to 'version: 3': leave it out, or say that")
+            if excess := sorted(fields_set - {"community"}):
+                raise ValueError(
+                    f"{excess[0]!r} belongs to 'version: 3': leave it out, or say that"
+                )
             if self.community is None:
                 raise ValueError("'version: 2c' needs a community: add 'community: public', say")
             return self

@@ -92,9 +92,9 @@ class Groups:
         """Report groups each of which contains the next, and the last the first."""
         written = list(self._written)
         start = circle.index(min(circle, key=written.index))
-        turned = [*circle[start:], *circle[:start]]
-        name, following = turned[0], turned[1 % len(turned)]
-        chain = " → ".join([*turned[:8], *(["…"] if len(turned) > 8 else []), name])
+        rotated = [*circle[start:], *circle[:start]]
+        name, following = rotated[0], rotated[1 % len(rotated)]
+        chain = " → ".join([*rotated[:8], *(["…"] if len(rotated) > 8 else []), name])
         source = self._written[name]
         message = f"group {name!r} contains itself ({chain}): take {following!r} out of it"
         source.report(message, "groups", name, list(source.groups[name]).index(following))

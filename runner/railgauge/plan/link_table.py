@@ -16,7 +16,7 @@ from railgauge.plan.groups import Groups
 from railgauge.plan.links import Link, Star, WrittenLink
 from railgauge.plan.model import Host
 from railgauge.plan.paths import read_path
-from railgauge.plan.patterns import Pattern, all_pairs, between, ring, star
+from railgauge.plan.patterns import Pair, Pattern, all_pairs, between, ring, star
 from railgauge.plan.sources import PlanSource, unknown
 
 # As many as a run may have cases.
@@ -70,8 +70,8 @@ class LinkTable:
     def _add(self, entry: _Entry) -> None:
         name, written = entry.name, entry.written
         if name in self._entries:
-            where = self._entries[name].source.document.path
-            entry.report(f"link {name!r} is in {where} as well: choose another name", key=True)
+            path = self._entries[name].source.document.path
+            entry.report(f"link {name!r} is in {path} as well: choose another name", key=True)
             return
         self._entries[name] = entry
         pairs = self._ends(entry) if written.client is not None else self._pairs(entry)
@@ -96,13 +96,13 @@ class LinkTable:
 
         return read_path(entry.written.path, ends, self._devices, report)
 
-    def _ends(self, entry: _Entry) -> list[tuple[str, str]]:
+    def _ends(self, entry: _Entry) -> list[Pair]:
         """Return the pair of hosts of a link that is written alone, if both are known."""
         client, server = str(entry.written.client), str(entry.written.server)
         are_hosts = [self._is_host(entry, client, "from"), self._is_host(entry, server, "to")]
         return [(client, server)] if all(are_hosts) else []
 
-    def _pairs(self, entry: _Entry) -> list[tuple[str, str]]:
+    def _pairs(self, entry: _Entry) -> list[Pair]:
         """Return the pairs that a pattern makes; nothing, with a report, where it is unsound."""
         keyed_pattern = self._pattern(entry)
         if keyed_pattern is None:
@@ -185,9 +185,7 @@ class LinkTable:
         subject = f"host {names} has" if len(lacking) == 1 else f"hosts {names} have"
         return f"{subject} no address on network {network!r}: add it there under 'networks'"
 
-    def _pattern_links(
-        self, entry: _Entry, pairs: Sequence[tuple[str, str]]
-    ) -> Iterator[tuple[str, Link]]:
+    def _pattern_links(self, entry: _Entry, pairs: Sequence[Pair]) -> Iterator[tuple[str, Link]]:
         written = entry.written
         alone = entry.name if written.client is not None else None
         networks: Sequence[str | None] = written.networks or [written.network]
@@ -203,25 +201,25 @@ class LinkTable:
         reported = False
         for name, link in links:
             names.append(name)
-            before = self.links.setdefault(name, link)
-            if before is link or before == link:
+            existing = self.links.setdefault(name, link)
+            if existing is link or existing == link:
                 continue
-            merged = _merged(before, link)
+            merged = _merged(existing, link)
             if merged is not None:
                 self.links[name] = merged
             elif not reported:
-                self._report_clash(entry, name, before, link)
+                self._report_clash(entry, name, existing, link)
                 reported = True
         if len(self.links) > MAX_LINKS >= len(self.links) - len(names):
             message = f"up to here there are {len(self.links):,} links, more than {MAX_LINKS:,}"
             entry.report(f"{message}: use fewer", key=True)
         return tuple(names)
 
-    def _report_clash(self, entry: _Entry, name: str, before: Link, link: Link) -> None:
+    def _report_clash(self, entry: _Entry, name: str, existing: Link, link: Link) -> None:
         other = self._maker(name).place(entry)
         for key, show in (("rate", units.format_rate), ("rtt", units.format_time)):
-            first, second = getattr(before, key), getattr(link, key)
-            if _same_place(before, link) and None not in (first, second) and first != second:
+            first, second = getattr(existing, key), getattr(link, key)
+            if _same_place(existing, link) and None not in (first, second) and first != second:
                 message = f"{key!r}: link {name!r} has {show(first)} on {other}, and here"
                 entry.report(f"{message} {show(second)}: keep one of the two", key)
                 return

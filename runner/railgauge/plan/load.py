@@ -125,11 +125,11 @@ class _Reader:
     def read_around(self, mistakes: Sequence[Mistake]) -> None:
         """Look for more mistakes in what the model's don't touch: tests and other files."""
         self.problems.extend(mistake.problem for mistake in mistakes)
-        wrong = {mistake.loc[0] for mistake in mistakes if mistake.loc}
-        sound = {key: entry for key, entry in self._document.data.items() if key not in wrong}
+        wrong_keys = {mistake.loc[0] for mistake in mistakes if mistake.loc}
+        sound = {key: entry for key, entry in self._document.data.items() if key not in wrong_keys}
         catalogue = self._catalogue(sound.get("engines", []))
         topology = Topology()
-        if not wrong & {"hosts", "hosts_file", "equipment", "links", "groups", "mpi"}:
+        if not wrong_keys & {"hosts", "hosts_file", "equipment", "links", "groups", "mpi"}:
             frame = Plan.model_validate({**_LEAST, **sound, "tests": _LEAST["tests"]})
             topology = self._topology(frame)
         written = self._document.data.get("tests")
@@ -201,10 +201,10 @@ class _Reader:
         rule, engine = space.test.rule, space.engine
         if rule is None:
             return
-        where = ("tests", space.index, "replications", "metric" if rule.metric else "until")
+        loc = ("tests", space.index, "replications", "metric" if rule.metric else "until")
         if unknown := [name for name in rule.metric if name not in engine.metrics]:
             hint = suggest(unknown[0], engine.metrics) or f": see `railgauge engines {engine.name}`"
-            self._report(f"engine {engine.name} has no metric {unknown[0]!r}{hint}", *where)
+            self._report(f"engine {engine.name} has no metric {unknown[0]!r}{hint}", *loc)
             return
         for mode in space.modes:
             if not judged_metrics(rule, engine, mode):
@@ -212,7 +212,7 @@ class _Reader:
                 self._report(
                     f"engine {engine.name} gives no {expected} in mode {mode}: name a metric that "
                     "says when there are enough replications, or write a number of them",
-                    *where,
+                    *loc,
                 )
 
     def _check_smallest(self, plan: Plan, catalogue: Catalogue) -> None:

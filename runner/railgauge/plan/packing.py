@@ -116,13 +116,13 @@ def _first_fit(
                 full.append(0)
         placed[pair] = chunk
         bit = ~occupied & (occupied + 1)
-        where = chunk * _CHUNK + bit.bit_length() - 1
-        if where == len(rounds):
+        number = chunk * _CHUNK + bit.bit_length() - 1
+        if number == len(rounds):
             rounds.append([])
-        rounds[where].append(index)
+        rounds[number].append(index)
         busy[chunk][low] |= bit
         if high != low:
             busy[chunk][high] |= bit
-        if len(rounds[where]) == concurrency:
+        if len(rounds[number]) == concurrency:
             full[chunk] |= bit
     return rounds

@@ -36,8 +36,8 @@ def read_path(
     if not valid_ports:
         report("this path has no switch: name its ports, as in 'switchA:17', or drop it", None)
     if len(set(valid_ports)) < len(valid_ports):
-        twice = next(port for port in valid_ports if valid_ports.count(port) > 1)
-        report(f"{str(twice)!r} is on this path twice: drop one", None)
+        duplicate = next(port for port in valid_ports if valid_ports.count(port) > 1)
+        report(f"{str(duplicate)!r} is on this path twice: drop one", None)
         return ()
     for device, hop_ports in groupby(valid_ports, key=lambda port: port.device):
         if len(list(hop_ports)) > _IN_AND_OUT:

@@ -12,7 +12,7 @@ from railgauge.plan.model import Test
 from railgauge.plan.sources import unknown
 from railgauge.plan.space import Group, Place
 from railgauge.plan.topology import Topology
-from railgauge.plan.validation import ProblemReporter
+from railgauge.plan.validation import Reporter
 
 _KINDS = ("links", "hosts", "groups")
 
@@ -22,7 +22,7 @@ def read_places(
     engine: EngineInfo,
     modes: Sequence[Value | None],
     topology: Topology,
-    report: ProblemReporter,
+    report: Reporter,
 ) -> list[Place]:
     """Return where `test` measures in `modes`; nothing, with reports, where it isn't sound."""
     return _Reader(test, engine, modes, topology, report).read()
@@ -35,7 +35,7 @@ class _Reader:
         engine: EngineInfo,
         modes: Sequence[Value | None],
         topology: Topology,
-        report: ProblemReporter,
+        report: Reporter,
     ) -> None:
         self._test = test
         self._engine = engine
@@ -99,7 +99,7 @@ class _Reader:
         if all(host.in_slurm for host in hosts.values()):
             return
         # A colon stands before a number of slots there.
-        wrong = {
+        messages = {
             name: f"mpirun starts no ranks on host {name!r} by an IPv6 address ({host.address}): "
             "give the host's name as its 'address'"
             for name, host in hosts.items()
@@ -109,19 +109,20 @@ class _Reader:
         for name, host in hosts.items():
             owner = owners.setdefault(host.address, name)
             if hosts[owner].machine != host.machine:
-                wrong[name] = (
+                messages[name] = (
                     f"hosts {owner!r} and {name!r} have one address ({host.address}), so that "
                     "mpirun would start both ranks on one of them: mend it"
                 )
-        if wrong:
+        if messages:
             # Of a group's pairs each host begins some.
             ends = ((place.client, place.server) for place in places)
-            groups = (
-                place.group.members for place in places if place.group and place.server is None
-            )
-            used = set(chain.from_iterable(chain(ends, groups)))
-            for message in [message for name, message in wrong.items() if name in used][:1]:
-                self._report(message, "engine")
+            whole = (place.group for place in places if place.group and place.server is None)
+            used = {
+                *chain.from_iterable(ends),
+                *(name for group in whole for name in group.members),
+            }
+            for name in [name for name in messages if name in used][:1]:
+                self._report(messages[name], "engine")
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
         self._sound = False

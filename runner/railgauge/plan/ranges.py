@@ -12,16 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 from railgauge.plan.catalogue import ParameterInfo, Value
-from railgauge.plan.validation import ProblemReporter, suggest
+from railgauge.plan.validation import Reporter, suggest
 
 MAX_VALUES = 100_000
 _KEYS = ("from", "to", "step", "factor")
 _NUMERIC = ("size", "time", "rate", "int")
 
 
-def read_range(
-    info: ParameterInfo, written: Mapping[str, Any], report: ProblemReporter
-) -> list[Value]:
+def read_range(info: ParameterInfo, written: Mapping[str, Any], report: Reporter) -> list[Value]:
     """Return the values of the range `written` for `info`, in base units; empty if it is wrong.
 
     Problems are reported at keys of the range, or at none: at all of it.
@@ -46,7 +44,7 @@ def read_range(
     return [_value(info, value) for value in expand(info, numbers, report)]
 
 
-def _check_keys(written: Mapping[str, Any], report: ProblemReporter) -> bool:
+def _check_keys(written: Mapping[str, Any], report: Reporter) -> bool:
     sound = True
     for key in written:
         if key not in _KEYS:
@@ -64,7 +62,7 @@ def _check_keys(written: Mapping[str, Any], report: ProblemReporter) -> bool:
 
 
 def _added(
-    info: ParameterInfo, numbers: Mapping[str, Fraction], report: ProblemReporter
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: Reporter
 ) -> list[Fraction]:
     first, last, step = numbers["from"], numbers["to"], numbers["step"]
     if step <= 0:
@@ -82,7 +80,7 @@ def _added(
 
 
 def _multiplied(
-    info: ParameterInfo, numbers: Mapping[str, Fraction], report: ProblemReporter
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: Reporter
 ) -> list[Fraction]:
     first, last, factor = numbers["from"], numbers["to"], numbers["factor"]
     if first <= 0:
@@ -96,16 +94,14 @@ def _multiplied(
     return values if _arrived(info, values[-1], last, report) else []
 
 
-def _in_order(
-    info: ParameterInfo, first: Fraction, last: Fraction, report: ProblemReporter
-) -> bool:
+def _in_order(info: ParameterInfo, first: Fraction, last: Fraction, report: Reporter) -> bool:
     if first > last:
         message = f"{_show(info, last)} is less than 'from', {_show(info, first)}: swap the two"
         report(f"'to': {message}", "to")
     return first <= last
 
 
-def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: ProblemReporter) -> bool:
+def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: Reporter) -> bool:
     """Report a range that misses its end, as nobody knows whether that end was meant."""
     if end != last:
         message = f"{_show(info, last)} is never reached, the value before it is {_show(info, end)}"

@@ -148,9 +148,7 @@ def judged_metrics(rule: Replications, engine: EngineInfo, mode: Value | None) -
     headline or, of an engine without any, its first metric of which more or less is better. Empty
     where nothing is left to be judged.
     """
-    metrics = [
-        metric for metric in engine.metrics.values() if not metric.modes or mode in metric.modes
-    ]
+    metrics = engine.metrics_in(mode)
     if rule.metric:
         names = {metric.name for metric in metrics}
         return tuple(name for name in rule.metric if name in names)

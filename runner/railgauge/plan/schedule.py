@@ -143,10 +143,8 @@ class Schedule:
                     yield from ((dispatch,) for dispatch in block)
                 elif block:
                     with collector_off():
-                        packed = [
-                            tuple([block[index] for index in indices])
-                            for indices in packer.pack(block)
-                        ]
+                        rounds = packer.pack(block)
+                        packed = [tuple([block[index] for index in indices]) for indices in rounds]
                     yield from packed
 
     def _blocks(
@@ -281,10 +279,10 @@ def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch
     """
     warmup, duration = length_of(dispatch.case, catalogue) or (0.0, 0.0)
     numbers = dispatch.replications
-    left = seconds - _LAUNCH_SECONDS - warmup
+    remaining = seconds - _LAUNCH_SECONDS - warmup
     if duration > 0:
-        numbers = numbers[: max(0, int(left // duration))]
-    return dispatch._replace(replications=numbers) if numbers and left > 0 else None
+        numbers = numbers[: max(0, int(remaining // duration))]
+    return dispatch._replace(replications=numbers) if numbers and remaining > 0 else None
 
 
 def length_of(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:

@@ -45,9 +45,9 @@ def expand_series(
         for case_row in _cases(row, series):
             rows.setdefault(frozenset(case_row.items()), case_row)
     other_axes = [axis for axis in axes if not names & axis[0].keys()]
-    at = axes.index(series_axes[0]) if series_axes else len(other_axes)
-    left = {name: value for name, value in fixed.items() if name not in names}
-    return left, [*other_axes[:at], tuple(rows.values()), *other_axes[at:]]
+    position = axes.index(series_axes[0]) if series_axes else len(other_axes)
+    remaining = {name: value for name, value in fixed.items() if name not in names}
+    return remaining, [*other_axes[:position], tuple(rows.values()), *other_axes[position:]]
 
 
 def _names(series: Mapping[Value, SeriesMode]) -> set[str]:

@@ -98,9 +98,9 @@ class SpaceReader:
     @property
     def modes(self) -> tuple[Value | None, ...]:
         """The modes that the test is in, once its parameters are read; None: there are none."""
-        named = tuple(dict.fromkeys(self._values("mode")))
+        named_modes = tuple(dict.fromkeys(self._values("mode")))
         info = self._engine.parameters.get("mode")
-        return named or (info.default if info else None,)
+        return named_modes or (info.default if info else None,)
 
     def read_parameters(self) -> None:
         """Read the parameters that are set and those that vary."""
@@ -139,8 +139,8 @@ class SpaceReader:
 
     def report(self, message: str, *loc: str | int, key: bool = False) -> None:
         """Note a problem at `loc` within the test."""
-        where = ("tests", self._index, *loc)
-        self.problems.append(self._document.problem(where, message, key=key))
+        full_loc = ("tests", self._index, *loc)
+        self.problems.append(self._document.problem(full_loc, message, key=key))
 
     def _parameter(self, name: str, *loc: str | int) -> ParameterInfo | None:
         parameters = self._engine.parameters
@@ -195,9 +195,9 @@ class SpaceReader:
         return [self._parse(info, value, *loc, index) for index, value in enumerate(written)]
 
     def _report_within(
-        self, around: tuple[str | int, ...], message: str, *loc: str | int, key: bool = False
+        self, outer_loc: tuple[str | int, ...], message: str, *loc: str | int, key: bool = False
     ) -> None:
-        self.report(message, *around, *loc, key=key)
+        self.report(message, *outer_loc, *loc, key=key)
 
     def _add_rows(self, columns: Mapping[str, list[Value | None]], *loc: str | int) -> None:
         names = list(columns)
@@ -205,9 +205,9 @@ class SpaceReader:
         first: dict[tuple[Value | None, ...], int] = {}
         for index, row in enumerate(rows):
             if None not in row and first.setdefault(row, index) != index:
-                row_text = ", ".join(self._show(name, row[at]) for at, name in enumerate(names))
+                values = ", ".join(map(self._show, names, row))
                 message = (
-                    f"{row_text} is already number {first[row] + 1} of this list: leave out number "
+                    f"{values} is already number {first[row] + 1} of this list: leave out number "
                     f"{index + 1}"
                 )
                 self.report(message, *loc, names[0], index)
@@ -232,10 +232,10 @@ class SpaceReader:
                 self.report(f"{message} under 'set' or 'grid'")
             else:
                 self._fixed[name] = info.default
-        named = list(dict.fromkeys(self._values("mode")))
-        series = series_named(self._engine, named)
-        modes = [series[mode].becomes if mode in series else mode for mode in named]
-        self._check_required(list(dict.fromkeys([*named, *modes])))
+        named_modes = list(dict.fromkeys(self._values("mode")))
+        series = series_named(self._engine, named_modes)
+        modes = [series[mode].becomes if mode in series else mode for mode in named_modes]
+        self._check_required(list(dict.fromkeys([*named_modes, *modes])))
         for name, loc in self._named.items():
             if not self._engine.parameters[name].applies(modes):
                 mode_names = ", ".join(str(mode) for mode in modes)
@@ -301,7 +301,7 @@ class SpaceReader:
         for table in tables:
             present |= {name: dict.fromkeys(row[name] for row in table) for name in table[0]}
         for number, entry in enumerate(self._test.exclude):
-            before = len(self.problems)
+            problem_count = len(self.problems)
             if not entry:
                 self.report("the exclusion is empty, so it matches everything", "exclude", number)
             excluded = {
@@ -317,7 +317,7 @@ class SpaceReader:
                 for axis, table in enumerate(tables, PLACES)
                 if axis == PLACES or any(name in excluded for name in table[0])
             }
-            if len(self.problems) == before and not all(rows.values()):
+            if len(self.problems) == problem_count and not all(rows.values()):
                 message = "this exclusion matches no case of the test: mend it or leave it out"
                 self.report(message, "exclude", number)
             yield rows

@@ -144,4 +144,4 @@ def _check_launcher(mpi: Mpi, hosts: Mapping[str, Host], sources: list[PlanSourc
     for source in reversed(sources):
         if "launcher" in (source.document.data.get("mpi") or {}):
             source.report(message, "mpi", "launcher")
-            break
+            return

@@ -55,7 +55,7 @@ def _no_boolean(value: object) -> object:
 Version = Annotated[Literal[1], BeforeValidator(_no_boolean)]
 
 
-class ProblemReporter(Protocol):
+class Reporter(Protocol):
     """Notes a problem: its message and where it stands, `key` if the key itself is wrong."""
 
     def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:

@@ -143,9 +143,9 @@ def load(path: Path) -> Document:
     except UnicodeDecodeError as error:
         # The codec counts from after a byte order mark.
         start = error.start + len(content) - len(error.object)
-        before = content[:start]
-        line = before.count(b"\n") + 1
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8-sig", "replace")) + 1
+        preceding = content[:start]
+        line = preceding.count(b"\n") + 1
+        column = len(preceding[preceding.rfind(b"\n") + 1 :].decode("utf-8-sig", "replace")) + 1
         message = (
             f"byte 0x{content[start]:02x} (number {start + 1}) is not UTF-8: "
             "save the file as UTF-8 text"
@@ -313,8 +313,8 @@ def _character_problems(text: str, name: str) -> Iterator[Problem]:
     match = _UNPRINTABLE.search(text)
     if match is None:
         return
-    before = text[: match.start()]
-    line, column = before.count("\n") + 1, match.start() - (before.rfind("\n") + 1) + 1
+    preceding = text[: match.start()]
+    line, column = preceding.count("\n") + 1, match.start() - (preceding.rfind("\n") + 1) + 1
     if match[0] == "\t":
         more = sum("\t" in line for line in text.split("\n")) - 1
         rest = f" (so do {more} more lines)" if more else ""
@@ -329,8 +329,8 @@ def _syntax_problem(name: str, error: yaml.YAMLError) -> Problem:
     place = getattr(error, "problem_mark", None)
     context = getattr(error, "context_mark", None)
     message = f"not YAML: {problem}"
-    for words, advice, at_context in _SYNTAX:
-        if words in problem:
+    for phrase, advice, at_context in _SYNTAX:
+        if phrase in problem:
             message = advice
             place = context if at_context and context is not None else place
             break

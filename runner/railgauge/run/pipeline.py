@@ -24,7 +24,7 @@ from railgauge.base.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.base.interrupts import asking
+from railgauge.base.interrupts import calling_on_signal
 from railgauge.base.side_by_side import everywhere
 from railgauge.base.systemlog import Phase
 from railgauge.engine.deploy import Bundle, bundle, deploy
@@ -253,7 +253,7 @@ def perform(job: Job) -> Finished:
     if job.schedule:
         most = extent(job.schedule.dispatches)
         # Who stops it while nothing is measured any more waits for the end, which is near.
-        with asking(stop), _saying_how_to_go_on(job):
+        with calling_on_signal(stop), _saying_how_to_go_on(job):
             execution.run(job.schedule.rounds(judge.is_open), most)
             totals.asked += job.left_out
             totals.missing += job.left_out

@@ -83,10 +83,10 @@ async def find(
     order. EquipmentError where the device doesn't answer.
     """
     indices = {port: int(port.interface) for port in ports if port.interface.isdecimal()}
-    wrong: dict[DevicePort, str] = {}
+    reasons: dict[DevicePort, str] = {}
     named_ports = [port for port in ports if port not in indices]
     if not named_ports:
-        return indices, wrong
+        return indices, reasons
     tables = [await agent.column(oid) for oid in (_NAME, _DESCRIPTION, _ALIAS)]
     for port in named_ports:
         rows: list[int] = []
@@ -96,10 +96,11 @@ async def find(
             indices[port] = rows[0]
         elif rows:
             first = ", ".join(map(str, sorted(rows)[:_SHOWN]))
-            wrong[port] = f"{port} is the name of several interfaces: write one's ifIndex ({first})"
+            reason = "is the name of several interfaces: write one's ifIndex"
+            reasons[port] = f"{port} {reason} ({first})"
         else:
-            wrong[port] = f"{port}: {_unknown(port, tables)}"
-    return indices, wrong
+            reasons[port] = f"{port}: {_unknown(port, tables)}"
+    return indices, reasons
 
 
 async def read(agent: Agent, indices: Mapping[DevicePort, int]) -> DeviceReading:
@@ -127,19 +128,19 @@ def _oids() -> list[str]:
 
 def _reading(values: Mapping[str, Value]) -> PortReading | None:
     counters = {}
-    for name, (wide, narrow) in _COLUMNS.items():
-        if wide is not None and wide in values:
-            counters[name] = Counter(_number(values[wide]), 64)
-        elif narrow in values:
-            counters[name] = Counter(_number(values[narrow]), 32)
+    for name, (oid64, oid32) in _COLUMNS.items():
+        if oid64 is not None and oid64 in values:
+            counters[name] = Counter(_number(values[oid64]), 64)
+        elif oid32 in values:
+            counters[name] = Counter(_number(values[oid32]), 32)
     if not counters:
         return None
     speed = _number(values.get(_SPEED))
     if speed in (0, _TOO_FAST):
         speed = _number(values.get(_HIGH_SPEED)) * 1_000_000
-    known_as = values.get(_NAME) or values.get(_DESCRIPTION, "")
+    label = values.get(_NAME) or values.get(_DESCRIPTION, "")
     reset = _number(values.get(_DISCONTINUITY))
-    return PortReading(str(known_as), float(speed), reset, counters)
+    return PortReading(str(label), float(speed), reset, counters)
 
 
 def _number(value: Value | None) -> int:

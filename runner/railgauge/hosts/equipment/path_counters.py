@@ -117,16 +117,16 @@ class PathCounters:
         from railgauge.hosts.equipment.agent import Agent
 
         ports = [port for port in self._path if port.device == name]
-        wrong: dict[DevicePort, str] = {}
+        reasons: dict[DevicePort, str] = {}
         agent = Agent(name, self._devices[name], self._credentials[name])
         try:
             if missing := [port for port in ports if port not in self._indices]:
-                indices, wrong = await find(agent, missing)
-                self._indices.update(indices)
-            known = [port for port in ports if port in self._indices]
-            reading = await read(agent, {port: self._indices[port] for port in known})
+                new_indices, reasons = await find(agent, missing)
+                self._indices.update(new_indices)
+            indices = {port: self._indices[port] for port in ports if port in self._indices}
+            reading = await read(agent, indices)
         except EquipmentError as error:
             return error
         finally:
             agent.close()
-        return replace(reading, missing={**reading.missing, **wrong})
+        return replace(reading, missing={**reading.missing, **reasons})

@@ -121,17 +121,17 @@ def _structures(table: bytes) -> Iterator[_Structure]:
     start = 0
     while start + 4 <= len(table):
         kind, length = table[start], table[start + 1]
-        after = table.find(b"\0\0", start + length)
-        if length < 4 or after < 0 or kind == _END:
+        end = table.find(b"\0\0", start + length)
+        if length < 4 or end < 0 or kind == _END:
             return
-        texts = table[start + length : after].split(b"\0")
+        texts = table[start + length : end].split(b"\0")
         yield _Structure(
             kind,
             int.from_bytes(table[start + 2 : start + 4], "little"),
             table[start : start + length],
             tuple(text.decode("ascii", "replace").strip() for text in texts),
         )
-        start = after + 2
+        start = end + 2
 
 
 def _module(structure: _Structure) -> Module | None:
@@ -204,8 +204,8 @@ def _sound(module: Module) -> bool:
     the transfers. A module of DDR to DDR5 has 64 bits of data.
     """
     is_clock = module.configured <= 0.55 * module.rated
-    wide = module.width == 64 if module.kind.startswith("DDR") else 16 <= module.width <= 128
-    return wide and module.configured > 0 and not is_clock
+    widths = (64,) if module.kind.startswith("DDR") else range(16, 129)
+    return module.width in widths and module.configured > 0 and not is_clock
 
 
 def _counted(texts: Sequence[str]) -> str:

@@ -23,9 +23,9 @@ def parse(files: Files) -> dict[str, str]:
     """Return `limit.…` (the soft limit, which is in force) and `capabilities` (a bit mask)."""
     facts = {}
     for line in files.get(_LIMITS, ()):
-        for words, fact in _WANTED.items():
-            if line.startswith(words):
-                facts[fact] = line.removeprefix(words).split()[0]
+        for title, fact in _WANTED.items():
+            if line.startswith(title):
+                facts[fact] = line.removeprefix(title).split()[0]
     status = pairs(files.get(_STATUS, ()))
     return facts | {fact: status[name] for name, fact in _FIELDS.items() if name in status}
 

@@ -82,7 +82,7 @@ def parse(files: Files) -> dict[str, str]:
         if "dev" in route:
             if mtu := first(files, f"/sys/class/net/{route['dev']}/mtu"):
                 route.setdefault("mtu", mtu)
-            words = (before + route[name] for name, before in _FIELDS.items() if name in route)
+            words = (prefix + route[name] for name, prefix in _FIELDS.items() if name in route)
             facts[f"route.{peer}"] = ", ".join(words)
     return facts
 

@@ -40,17 +40,17 @@ def pairs(lines: Sequence[str]) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
-def matching(files: Files, before: str, after: str) -> dict[str, str]:
-    """Return what stands between `before` and `after` in keys that have both -> first line.
+def matching(files: Files, prefix: str, suffix: str) -> dict[str, str]:
+    """Return what stands between `prefix` and `suffix` in keys that have both -> first line.
 
     Numbers in names count as such, so that `cpu10` comes after `cpu9`; names with a slash don't.
     """
     lines = {
-        key[len(before) : len(key) - len(after)]: line
+        key[len(prefix) : len(key) - len(suffix)]: line
         for key in files
-        if key.startswith(before)
-        and key.endswith(after)
-        and len(key) > len(before) + len(after)
+        if key.startswith(prefix)
+        and key.endswith(suffix)
+        and len(key) > len(prefix) + len(suffix)
         and (line := first(files, key)) is not None
     }
     return {name: lines[name] for name in sorted(lines, key=natural) if "/" not in name}

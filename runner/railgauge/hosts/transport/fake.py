@@ -108,10 +108,10 @@ class FakeProcess:
             self._program.close()
             self._exit = _KILLED
         elif self._blocked():
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if remaining is not None and remaining <= 0:
                 raise TimeoutError
-            self._changed.wait(left)
+            self._changed.wait(remaining)
         else:
             self._step(self._input.popleft() if self._waits_for and self._input else None)
 

@@ -48,12 +48,10 @@ class KnownKeys(paramiko.MissingHostKeyPolicy):
 
     def preferred(self, algorithms: tuple[str, ...]) -> tuple[str, ...]:
         """Return `algorithms` with those of the known keys first, so that the host shows one."""
-        known_types = {entry.key.get_name() for entry in (*self._keys, *self._portless)}
+        types = {entry.key.get_name() for entry in (*self._keys, *self._portless)}
 
         def unknown(algorithm: str) -> bool:
-            return (
-                "ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm
-            ) not in known_types
+            return ("ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm) not in types
 
         return tuple(sorted(algorithms, key=unknown))
 

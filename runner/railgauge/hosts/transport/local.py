@@ -126,8 +126,8 @@ class LocalProcess:
 
 def _await(ready: select.poll, deadline: float | None) -> set[int]:
     """Return which of the polled descriptors are readable; TimeoutError past the deadline."""
-    left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-    if events := ready.poll(left):
+    remaining = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+    if events := ready.poll(remaining):
         return {descriptor for descriptor, _ in events}
     raise TimeoutError
 

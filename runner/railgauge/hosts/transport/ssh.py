@@ -169,8 +169,8 @@ class SshProcess:
             ended = self._ended()  # asked first: what came before the end is there by then
             if self._channel.recv_ready() or self._channel.recv_stderr_ready() or ended:
                 break
-            left = None if deadline is None else deadline - time.monotonic()
-            if (left is not None and left <= 0) or not self._bell.wait(left):
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if (remaining is not None and remaining <= 0) or not self._bell.wait(remaining):
                 raise TimeoutError
         self._drain_stderr()
         if self._channel.recv_ready():
@@ -204,10 +204,10 @@ class SshProcess:
         return shell_status(status)
 
     def _lost(self) -> HostUnreachableError:
+        reason = self._connection.loss_reason
         return HostUnreachableError(
-            f"{self._host}: lost while a program was running there: "
-            f"{self._connection.loss_reason}; see whether the machine and the network are up, then "
-            "resume the run"
+            f"{self._host}: lost while a program was running there: {reason}; see whether the "
+            "machine and the network are up, then resume the run"
         )
 
     def _last_words(self) -> str:

@@ -135,9 +135,8 @@ def _jumps(settings: SSHConfigDict) -> tuple[str, ...]:
 
 def _known_hosts(settings: SSHConfigDict, tokens: dict[str, str]) -> tuple[Path, ...]:
     user = settings.get("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2")
-    system = settings.get(
-        "globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"
-    )
+    everyones = "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"
+    system = settings.get("globalknownhostsfile", everyones)
     names = [name for name in shlex.split(f"{user} {system}") if name.lower() != "none"]
     return tuple(Path(_expand(name, tokens)).expanduser() for name in names)
 

@@ -127,15 +127,15 @@ class SshConnection:
 
 
 def _open(
-    host: str, options: SshOptions, hops: contextlib.ExitStack, left: int
+    host: str, options: SshOptions, hops: contextlib.ExitStack, hops_left: int
 ) -> paramiko.SSHClient:
     """Connect to `options`, through its hops; whatever gets opened is left to `hops` to close."""
-    if left == 0:
+    if hops_left == 0:
         raise HostUnreachableError(
             f"{host}: more than {_MOST_HOPS} jump hosts; look for a loop of ProxyJump in the ssh "
             "configuration"
         )
-    gateway_socket = _gateway_socket(host, options, hops, left)
+    gateway_socket = _gateway_socket(host, options, hops, hops_left)
     known_keys = KnownKeys(host, options)
     timeout = options.connect_timeout
     connect_kwargs: dict[str, Any] = {
@@ -159,23 +159,23 @@ def _open(
     )
     connection.client.set_missing_host_key_policy(known_keys)
     hops.callback(connection.client.close)
-    where = f"{options.user}@{options.hostname} port {options.port}"
-    with translated(host, f"reaching {where} by ssh"), _gate(options):
+    endpoint = f"{options.user}@{options.hostname} port {options.port}"
+    with translated(host, f"reaching {endpoint} by ssh"), _gate(options):
         connection.open()
     client: paramiko.SSHClient = connection.client
     return client
 
 
 def _gateway_socket(
-    host: str, options: SshOptions, hops: contextlib.ExitStack, left: int
+    host: str, options: SshOptions, hops: contextlib.ExitStack, hops_left: int
 ) -> paramiko.Channel | socket.socket | None:
     """Return a way to `options` through its jump hosts or its ProxyCommand, None without any."""
     if options.jumps:
-        *before, last = options.jumps
-        hop = resolve(last, jumps=tuple(before) if before else None)
+        *first_jumps, last_jump = options.jumps
+        hop = resolve(last_jump, jumps=tuple(first_jumps) if first_jumps else None)
         if (hop.hostname, hop.port) == (options.hostname, options.port):
             return None
-        return _through(host, _open(host, hop, hops, left - 1), options)
+        return _through(host, _open(host, hop, hops, hops_left - 1), options)
     return _proxy(options.proxy_command, hops) if options.proxy_command else None
 
 
@@ -238,7 +238,7 @@ def is_transient(error: HostUnreachableError) -> bool:
     if isinstance(cause, ChannelException):
         return cause.code == _CONNECT_FAILED
     if isinstance(cause, SSHException):
-        return any(words in str(cause) for words in _PASSING_WORDS)
+        return any(phrase in str(cause) for phrase in _PASSING_WORDS)
     if isinstance(cause, socket.gaierror):
         return cause.errno == socket.EAI_AGAIN
     if isinstance(cause, OSError) and cause.errno in _PASSING_NUMBERS:
@@ -247,13 +247,13 @@ def is_transient(error: HostUnreachableError) -> bool:
 
 
 @contextlib.contextmanager
-def translated(host: str, doing: str) -> Iterator[None]:
+def translated(host: str, action: str) -> Iterator[None]:
     """Turn what paramiko and the socket raise into HostUnreachableError."""
     try:
         yield
     # ValueError: a key file or an answer that the cryptography library can't make sense of.
     except (SSHException, OSError, EOFError, ValueError) as error:
-        raise HostUnreachableError(f"{host}: {doing} failed: {_reason(error)}") from error
+        raise HostUnreachableError(f"{host}: {action} failed: {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:

@@ -123,8 +123,8 @@ class _Reader:
             ("program", described.program or [], ()),
         ):
             for index, item in enumerate(items):
-                for at, template in _templates(item):
-                    self._check_template(template, (key, index, *at), further)
+                for inner_loc, template in _templates(item):
+                    self._check_template(template, (key, index, *inner_loc), further)
         for key in ("env", "files"):
             for name, template in getattr(described, key).items():
                 self._check_template(template, (key, name), _ENDS if described.server else ())
@@ -242,9 +242,7 @@ class _Reader:
             environment=described.env,
             files=described.files,
             output=described.output.file,
-            metric_sources={
-                name: sources.metric(name, metric) for name, metric in described.metrics.items()
-            },
+            metric_sources={name: sources.metric(name, m) for name, m in described.metrics.items()},
             failed=sources.source(described.failed, "failed"),
             confirmed=self._confirmed(sources),
             imported=self._imported(sources),

@@ -11,7 +11,7 @@ from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.output import ValueSource
 from railgauge.plan.catalogue.written import Value
-from railgauge.plan.validation import ProblemReporter, suggest
+from railgauge.plan.validation import Reporter, suggest
 
 _HERE = "import"
 
@@ -21,7 +21,7 @@ class ImportReader:
 
     def __init__(
         self,
-        report: ProblemReporter,
+        report: Reporter,
         sources: SourceReader,
         parameters: Mapping[str, ParameterInfo],
     ) -> None:

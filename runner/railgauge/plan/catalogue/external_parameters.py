@@ -10,7 +10,7 @@ from railgauge.base.number import fitting_units
 from railgauge.plan.catalogue.external_model import ExternalParameter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.written import Value, Written
-from railgauge.plan.validation import ProblemReporter, suggest, suggest_or_list
+from railgauge.plan.validation import Reporter, suggest, suggest_or_list
 
 # What a case has beside its parameters, and plans or templates name in the same place.
 _RESERVED = (
@@ -33,7 +33,7 @@ _NUMERIC = ("size", "time", "rate", "int")
 class ParameterReader:
     """Reads parameters; `shared` are names that every external engine has."""
 
-    def __init__(self, report: ProblemReporter, shared: Collection[str]) -> None:
+    def __init__(self, report: Reporter, shared: Collection[str]) -> None:
         self._report = report
         self._shared = shared
 
@@ -85,12 +85,12 @@ class ParameterReader:
                 self._report(message, "parameters", name, "modes", key=True)
 
     def _written(self, info: ParameterInfo, written: ExternalParameter) -> Written:
-        for key, wrong in (
+        for key, misplaced in (
             ("unit", written.unit and info.type not in _UNITS),
             ("whole", written.whole and info.type not in _UNITS),
             ("as", written.written and info.type == "argv"),
         ):
-            if wrong:
+            if misplaced:
                 message = f"a parameter of type {info.type} has no {key!r}: leave it out"
                 self._report(message, "parameters", info.name, key, key=True)
                 return Written()
@@ -106,14 +106,14 @@ class ParameterReader:
                 special[value] = text
         return Written(written.unit, written.whole, special)
 
-    def _parse(self, info: ParameterInfo, key: str, written: object, *further: str) -> Value | None:
+    def _parse(self, info: ParameterInfo, key: str, written: object, *inner: str) -> Value | None:
         if written is None:
             return None
         try:
             return info.parse(written)
         except ValueError as error:
-            loc = ("parameters", info.name, key, *further)
-            self._report(f"{key!r}: {error}", *loc, key=bool(further))
+            loc = ("parameters", info.name, key, *inner)
+            self._report(f"{key!r}: {error}", *loc, key=bool(inner))
             return None
 
 

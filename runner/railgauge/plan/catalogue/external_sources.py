@@ -10,7 +10,7 @@ from railgauge.base import units
 from railgauge.plan.catalogue.external_model import ExternalMetric, ExternalSource
 from railgauge.plan.catalogue.info import MetricDescription
 from railgauge.plan.catalogue.output import Match, ValueSource, split_path
-from railgauge.plan.validation import ProblemReporter, suggest, suggest_or_list
+from railgauge.plan.validation import Reporter, suggest, suggest_or_list
 
 
 class SourceReader:
@@ -18,7 +18,7 @@ class SourceReader:
 
     def __init__(
         self,
-        report: ProblemReporter,
+        report: Reporter,
         modes: Collection[str],
         executor: Mapping[str, MetricDescription],
     ) -> None:
@@ -63,42 +63,41 @@ class SourceReader:
             return {}
         key = "json" if written.path is not None else "regex"
         sources: dict[str, ValueSource] = {}
-        for mode, where in (written.path or written.regex or {}).items():
-            at = (*loc, key) if mode == "" else (*loc, key, mode)
+        for mode, place in (written.path or written.regex or {}).items():
+            value_loc = (*loc, key) if mode == "" else (*loc, key, mode)
             if mode and (not by_mode or mode not in self._modes):
                 hint = suggest(mode, self._modes) if by_mode else ": write one text"
-                self._report(f"{mode!r} is no mode of this engine{hint}", *at, key=True)
+                self._report(f"{mode!r} is no mode of this engine{hint}", *value_loc, key=True)
                 continue
             try:
-                sources[mode] = self._value_source(
-                    key, where, written.match, times or {"": 1.0}, text=text
-                )
+                factors = times or {"": 1.0}
+                sources[mode] = self._source(key, place, written.match, factors, text=text)
             except ValueError as error:
-                self._report(str(error), *at)
+                self._report(str(error), *value_loc)
         return sources
 
-    def _value_source(
-        self, key: str, where: str, match: Match | None, times: Mapping[str, float], *, text: bool
+    def _source(
+        self, key: str, place: str, match: Match | None, times: Mapping[str, float], *, text: bool
     ) -> ValueSource:
         if key == "json":
-            path = split_path(where)
+            path = split_path(place)
             if "" not in times:
                 raise ValueError("'times' by unit is for 'regex': write one number")
             if match is not None and "*" not in path:
                 raise ValueError("'match' is for several values: this path has no '*'")
             return ValueSource(path, match=match or "sum" if "*" in path else "first", times=times)
         try:
-            groups = re.compile(where).groups
+            groups = re.compile(place).groups
         except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"{where!r} is no regular expression ({error})") from None
+            raise ValueError(f"{place!r} is no regular expression ({error})") from None
         expected = 1 if "" in times else 2
         if groups != expected and not (text and groups == 0):
             contents = "its number" if expected == 1 else "its number and its unit"
             raise ValueError(
-                f"{where!r} has {groups} groups: put {contents} in ( ), and (?: ) around what is "
+                f"{place!r} has {groups} groups: put {contents} in ( ), and (?: ) around what is "
                 "none"
             )
-        return ValueSource(regex=where, match=match or "first", times=times)
+        return ValueSource(regex=place, match=match or "first", times=times)
 
     def _check_unit(self, unit: str, *loc: str | int) -> None:
         base, scale = units.DISPLAY.get(unit, (unit, 1.0))

@@ -214,6 +214,10 @@ class EngineInfo:
             return "groups"
         return "links" if self.two_sided or self.parallel else "hosts"
 
+    def metrics_in(self, mode: Value | None) -> list[MetricDescription]:
+        """Return the metrics that come in `mode`."""
+        return [info for info in self.metrics.values() if not info.modes or mode in info.modes]
+
     def has_effect(self, name: str, parameters: Mapping[str, Value]) -> bool:
         """Return whether there is a parameter `name` and it has an effect in the mode of these."""
         info = self.parameters.get(name)
@@ -285,11 +289,7 @@ class EngineInfo:
                 f"engine {self.name} reported {', '.join(unknown)}, which its description "
                 "lacks: are the engines on the host older or newer than this railgauge?",
             )
-        required = {
-            metric.name
-            for metric in self.metrics.values()
-            if not metric.optional and (not metric.modes or mode in metric.modes)
-        }
+        required = {metric.name for metric in self.metrics_in(mode) if not metric.optional}
         if missing := sorted(required - set(reported)):
             raise EngineError("contract", f"engine {self.name} did not report {', '.join(missing)}")
         return dict(reported)

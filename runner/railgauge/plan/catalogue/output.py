@@ -155,8 +155,8 @@ class ProgramOutput:
             begin = re.search(r"(?m)^\s*[{\[]", self._text)
             try:
                 decoder = json.JSONDecoder(parse_constant=_refuse)
-                at = begin.end() - 1 if begin else 0
-                self._document, _ = decoder.raw_decode(self._text, at)
+                start = begin.end() - 1 if begin else 0
+                self._document, _ = decoder.raw_decode(self._text, start)
             except (ValueError, RecursionError) as error:
                 raise self._wrong(f"it is no JSON ({error})") from error
             self._decoded = True
@@ -187,12 +187,12 @@ def _inside(value: Any, step: str) -> list[Any]:
     return [value[int(step)]] if step.isdecimal() and int(step) < len(value) else []
 
 
-def _replaced(value: Any, path: Sequence[str], by: Any) -> Any:
-    """Return `value` with `by` at `path`, which leads to one place in it."""
+def _replaced(value: Any, path: Sequence[str], replacement: Any) -> Any:
+    """Return `value` with `replacement` at `path`, which leads to one place in it."""
     if not path:
-        return by
+        return replacement
     step, rest = path[0], path[1:]
     if isinstance(value, dict):
-        return {**value, step: _replaced(value[step], rest, by)}
+        return {**value, step: _replaced(value[step], rest, replacement)}
     index = int(step)
-    return [*value[:index], _replaced(value[index], rest, by), *value[index + 1 :]]
+    return [*value[:index], _replaced(value[index], rest, replacement), *value[index + 1 :]]

@@ -64,8 +64,8 @@ class Program:
         sources = chain.from_iterable(by_mode.values() for by_mode in self.metric_sources.values())
         if any(isinstance(source, ValueSource) for source in sources):
             output.check_whole()
-        if words := self.failure(output):
-            raise EngineError("command-failed", f"the program says that it failed: {words[:900]}")
+        if reason := self.failure(output):
+            raise EngineError("command-failed", f"the program says that it failed: {reason[:900]}")
         metrics: dict[str, float] = {}
         for name, by_mode in self.metric_sources.items():
             source = by_mode.get("", by_mode.get(str(mode)))
@@ -82,8 +82,8 @@ class Program:
 
     def failure(self, output: ProgramOutput) -> str:
         """Return what the program says of its failure, "" if of none (`false` is none)."""
-        words = None if self.failed is None else output.text(self.failed)
-        return "" if words is None or words == "false" else words
+        reason = None if self.failed is None else output.text(self.failed)
+        return "" if reason is None or reason == "false" else reason
 
     def check_confirmed(self, output: ProgramOutput, written: Mapping[str, str]) -> None:
         """EngineError `output` if the program took another value of a parameter than `written`."""
@@ -123,9 +123,9 @@ def expand(
 
 def fill(template: str, written: Mapping[str, str]) -> str:
     """Return the text that `template` comes to with these values."""
-    return "".join(written[text] if named else text for text, named in split_template(template))
+    return "".join(written[text] if is_name else text for text, is_name in split_template(template))
 
 
 def placeholders(template: str) -> list[str]:
     """Return the names in `template`; ValueError where a brace is misplaced."""
-    return [text for text, named in split_template(template) if named]
+    return [text for text, is_name in split_template(template) if is_name]
