@@ -60,7 +60,7 @@ def counted(log: SystemLog, facts: Mapping[str, str]) -> dict[str, float]:
 
 
 def stated(log: SystemLog) -> dict[str, float]:
-    """Return shares and gauges, by name: nobody knows one that isn't here."""
+    """Return shares and gauges, by name: one that isn't here is unknown."""
     used = _memory_used(log)
     shares = dict(_shares(log)) if used is None else {**dict(_shares(log)), "memory/used": used}
     return {**log.gauges, **shares}
@@ -78,7 +78,7 @@ def unit_of(name: str) -> str:
 
 
 def interrupts_of(log: SystemLog, interface: str, facts: Mapping[str, str]) -> Sequence[str] | None:
-    """Return the interrupts of an interface, none for a virtual one, None where nobody knows."""
+    """Return the interrupts of an interface, none for a virtual one, None if they are unknown."""
     if interface == "lo":
         return ()
     pattern = re.compile(rf"(?<![0-9A-Za-z]){re.escape(interface)}(?![0-9A-Za-z])")

@@ -17,7 +17,7 @@ from railgauge.cli.options import allow_large, database, hosts, keep_going, marg
 from railgauge.cli.running import tell
 from railgauge.plan.cases import expand
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
-from railgauge.plan.texts import NODES, moved_to
+from railgauge.plan.texts import NODES, hosts_override
 from railgauge.run.job import Request
 from railgauge.run.pipeline import execute
 from railgauge.run.progress import observer_for
@@ -186,7 +186,7 @@ def _loaded(wish: _Wish) -> LoadedPlan:
         name,
         Path(began.directory),
         began.files.get(NODES),
-        moved_to(began.files),
+        hosts_override(began.files),
     )
 
 

@@ -79,7 +79,7 @@ class KeyPlace(StrictModel):
     file: Annotated[str, AfterValidator(_file)] | None = None
 
     @model_validator(mode="after")
-    def _one_place(self) -> KeyPlace:
+    def _check_place(self) -> KeyPlace:
         if (self.env is None) == (self.file is None):
             raise ValueError("say one of 'env: VARIABLE' and 'file: ~/.config/railgauge/NAME.key'")
         return self
@@ -130,7 +130,7 @@ class Snmp(StrictModel):
     context: Annotated[Label, Field(max_length=32)] | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Snmp:
+    def _check_version(self) -> Snmp:
         fields_set = self.model_fields_set - {"version"}
         if self.version == "2c":
             if excess := sorted(fields_set - {"community"}):

@@ -166,13 +166,13 @@ class LinkTable:
             lacking = [name for name in hosts if network not in self._hosts[name].networks]
             if lacking:
                 sound = False
-                entry.report(self._lack(network, sorted(lacking)), *loc)
+                entry.report(self._missing_address(network, sorted(lacking)), *loc)
         if written.networks and len(set(written.networks)) < len(written.networks):
             sound = False
             entry.report("a network is listed twice: drop one", "networks")
         return sound
 
-    def _lack(self, network: str, lacking: Sequence[str]) -> str:
+    def _missing_address(self, network: str, lacking: Sequence[str]) -> str:
         networks = dict.fromkeys(chain.from_iterable(h.networks for h in self._hosts.values()))
         if not networks:
             return (

@@ -87,7 +87,7 @@ class WrittenLink(StrictModel):
     path: Annotated[Labels, AfterValidator(_between_ends)] | None = None
 
     @model_validator(mode="after")
-    def _one_kind(self) -> WrittenLink:
+    def _check_kind(self) -> WrittenLink:
         ends = [self.client, self.server]
         patterns = [self.all_pairs, self.ring, self.star, self.between]
         kinds = 4 - patterns.count(None) + (ends != [None, None])

@@ -72,7 +72,8 @@ def load_plan_text(
 
 def _read(written: Document, directory: Path, nodes: str | None, hosts: Path | None) -> LoadedPlan:
     allocated = Allocated(nodes)
-    document = allocated.fill(written if hosts is None else _moved(written, hosts.resolve()))
+    document = written if hosts is None else _with_hosts_file(written, hosts.resolve())
+    document = allocated.fill(document)
     reader = _Reader(document, directory, allocated, hosts)
     plan, mistakes = attempt(document, Plan)
     if plan is None:
@@ -81,7 +82,7 @@ def _read(written: Document, directory: Path, nodes: str | None, hosts: Path | N
     return reader.read(plan)
 
 
-def _moved(document: Document, hosts: Path) -> Document:
+def _with_hosts_file(document: Document, hosts: Path) -> Document:
     """Return the plan `document` with another hosts file in place of its own hosts."""
     if not isinstance(document.data, dict):
         return document

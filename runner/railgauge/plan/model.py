@@ -46,7 +46,7 @@ class Host(StrictModel):
     peaks: Peaks = Field(default=Peaks())
 
     @model_validator(mode="after")
-    def _one_way(self) -> Host:
+    def _check_transport(self) -> Host:
         if [self.ssh, self.netns, self.transport].count(None) != 2:
             raise ValueError(
                 "say one of 'ssh: [user@]host[:port]', 'netns: NAME' (a network namespace on this "
@@ -154,14 +154,14 @@ class Test(StrictModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _drift_hits_all_alike(cls, data: Any) -> Any:
+    def _random_by_default(cls, data: Any) -> Any:
         """Shuffle by default where it isn't known how many blocks a case is in."""
         if isinstance(data, dict) and isinstance(data.get("replications"), dict | Replications):
             return {"order": "random", **data}
         return data
 
     @model_validator(mode="after")
-    def _in_blocks(self) -> Test:
+    def _check_order(self) -> Test:
         if self.rule is not None and self.order == "sequential":
             raise ValueError(
                 "'order: sequential' measures a case at one go, but a rule for its replications "
@@ -170,7 +170,7 @@ class Test(StrictModel):
         return self
 
     @model_validator(mode="after")
-    def _logged(self) -> Test:
+    def _check_soak(self) -> Test:
         if self.soak and self.system_log is None:
             raise ValueError(
                 "'soak' keeps its figures in the system log: leave 'system_log: off' out"

@@ -40,7 +40,7 @@ def read_range(info: ParameterInfo, written: Mapping[str, Any], report: Reporter
             sound = False
     if not sound:
         return []
-    expand = _added if "step" in numbers else _multiplied
+    expand = _by_step if "step" in numbers else _by_factor
     return [_value(info, value) for value in expand(info, numbers, report)]
 
 
@@ -61,14 +61,14 @@ def _check_keys(written: Mapping[str, Any], report: Reporter) -> bool:
     return sound
 
 
-def _added(
+def _by_step(
     info: ParameterInfo, numbers: Mapping[str, Fraction], report: Reporter
 ) -> list[Fraction]:
     first, last, step = numbers["from"], numbers["to"], numbers["step"]
     if step <= 0:
         report("'step' has to be more than 0", "step")
         return []
-    if not _in_order(info, first, last, report):
+    if not _check_order(info, first, last, report):
         return []
     steps = (last - first) // step
     if steps >= MAX_VALUES:
@@ -76,32 +76,32 @@ def _added(
         report(message, "step")
         return []
     values = [first + step * index for index in range(steps + 1)]
-    return values if _arrived(info, values[-1], last, report) else []
+    return values if _check_end(info, values[-1], last, report) else []
 
 
-def _multiplied(
+def _by_factor(
     info: ParameterInfo, numbers: Mapping[str, Fraction], report: Reporter
 ) -> list[Fraction]:
     first, last, factor = numbers["from"], numbers["to"], numbers["factor"]
     if first <= 0:
         report("'from' has to be more than 0, or no 'factor' leads away from it", "from")
         return []
-    if not _in_order(info, first, last, report):
+    if not _check_order(info, first, last, report):
         return []
     values = [first]
     while values[-1] * factor <= last:
         values.append(values[-1] * factor)
-    return values if _arrived(info, values[-1], last, report) else []
+    return values if _check_end(info, values[-1], last, report) else []
 
 
-def _in_order(info: ParameterInfo, first: Fraction, last: Fraction, report: Reporter) -> bool:
+def _check_order(info: ParameterInfo, first: Fraction, last: Fraction, report: Reporter) -> bool:
     if first > last:
         message = f"{_show(info, last)} is less than 'from', {_show(info, first)}: swap the two"
         report(f"'to': {message}", "to")
     return first <= last
 
 
-def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: Reporter) -> bool:
+def _check_end(info: ParameterInfo, end: Fraction, last: Fraction, report: Reporter) -> bool:
     """Report a range that misses its end, as nobody knows whether that end was meant."""
     if end != last:
         message = f"{_show(info, last)} is never reached, the value before it is {_show(info, end)}"

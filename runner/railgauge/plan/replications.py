@@ -121,7 +121,7 @@ class Replications(StrictModel):
     budget: Time | None = None
 
     @model_validator(mode="after")
-    def _enough(self) -> Replications:
+    def _check_counts(self) -> Replications:
         fewest = _FEWEST[self.until.statistic]
         if self.min < fewest:
             raise ValueError(

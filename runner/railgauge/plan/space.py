@@ -252,7 +252,7 @@ class SpaceReader:
             self._fixed[SOAK] = True
 
     def _check_required(self, modes: Sequence[Value]) -> None:
-        """Tell what `modes` can't do without and the test doesn't set, or sets to nothing."""
+        """Report what `modes` require and the test doesn't set, or sets to nothing."""
         for name, info in self._engine.parameters.items():
             needing = [mode for mode in modes if mode in info.required_in]
             if needing and name not in self._named:

@@ -40,7 +40,7 @@ from railgauge.plan.cases import case_name, restricted, varying
 from railgauge.plan.cases import expand as expand_cases
 from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
-from railgauge.plan.texts import NODES, moved_to, named_texts, only_cases, only_texts
+from railgauge.plan.texts import NODES, hosts_override, named_texts, only_cases, only_texts
 from railgauge.run.execution import Execution, Namer, Setting
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import Finished, Job, Request
@@ -91,7 +91,11 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
     directory = Path(stored.new.directory)
     began = stored.new.files
     loaded = load_plan_text(
-        stored.new.plan_text, f"plan of run {run}", directory, began.get(NODES), moved_to(began)
+        stored.new.plan_text,
+        f"plan of run {run}",
+        directory,
+        began.get(NODES),
+        hosts_override(began),
     )
     now = named_texts(loaded) | only_texts(only_cases(began))
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):

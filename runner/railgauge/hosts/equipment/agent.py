@@ -70,7 +70,7 @@ class Agent:
         self._deadline = asyncio.get_running_loop().time() + _DEADLINE
 
     def close(self) -> None:
-        """Let go of its socket."""
+        """Close its socket."""
         self._engine.close_dispatcher()
 
     async def get(self, oids: Sequence[str]) -> dict[str, Value]:
@@ -108,7 +108,7 @@ class Agent:
         try:
             async with asyncio.timeout_at(self._deadline):
                 if self._target is None:
-                    self._target = await self._resolved()
+                    self._target = await self._resolve()
                 indication, status, _, bindings = await command(
                     self._engine,
                     self._authority,
@@ -124,10 +124,10 @@ class Agent:
         except (PySnmpError, PyAsn1Error, OSError) as error:
             raise EquipmentError(f"{self._where} can't be asked by SNMP: {error}") from error
         if indication:
-            raise EquipmentError(self._indicated(indication))
+            raise EquipmentError(self._indication_message(indication))
         return int(status), [(str(name), value) for name, value in bindings]
 
-    async def _resolved(self) -> Any:
+    async def _resolve(self) -> Any:
         address, port = self._device.address, self._device.port
         try:
             endpoints = await asyncio.get_running_loop().getaddrinfo(
@@ -141,7 +141,7 @@ class Agent:
         kind = hlapi.Udp6TransportTarget if six else hlapi.UdpTransportTarget
         return await kind.create(socket_address[:2], _TIMEOUT, _RETRIES)
 
-    def _indicated(self, indication: Exception) -> str:
+    def _indication_message(self, indication: Exception) -> str:
         for kind, remedy in _REMEDIES:
             if isinstance(indication, kind):
                 return f"{self._where} refuses to answer by SNMP: {remedy}"

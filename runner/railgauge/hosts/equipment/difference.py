@@ -13,13 +13,13 @@ _SHORTEST_FRAME = 84
 
 
 def restarted(before: DeviceReading, after: DeviceReading) -> bool:
-    """Tell whether a device's clock says that it began anew between two readings."""
+    """Return whether a device's clock says that it was restarted between two readings."""
     seconds = after.at - before.at
     drift = (after.uptime - before.uptime - seconds) % _TICKS
     return min(drift, _TICKS - drift) > _CLOCK_ERROR + _CLOCK_DRIFT * seconds
 
 
-def counted(before: PortReading, after: PortReading, elapsed: float) -> dict[str, int] | None:
+def count_changes(before: PortReading, after: PortReading, elapsed: float) -> dict[str, int] | None:
     """Return what each counter moved by in at most `elapsed` seconds.
 
     None where the port's counters were reset or its number is another port's by now. A counter of

@@ -10,7 +10,7 @@ from dataclasses import replace
 from railgauge.base.errors import EquipmentError
 from railgauge.base.systemlog import PortLog
 from railgauge.hosts.equipment.credentials import read_credentials
-from railgauge.hosts.equipment.difference import counted, restarted
+from railgauge.hosts.equipment.difference import count_changes, restarted
 from railgauge.hosts.equipment.interfaces import DeviceReading, find, read
 from railgauge.plan.equipment import DevicePort, Equipment
 
@@ -82,7 +82,7 @@ class PathCounters:
             return {}
         # What was read first may have been as old as that.
         longest = after.at - before.at + settle
-        counts = counted(before.ports[port], after.ports[port], longest)
+        counts = count_changes(before.ports[port], after.ports[port], longest)
         if counts is None:
             self._indices.pop(port, None)
             self._warn(f"{port}: its counters were reset meanwhile, and its counts are left out")

@@ -1,6 +1,6 @@
-"""Asks a host all that the sources want to know, in one program launch.
+"""Asks a host all that the sources need, in one program launch.
 
-What is said comes as lines of `key:text` between two marks, as `grep -H` writes them. A file, a
+The answers come as lines of `key:text` between two marks, as `grep -H` writes them. A file, a
 program or a right that isn't there is an answer that isn't there, never an error.
 """
 
@@ -44,7 +44,7 @@ engines=$1; shift
 def ask(
     transport: Transport, sources: Sequence[FactSource], engines: str, peers: Sequence[str]
 ) -> Files:
-    """Return what the transport's host says; EnvironmentFailedError when it doesn't say it all."""
+    """Return the answers of the transport's host; EnvironmentFailedError if they are incomplete."""
     argv = ["sh", "-c", script(sources), "railgauge", engines, *peers]
     try:
         completed = run(transport, argv, timeout=_SECONDS)
@@ -75,7 +75,7 @@ def script(sources: Sequence[FactSource]) -> str:
 
 
 def split(lines: Sequence[str]) -> dict[str, list[str]]:
-    """Return key -> lines; what has no key is nobody's."""
+    """Return key -> lines, without those that have no key."""
     files: dict[str, list[str]] = {}
     for line in lines:
         key, colon, content = line.partition(":")

@@ -94,9 +94,9 @@ def parse(files: Files) -> dict[str, str]:
     installed = modules(bytes.fromhex(text))
     if not installed:
         return {}
-    facts = {"memory.modules": _counted([_described(module) for module in installed])}
+    facts = {"memory.modules": _with_counts([_description(module) for module in installed])}
     if channels := _channels(installed):
-        facts["memory.channels"] = _counted(channels)
+        facts["memory.channels"] = _with_counts(channels)
     return facts
 
 
@@ -172,7 +172,7 @@ def _channel(locator: str, bank: str) -> str:
     return "" if match is None else " ".join([*processors, match[1].upper()])
 
 
-def _described(module: Module) -> str:
+def _description(module: Module) -> str:
     size, unit = module.size >> 30, "GiB"
     if size << 30 != module.size:
         size, unit = module.size >> 20, "MiB"
@@ -190,15 +190,15 @@ def _channels(installed: Sequence[Module]) -> list[str]:
     most = max(map(len, by_channel.values()))
     if "" in by_channel or not distinct_places or not of_one_kind or most > _MOST_OF_CHANNEL:
         return []
-    if not all(map(_sound, installed)):
+    if not all(map(_is_reliable, installed)):
         return []
     # All modules of a channel go at one pace.
     paces = (min(channel, key=lambda module: module.configured) for channel in by_channel.values())
     return [f"{module.width} bit x {module.configured} MT/s" for module in paces]
 
 
-def _sound(module: Module) -> bool:
-    """Tell whether its figures can be relied on.
+def _is_reliable(module: Module) -> bool:
+    """Return whether its figures can be relied on.
 
     Before SMBIOS 3.1 the configured speed was called a clock, which some firmware takes for half
     the transfers. A module of DDR to DDR5 has 64 bits of data.
@@ -208,7 +208,7 @@ def _sound(module: Module) -> bool:
     return module.width in widths and module.configured > 0 and not is_clock
 
 
-def _counted(texts: Sequence[str]) -> str:
+def _with_counts(texts: Sequence[str]) -> str:
     """Return `2 x A, 1 x B`, by name."""
     counts = Counter(texts)
     return ", ".join(f"{counts[text]} x {text}" for text in sorted(counts, key=natural))

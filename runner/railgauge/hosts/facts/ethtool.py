@@ -1,4 +1,4 @@
-"""What only ethtool(8) tells of an interface: firmware, offloads, rings, coalescing, channels."""
+"""What only ethtool(8) knows of an interface: firmware, offloads, rings, coalescing, channels."""
 
 from __future__ import annotations
 

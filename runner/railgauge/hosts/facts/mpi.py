@@ -8,7 +8,7 @@ _SCRIPT = "ask mpi mpirun --version"
 
 
 def parse(files: Files) -> dict[str, str]:
-    """Return `mpi`: the first line of what mpirun says of its version."""
+    """Return `mpi`: the first line of `mpirun --version`."""
     return first_lines(files, {"mpi": "mpi"})
 
 

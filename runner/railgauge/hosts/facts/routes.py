@@ -88,7 +88,7 @@ def parse(files: Files) -> dict[str, str]:
 
 
 def interfaces(files: Files) -> list[str]:
-    """Return the interfaces to tell of, those towards peers first."""
+    """Return the interfaces that facts are about, those towards peers first."""
     return (first(files, "interfaces") or "").split()
 
 

@@ -64,7 +64,7 @@ class FakeProcess:
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             while not self._output and self._exit is None:
-                self._go_on(deadline)
+                self._advance(deadline)
             return self._output.popleft() if self._output else None
 
     def send_line(self, text: str) -> None:
@@ -93,7 +93,7 @@ class FakeProcess:
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             while self._exit is None:
-                self._go_on(deadline)
+                self._advance(deadline)
             return self._exit
 
     def wake(self) -> None:
@@ -101,7 +101,7 @@ class FakeProcess:
         with self._changed:
             self._changed.notify_all()
 
-    def _go_on(self, deadline: float | None) -> None:
+    def _advance(self, deadline: float | None) -> None:
         """Take one step, or wait for what the script waits for."""
         self._transport.check()
         if self._killed:

@@ -136,23 +136,23 @@ def _matches(patterns: str, name: str) -> bool:
     matched = False
     for pattern in patterns.split(","):
         if pattern.startswith("|1|"):
-            matched = matched or _hashed(pattern, name)
+            matched = matched or _matches_hash(pattern, name)
         elif pattern.startswith("!"):
-            if _wildcard(pattern[1:], name):
+            if _matches_wildcard(pattern[1:], name):
                 return False
         else:
-            matched = matched or _wildcard(pattern, name)
+            matched = matched or _matches_wildcard(pattern, name)
     return matched
 
 
-def _hashed(pattern: str, name: str) -> bool:
+def _matches_hash(pattern: str, name: str) -> bool:
     try:
         return HostKeys.hash_host(name, pattern) == pattern
     except (AssertionError, IndexError, ValueError):
         return False  # no salt to speak of
 
 
-def _wildcard(pattern: str, name: str) -> bool:
+def _matches_wildcard(pattern: str, name: str) -> bool:
     if "*" not in pattern and "?" not in pattern:
         return pattern.lower() == name
     regex = re.escape(pattern.lower()).replace(r"\*", ".*").replace(r"\?", ".")

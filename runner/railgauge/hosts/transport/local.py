@@ -98,7 +98,7 @@ class LocalProcess:
         return Exit(self._child.returncode, self._stderr.finish())
 
     def _reap(self) -> bool:
-        """Tell whether it has ended."""
+        """Return whether it has ended."""
         with self._reaping:
             return self._child.poll() is not None
 

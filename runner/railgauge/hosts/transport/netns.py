@@ -51,14 +51,14 @@ class NetnsTransport(LocalTransport):
 
 
 def enter(holder: int | None) -> tuple[str, ...]:
-    """Return what stands before a command line that shall run in the holder's namespaces."""
+    """Return what goes before a command line to run it in the holder's namespaces."""
     if holder is None:
         return ()
     return ("nsenter", "-t", str(holder), "-U", "-m", "-n", "--preserve-credentials", "--")
 
 
 def inside(namespace: str) -> tuple[str, ...]:
-    """Return what stands before a command line that shall run in the network namespace.
+    """Return what goes before a command line to run it in the network namespace.
 
     It has a host name of its own: Open MPI 5 takes hosts of one name for one host in its
     collective operations, and those then wait for each other for ever.
@@ -79,7 +79,7 @@ def namespace_file(namespace: str, holder: int | None) -> Path:
 
 
 def exists(namespace: str, holder: int | None = None) -> bool:
-    """Tell whether there is such a namespace; a file where one was mounted is none."""
+    """Return whether there is such a namespace; a file where one was mounted is none."""
     path = namespace_file(namespace, holder)
     try:
         return path.stat().st_dev != path.parent.stat().st_dev

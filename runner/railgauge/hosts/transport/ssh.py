@@ -107,7 +107,7 @@ class SshProcess:
             if line is None:
                 raise HostUnreachableError(
                     f"{self._host}: the login shell ended without starting {program!r}; see "
-                    f"whether this account may run commands ({self._last_words()})"
+                    f"whether this account may run commands ({self._stderr_end()})"
                 )
             _, marker, state = line.partition(mark)
             if marker:
@@ -199,7 +199,7 @@ class SshProcess:
         status = self._channel.exit_status
         if status < 0 and self._killed:
             return -9
-        if status < 0 and not (self._channel.eof_received and self._connection.settled_alive()):
+        if status < 0 and not (self._channel.eof_received and self._connection.still_alive()):
             raise self._lost()
         return shell_status(status)
 
@@ -210,7 +210,7 @@ class SshProcess:
             "machine and the network are up, then resume the run"
         )
 
-    def _last_words(self) -> str:
+    def _stderr_end(self) -> str:
         self._drain_stderr()
         return " ".join(self._stderr.text().split())[-200:] or "it said nothing"
 
@@ -265,7 +265,7 @@ class SshTransport:
         self._pool.close()
 
     def _kill_group(self, group: int) -> bool:
-        """Kill the process group over there; tell whether that could be done."""
+        """Kill the process group over there; return whether that could be done."""
         try:
             _, channel = self._pool.session(_KILL_TIMEOUT)
             channel.exec_command(f"exec sh -c 'kill -s KILL -- -{group}'")

@@ -95,7 +95,7 @@ class SshConnection:
         """Whether it is still open, as far as we know."""
         return self._transport.is_active()
 
-    def settled_alive(self) -> bool:
+    def still_alive(self) -> bool:
         """The same, once a loss under way has had the time to show."""
         self._transport.join(0.2)
         return self._transport.is_active()
@@ -175,7 +175,7 @@ def _gateway_socket(
         hop = resolve(last_jump, jumps=tuple(first_jumps) if first_jumps else None)
         if (hop.hostname, hop.port) == (options.hostname, options.port):
             return None
-        return _through(host, _open(host, hop, hops, hops_left - 1), options)
+        return _tunnel(host, _open(host, hop, hops, hops_left - 1), options)
     return _proxy(options.proxy_command, hops) if options.proxy_command else None
 
 
@@ -199,7 +199,7 @@ def _gate(options: SshOptions) -> threading.BoundedSemaphore:
         return _gates[key]
 
 
-def _through(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> paramiko.Channel:
+def _tunnel(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> paramiko.Channel:
     """Return a tunnel from the jump host `gateway` to the next hop."""
     transport = gateway.get_transport()
     assert transport is not None
@@ -230,7 +230,7 @@ def _proxy(command: str, hops: contextlib.ExitStack) -> socket.socket:
 
 
 def is_transient(error: HostUnreachableError) -> bool:
-    """Tell whether a connection that failed with `error` is worth another try.
+    """Return whether a connection that failed with `error` is worth another try.
 
     Keys that are wrong or not accepted, a bad name or configuration stay what they are.
     """

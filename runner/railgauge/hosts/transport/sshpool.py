@@ -89,7 +89,7 @@ class SshPool:
         return SshConnection(self._host, self._destination, self._keepalive)
 
     def _deliver(self, pending: Future[SshConnection]) -> None:
-        """Connect and tell, unless nobody wants it any more."""
+        """Connect and deliver the connection or the error, unless the pool was closed meanwhile."""
         try:
             connection = with_retries(self._connection, is_transient, self._closed)
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for

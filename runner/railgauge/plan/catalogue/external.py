@@ -134,7 +134,7 @@ class _Reader:
                 self.report(message, "parameters", name, key=True)
 
     def _is_ranks(self, name: str) -> bool:
-        """Return whether it is the number of ranks, which the launcher is told."""
+        """Return whether it is the number of ranks, which is for the launcher."""
         if name != RANKS or not self.described.mpi:
             return False
         if self.parameters[name].type != "int":

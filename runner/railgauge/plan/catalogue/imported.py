@@ -1,4 +1,4 @@
-"""What a file tells that somebody else's program wrote earlier, beside its metrics."""
+"""What a file that an external program wrote earlier gives beside its metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from railgauge.plan.catalogue.written import Value
 
 @dataclass(frozen=True, slots=True)
 class ImportedParameter:
-    """Where a file tells a parameter: at one of `sources`, the first that is there.
+    """Where a file has a parameter: at one of `sources`, the first that is there.
 
     What stands there is in `unit` ("": as a plan writes it), or a number with one of the suffixes
     `units`, which are factors, or one of `values`. `absent` is meant where nothing stands (None:

@@ -32,7 +32,7 @@ class ParameterInfo:
     by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
     to set it. `modes` are those in which it has an effect; none named means all. In the modes
     `required_in` each test has to set it, whatever its default, and a number to more than 0.
-    `written` is how somebody else's program is told of it.
+    `written` is how an external program gets it.
     """
 
     name: str
@@ -134,7 +134,7 @@ def _written(value: object) -> str:
 class MetricDescription:
     """A value that an engine reports: base unit, and whether higher, lower or neither is better.
 
-    `source` says where it stands in what somebody else's program writes. An `optional` one
+    `source` says where it stands in what an external program writes. An `optional` one
     comes only where it could be measured; the others come in each replication of their modes.
     """
 
@@ -172,7 +172,7 @@ class SeriesMode:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What an engine is and takes. `program` is how somebody else's program is run.
+    """What an engine is and takes. `program` is how an external program is run.
 
     In `solo_modes` the client measures alone: the link's other host only gives the address.
     `group_modes` are measured among all hosts of a group; those of them that are also `pair_modes`
@@ -234,7 +234,7 @@ class EngineInfo:
         return timed and self.parameters["duration"].type == "time" and not counted
 
     def written(self, parameters: Mapping[str, Value], **more: str) -> dict[str, str]:
-        """Return the `parameters` as somebody else's program is told of them, and `more` texts.
+        """Return the `parameters` as an external program gets them, and `more` texts.
 
         One that has no effect in the mode is written as nothing.
         """
@@ -247,11 +247,11 @@ class EngineInfo:
 
     @property
     def argv_names(self) -> frozenset[str]:
-        """The parameters that stand for several arguments of somebody else's program."""
+        """The parameters that stand for several arguments of an external program."""
         return frozenset(name for name, info in self.parameters.items() if info.type == "argv")
 
     def argv(self, parameters: Mapping[str, Value], **more: str) -> list[str]:
-        """Return the command line of somebody else's program, with `more` texts for placeholders.
+        """Return the command line of an external program, with `more` texts for placeholders.
 
         An argument that is just the placeholder of an `argv` parameter becomes all its arguments.
         """
@@ -267,7 +267,7 @@ class EngineInfo:
         ]
 
     def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
-        """EngineError `output` if somebody else's program says that it took other `parameters`."""
+        """EngineError `output` if an external program says that it took other `parameters`."""
         if self.program is not None and self.program.confirmed:
             self.program.check_confirmed(ProgramOutput(output), self.written(parameters))
 
@@ -276,7 +276,7 @@ class EngineInfo:
     ) -> dict[str, float]:
         """Return this engine's metrics in `mode` from what it, or rail-exec for it, reported.
 
-        `output` is what somebody else's program printed. EngineError `contract` where a metric is
+        `output` is what an external program printed. EngineError `contract` where a metric is
         missing that is not optional, or one is unknown and so has no unit; `output` where a
         program's output lacks one.
         """

@@ -1,4 +1,4 @@
-"""Finds values in what somebody else's program wrote: by a path in JSON, or a regular expression.
+"""Finds values in what an external program wrote: by a path in JSON, or a regular expression.
 
 Nothing is guessed: what is missing, no number or not finite is an EngineError `output`.
 """
@@ -79,7 +79,7 @@ class ProgramOutput:
             return None
         value = _CHOOSE[source.match](numbers)
         if not math.isfinite(value):
-            raise self._wrong(f"{source} comes to {value}, which is no measurement")
+            raise self._unusable(f"{source} comes to {value}, which is no measurement")
         return value
 
     def text(self, source: ValueSource) -> str | None:
@@ -101,17 +101,17 @@ class ProgramOutput:
             return [ProgramOutput(match[0]) for match in self._matches(source)]
         (items,) = self._at(source.path) or [None]
         if not isinstance(items, list):
-            raise self._wrong(f"{source} is no list")
+            raise self._unusable(f"{source} is no list")
         return [ProgramOutput(json.dumps(_replaced(self._json(), source.path, [i]))) for i in items]
 
     def check_whole(self) -> None:
         """EngineError `output` if rail-exec kept only the beginning: the figures may be missing."""
         if len(self._text.encode(errors="replace")) >= _LIMIT:
-            raise self._wrong("it is longer than 1 MiB, of which the rest is lost")
+            raise self._unusable("it is longer than 1 MiB, of which the rest is lost")
 
     def missing(self, name: str, source: ValueSource) -> EngineError:
         """Return the error for a value that had to be there."""
-        return self._wrong(f"{name} is not where it should stand ({source})")
+        return self._unusable(f"{name} is not where it should stand ({source})")
 
     def _numbers_of_json(self, source: ValueSource) -> list[float]:
         return [self._float(value, source) * source.times[""] for value in self._at(source.path)]
@@ -122,7 +122,7 @@ class ProgramOutput:
             unit = "" if "" in source.times else (match[2] or "")
             if unit not in source.times:
                 units = ", ".join(source.times)
-                raise self._wrong(f"{source} found the unit {unit!r}: known are {units}")
+                raise self._unusable(f"{source} found the unit {unit!r}: known are {units}")
             numbers.append(self._float(match[1], source) * source.times[unit])
         return numbers
 
@@ -130,11 +130,11 @@ class ProgramOutput:
         if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
             value = float(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self._wrong(f"{source} is {_plain(value)!r}, which is no number")
+            raise self._unusable(f"{source} is {_plain(value)!r}, which is no number")
         try:
             return float(value)
         except OverflowError:
-            raise self._wrong(f"{source} is beyond what can be measured") from None
+            raise self._unusable(f"{source} is beyond what can be measured") from None
 
     def _matches(self, source: ValueSource) -> list[re.Match[str]]:
         return list(re.compile(source.regex).finditer(self._text))
@@ -158,11 +158,11 @@ class ProgramOutput:
                 start = begin.end() - 1 if begin else 0
                 self._document, _ = decoder.raw_decode(self._text, start)
             except (ValueError, RecursionError) as error:
-                raise self._wrong(f"it is no JSON ({error})") from error
+                raise self._unusable(f"it is no JSON ({error})") from error
             self._decoded = True
         return self._document
 
-    def _wrong(self, reason: str) -> EngineError:
+    def _unusable(self, reason: str) -> EngineError:
         text = self._text.strip()
         excerpt = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         beginning = f"it begins: {excerpt!r}" if excerpt else "it is empty"

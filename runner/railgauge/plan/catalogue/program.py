@@ -1,4 +1,4 @@
-"""How somebody else's program is run, and where its figures stand."""
+"""How an external program is run, and where its figures stand."""
 
 from __future__ import annotations
 
