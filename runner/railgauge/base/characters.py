@@ -20,7 +20,7 @@ def visible(text: str) -> str:
 
 
 def acts(character: str) -> bool:
-    """Tell whether a character does something instead of showing."""
+    """Return whether a character does something instead of showing."""
     return unicodedata.category(character) in _ACTING or character in _NO_CHARACTERS
 
 

@@ -47,10 +47,10 @@ def _of_host(log: SystemLog, received: float) -> Iterator[tuple[str, float]]:
     if load is not None:
         yield "cpu_load", load
     if log.soak:
-        taken = sum(each.load for each in log.soak)
-        yield "cpu_load_soak", taken / len(log.soak)
+        total_load = sum(soak_load.load for soak_load in log.soak)
+        yield "cpu_load_soak", total_load / len(log.soak)
         if received:
-            yield "cpu_per_gigabyte", taken * log.elapsed / (received / 1e9)
+            yield "cpu_per_gigabyte", total_load * log.elapsed / (received / 1e9)
 
 
 def cpu_load(log: SystemLog) -> float | None:
@@ -58,5 +58,5 @@ def cpu_load(log: SystemLog) -> float | None:
     ticks = {kind: log.counts.get(f"cpu/all/{kind}", 0) for kind in CPU_KINDS}
     # Soakers are nice, and stand for what would have been idle.
     idle = ticks["idle"] + ticks["iowait"] + (ticks["nice"] if log.soak else 0)
-    every = sum(ticks.values())
-    return 1 - idle / every if every else None
+    total = sum(ticks.values())
+    return 1 - idle / total if total else None

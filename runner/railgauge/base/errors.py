@@ -86,7 +86,7 @@ class TraceError(EngineError):
 
 
 class EquipmentError(EnvironmentFailedError):
-    """A switch or router does not tell its counters; a measurement goes on without."""
+    """A switch's or router's counters can't be read; a measurement goes on without."""
 
 
 class StoreError(EnvironmentFailedError):

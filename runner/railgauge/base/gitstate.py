@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
-def git_state(plan: Path, others: Iterable[Path] = ()) -> tuple[str, bool]:
-    """Return the commit of `plan`'s repository, and whether the plan or `others` differ from it.
+def git_state(plan: Path, other_files: Iterable[Path] = ()) -> tuple[str, bool]:
+    """Return the commit of `plan`'s repository, and whether `plan` or `other_files` differ from it.
 
     A file that git ignores, doesn't know or can't tell about differs. Links are followed.
     ("", False) outside a repository, in one without commits, or without git.
@@ -17,7 +17,7 @@ def git_state(plan: Path, others: Iterable[Path] = ()) -> tuple[str, bool]:
     commit = _git(real.parent, "rev-parse", "--verify", "--quiet", "HEAD")
     if not commit:
         return "", False
-    return commit, not all(_is_committed(file.resolve(), commit) for file in (real, *others))
+    return commit, not all(_is_committed(file.resolve(), commit) for file in (real, *other_files))
 
 
 def _is_committed(file: Path, commit: str) -> bool:
@@ -32,7 +32,7 @@ def _is_committed(file: Path, commit: str) -> bool:
 def _git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints; None when it fails."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             ["git", "-C", str(folder), *arguments],  # noqa: S607 - the user's git
             capture_output=True,
             text=True,
@@ -41,4 +41,4 @@ def _git(folder: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return completed.stdout.strip() if completed.returncode == 0 else None

@@ -15,12 +15,12 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def raise_keyboard_interrupt() -> None:
     """From now on all of them raise KeyboardInterrupt in the main thread."""
-    for number in _heeded():
+    for number in _handled_signals():
         signal.signal(number, _interrupt)
 
 
 @contextlib.contextmanager
-def asking(stop: Callable[[], None]) -> Iterator[None]:
+def calling_on_signal(stop: Callable[[], None]) -> Iterator[None]:
     """While this lasts the first of them calls `stop` (which must return at once).
 
     More of them change nothing, since the clean-up is under way; the third raises
@@ -36,15 +36,15 @@ def asking(stop: Callable[[], None]) -> Iterator[None]:
         elif count > 2:
             _interrupt(number, frame)
 
-    before = {number: signal.signal(number, handle) for number in _heeded()}
+    previous = {number: signal.signal(number, handle) for number in _handled_signals()}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
-def _heeded() -> list[signal.Signals]:
+def _handled_signals() -> list[signal.Signals]:
     return [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
 
 

@@ -30,18 +30,19 @@ _LADDERS: dict[str, tuple[str, ...]] = {
 @lru_cache
 def scale(unit: str, base: str) -> Decimal | None:
     """Return how many `base` units one display `unit` is; None if it can't show that base unit."""
-    known = DISPLAY.get(unit)
-    if known is not None and known[0] == (base or "1"):
-        return _decimal(known[1])
+    display = DISPLAY.get(unit)
+    if display is not None and display[0] == (base or "1"):
+        return _decimal(display[1])
     return Decimal(1) if unit == base else None
 
 
 def fitting_units(base: str) -> list[str]:
     """Return the names of the units in which values of the base unit `base` can be shown."""
-    return [unit for unit, (of, _) in DISPLAY.items() if of == (base or "1")] or [base]
+    units = [unit for unit, (unit_base, _) in DISPLAY.items() if unit_base == (base or "1")]
+    return units or [base]
 
 
-def shown(value: float | None, per_unit: Decimal, digits: int) -> str:
+def format_number(value: float | None, per_unit: Decimal, digits: int) -> str:
     """Return `value` (base unit) in units of `per_unit` base units, with `digits` decimals.
 
     The rounded number is the shortest decimal that stands for the stored double, not its binary
@@ -80,7 +81,7 @@ def in_best_unit(value: float, base: str) -> str:
     assert per_unit is not None  # the unit was chosen for that base
     size /= _float(per_unit)
     digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
-    text = shown(value, per_unit, digits)
+    text = format_number(value, per_unit, digits)
     return f"{text} {unit}" if unit not in ("", "1") else text
 
 
@@ -96,12 +97,12 @@ def _ladder(base: str) -> tuple[tuple[float, str], ...]:
 
 def _fitting(base: str, size: float) -> str:
     ladder = _ladder(base)
-    found = ladder[0][1]
+    name = ladder[0][1]
     for least, unit in ladder:
         if size < least:
             break
-        found = unit
-    return found
+        name = unit
+    return name
 
 
 def _decimal(value: float) -> Decimal:

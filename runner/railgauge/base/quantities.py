@@ -33,7 +33,7 @@ _ALWAYS_READ = (
     "vm/pgmajfault",
 )
 _ALWAYS_OF_INTERFACES = tuple(
-    f"{way}_{what}" for way in ("rx", "tx") for what in ("bytes", "packets", "errors", "dropped")
+    f"{way}_{unit}" for way in ("rx", "tx") for unit in ("bytes", "packets", "errors", "dropped")
 )
 # What Hpcbench's logs say only, under names of their own (docs/hpcbench.md).
 _HPCBENCH = "hpcbench/"
@@ -55,12 +55,12 @@ def counted(log: SystemLog, facts: Mapping[str, str]) -> dict[str, float]:
     busiest = max(_interfaces(log), key=lambda name: _bytes(counts, name), default="")
     place = f"interface/{busiest}/"
     of_busiest = {name: count for name, count in counts.items() if name.startswith(place)}
-    counts |= {f"busiest/{name.removeprefix(place)}": one for name, one in of_busiest.items()}
+    counts |= {f"busiest/{name.removeprefix(place)}": count for name, count in of_busiest.items()}
     return dict(counts)
 
 
 def stated(log: SystemLog) -> dict[str, float]:
-    """Return shares and gauges, by name: nobody knows one that isn't here."""
+    """Return shares and gauges, by name: one that isn't here is unknown."""
     used = _memory_used(log)
     shares = dict(_shares(log)) if used is None else {**dict(_shares(log)), "memory/used": used}
     return {**log.gauges, **shares}
@@ -78,15 +78,15 @@ def unit_of(name: str) -> str:
 
 
 def interrupts_of(log: SystemLog, interface: str, facts: Mapping[str, str]) -> Sequence[str] | None:
-    """Return the interrupts of an interface, none for a virtual one, None where nobody knows."""
+    """Return the interrupts of an interface, none for a virtual one, None if they are unknown."""
     if interface == "lo":
         return ()
-    own = re.compile(rf"(?<![0-9A-Za-z]){re.escape(interface)}(?![0-9A-Za-z])")
-    lines = [line for line, label in log.labels.items() if own.search(label)]
+    pattern = re.compile(rf"(?<![0-9A-Za-z]){re.escape(interface)}(?![0-9A-Za-z])")
+    lines = [line for line, label in log.labels.items() if pattern.search(label)]
     if lines:
         return lines
-    known = f"nic.{interface}.mtu" in facts
-    if known and not any(f"nic.{interface}.{fact}" in facts for fact in ("slot", "modalias")):
+    is_known = f"nic.{interface}.mtu" in facts
+    if is_known and not any(f"nic.{interface}.{fact}" in facts for fact in ("slot", "modalias")):
         return ()
     return _virtio(log, interface, facts)
 
@@ -94,7 +94,7 @@ def interrupts_of(log: SystemLog, interface: str, facts: Mapping[str, str]) -> S
 def _virtio(log: SystemLog, name: str, facts: Mapping[str, str]) -> Sequence[str] | None:
     """Return the interrupts of the only virtio card: they are called by its device, not by it."""
     cards = [fact for fact, value in facts.items() if _is_virtio_card(fact, value)]
-    devices = {found[1] for label in log.labels.values() if (found := _VIRTIO_NET.match(label))}
+    devices = {match[1] for label in log.labels.values() if (match := _VIRTIO_NET.match(label))}
     if cards != [f"nic.{name}.driver"] or len(devices) != 1:
         return None
     device = f"{devices.pop()}-"
@@ -110,16 +110,15 @@ def _is_hpcbench(log: SystemLog) -> bool:
 
 
 def _interfaces(log: SystemLog) -> list[str]:
-    own = len(_HPCBENCH) if _is_hpcbench(log) else 0
-    names = [*log.counts, *(name[own:] for name in log.gauges if name.startswith(_HPCBENCH))]
     # Imported logs have a gauge for each interface, hpcbench/interface/NAME.
-    found = (_INTERFACE.match(f"{name}/") for name in names)
-    return list(dict.fromkeys(match[1] for match in found if match))
+    imported = (name.removeprefix(_HPCBENCH) for name in log.gauges if name.startswith(_HPCBENCH))
+    matches = (_INTERFACE.match(f"{name}/") for name in (*log.counts, *imported))
+    return list(dict.fromkeys(match[1] for match in matches if match))
 
 
 def _cpus(log: SystemLog) -> list[str]:
-    found = (_CPU.match(name) for name in log.counts)
-    return list(dict.fromkeys(match[1] for match in found if match))
+    matches = (_CPU.match(name) for name in log.counts)
+    return list(dict.fromkeys(match[1] for match in matches if match))
 
 
 def _counts(log: SystemLog) -> Iterator[tuple[str, int]]:
@@ -139,11 +138,11 @@ def _sums(log: SystemLog) -> Iterator[tuple[str, int]]:
         yield "pages/in_out", log.counts.get(f"{_HPCBENCH}pages_in_out", 0)
         yield "swaps/in_out", log.counts.get(f"{_HPCBENCH}swaps_in_out", 0)
         return
-    for name, both in (
+    for name, counters in (
         ("pages", ("vm/pgpgin", "vm/pgpgout")),
         ("swaps", ("vm/pswpin", "vm/pswpout")),
     ):
-        yield f"{name}/in_out", sum(log.counts.get(one, 0) for one in both)
+        yield f"{name}/in_out", sum(log.counts.get(counter, 0) for counter in counters)
 
 
 def _bytes(counts: Mapping[str, int], interface: str) -> int:
@@ -163,16 +162,16 @@ def _interrupts(
 def _shares(log: SystemLog) -> Iterator[tuple[str, float]]:
     for cpu in _cpus(log):
         ticks = {kind: log.counts.get(f"cpu/{cpu}/{kind}", 0) for kind in CPU_KINDS}
-        every = sum(ticks.values())
-        if every <= 0:
+        total = sum(ticks.values())
+        if total <= 0:
             continue
         kinds = ("user", "system", "idle") if _is_hpcbench(log) else CPU_KINDS
         for kind in kinds:
-            yield f"cpu/{cpu}/{kind}", ticks[kind] / every
+            yield f"cpu/{cpu}/{kind}", ticks[kind] / total
         # Soakers are nice, and stand for what would have been idle.
         idle = sum(ticks[kind] for kind in (*_IDLE, *(("nice",) if log.soak else ())))
-        yield f"cpu/{cpu}/load", 1 - idle / every
-        yield f"cpu/{cpu}/kernel", sum(ticks[kind] for kind in _KERNEL) / every
+        yield f"cpu/{cpu}/load", 1 - idle / total
+        yield f"cpu/{cpu}/kernel", sum(ticks[kind] for kind in _KERNEL) / total
 
 
 def _memory_used(log: SystemLog) -> float | None:

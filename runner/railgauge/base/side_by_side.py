@@ -19,7 +19,8 @@ def everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str,
     failures: list[EnvironmentFailedError] = []
     workers = ThreadPoolExecutor(_AT_ONCE)
     try:
-        for machine, future in {each: workers.submit(action, each) for each in machines}.items():
+        futures = {machine: workers.submit(action, machine) for machine in machines}
+        for machine, future in futures.items():
             try:
                 results[machine] = future.result()
             except EnvironmentFailedError as error:

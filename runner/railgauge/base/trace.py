@@ -56,17 +56,17 @@ class Trace:
 def decode(data: bytes) -> Trace:
     """Return the trace in `data`, version RGT1; TraceError when it isn't exactly one."""
     if not data.startswith(MAGIC):
-        raise _broken(f"it begins with {data[:4]!r} and not with {MAGIC!r}")
+        raise _invalid(f"it begins with {data[:4]!r} and not with {MAGIC!r}")
     if len(data) > MAX_BYTES:
-        raise _broken(f"its {len(data)} bytes are more than the largest has")
+        raise _invalid(f"its {len(data)} bytes are more than the largest has")
     header, start = _header(data)
     clock, sent, arrived, recorded, first_received, first_sent = header
     if clock >= len(_CLOCKS):
-        raise _broken(f"it names an unknown clock, {clock}")
+        raise _invalid(f"it names an unknown clock, {clock}")
     if recorded > min(arrived, MAX_RECORDED):
-        raise _broken(f"it records {recorded} of {arrived} arrivals, {MAX_RECORDED} at most")
+        raise _invalid(f"it records {recorded} of {arrived} arrivals, {MAX_RECORDED} at most")
     if not recorded and (first_received or first_sent):
-        raise _broken("it has a first time without an arrival")
+        raise _invalid("it has a first time without an arrival")
     columns = _numbers(data, start, 3 * recorded).reshape(recorded, 3)
     return Trace(
         clock=_CLOCKS[clock],
@@ -111,11 +111,11 @@ def unpack(blob: bytes) -> Trace:
     try:
         data = inflater.decompress(blob, MAX_BYTES + 1)
     except zlib.error as error:
-        raise _broken(f"it cannot be decompressed: {error}") from error
+        raise _invalid(f"it cannot be decompressed: {error}") from error
     if len(data) <= MAX_BYTES and not inflater.eof:
-        raise _broken("its compressed form is cut off")
+        raise _invalid("its compressed form is cut off")
     if inflater.unused_data:
-        raise _broken("more bytes follow its compressed form")
+        raise _invalid("more bytes follow its compressed form")
     return decode(data)
 
 
@@ -127,9 +127,9 @@ def loss_runs(trace: Trace) -> NDArray[np.int64]:
     """
     complete = len(trace.sequence) == trace.arrived
     # Nearly sorted, which the stable sort makes use of.
-    known = np.sort(trace.sequence, kind="stable")
+    numbers = np.sort(trace.sequence, kind="stable")
     ends = np.array([trace.sent] if complete else [], np.int64)
-    bounds = np.concatenate((np.array([-1], np.int64), known, ends))
+    bounds = np.concatenate((np.array([-1], np.int64), numbers, ends))
     lost = np.diff(bounds) - 1
     runs = np.flatnonzero(lost > 0)
     return np.stack((bounds[runs], lost[runs]), axis=1)
@@ -157,10 +157,10 @@ def interarrival(trace: Trace) -> NDArray[np.int64]:
     return np.diff(trace.received)
 
 
-def _broken(why: str) -> TraceError:
+def _invalid(reason: str) -> TraceError:
     return TraceError(
-        f"a trace cannot be read: {why}. Does the engine that wrote it belong to another version "
-        "of railgauge, or is the database damaged?"
+        f"a trace cannot be read: {reason}. Does the engine that wrote it belong to another "
+        "version of railgauge, or is the database damaged?"
     )
 
 
@@ -176,7 +176,7 @@ def _header(data: bytes) -> tuple[list[int], int]:
         groups = data[position : end + 1]
         number = sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(groups))
         if len(groups) > _VARINT_BYTES or number > _LARGEST:
-            raise _broken(f"the number at byte {position} is too large")
+            raise _invalid(f"the number at byte {position} is too large")
         numbers.append(number)
         position = end + 1
     return numbers, position
@@ -188,17 +188,17 @@ def _numbers(data: bytes, start: int, count: int) -> NDArray[np.uint64]:
         raise _cut_off()
     raw = np.frombuffer(data, np.uint8, offset=start) if count else np.empty(0, np.uint8)
     values = np.empty(count, np.uint64)
-    found = position = 0
-    while found < count:
+    decoded = position = 0
+    while decoded < count:
         piece = raw[position : position + _CHUNK]
-        ends = np.flatnonzero(piece < 0x80)[: count - found]
+        ends = np.flatnonzero(piece < 0x80)[: count - decoded]
         if not len(ends):
             raise _cut_off()
-        values[found : found + len(ends)] = _decoded(piece, ends, start + position)
-        found += len(ends)
+        values[decoded : decoded + len(ends)] = _decoded(piece, ends, start + position)
+        decoded += len(ends)
         position += int(ends[-1]) + 1
     if start + position < len(data):
-        raise _broken(f"{len(data) - start - position} bytes follow its end")
+        raise _invalid(f"{len(data) - start - position} bytes follow its end")
     return values
 
 
@@ -216,12 +216,12 @@ def _decoded(piece: NDArray[np.uint8], ends: NDArray[np.intp], offset: int) -> N
         values[longer] |= groups << np.uint64(7 * place)
     if longest > _VARINT_BYTES:
         where = offset + int(starts[int(lengths.argmax())])
-        raise _broken(f"the number at byte {where} does not fit 64 bits")
+        raise _invalid(f"the number at byte {where} does not fit 64 bits")
     return values
 
 
 def _cut_off() -> TraceError:
-    return _broken("it is cut off")
+    return _invalid("it is cut off")
 
 
 def _varints(values: NDArray[np.uint64]) -> bytes:
@@ -241,8 +241,8 @@ def _varints(values: NDArray[np.uint64]) -> bytes:
 
 def _signed(values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Undo zigzag."""
-    one = np.uint64(1)
-    return (values >> one).view(np.int64) ^ -(values & one).view(np.int64)
+    lowest_bit = np.uint64(1)
+    return (values >> lowest_bit).view(np.int64) ^ -(values & lowest_bit).view(np.int64)
 
 
 def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:
@@ -252,7 +252,7 @@ def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:
     following = np.cumsum(steps + 1)
     outside = np.flatnonzero((following < 1) | (following > sent))
     if len(outside):
-        raise _broken(
+        raise _invalid(
             f"arrival {int(outside[0]) + 1} has a number that none of the {sent} datagrams sent had"
         )
     return following - 1
@@ -260,9 +260,9 @@ def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:
 
 def _times(steps: NDArray[np.int64]) -> NDArray[np.int64]:
     if len(steps) and steps[0]:
-        raise _broken("its first arrival is not the one that its times count from")
+        raise _invalid("its first arrival is not the one that its times count from")
     # What wrapped is out of range, as above.
     times = np.cumsum(steps)
     if len(times) and (times.max() > _FARTHEST or times.min() < -_FARTHEST):
-        raise _broken("its arrivals are more than 36 years apart")
+        raise _invalid("its arrivals are more than 36 years apart")
     return times

@@ -54,14 +54,23 @@ _BYTE_RATES: dict[str, Decimal] = {
 _FREQUENCIES: dict[str, Decimal] = {
     f"{prefix}Hz": Decimal(10) ** power for prefix, power in (("", 0), ("k", 3), ("M", 6), ("G", 9))
 }
-# How a stored value may be shown: display unit -> (base unit, base units in one).
+# Unit -> (base unit, base units in one); not the bare prefixes, which are of sizes and of rates.
+_UNITS: dict[str, tuple[str, Decimal]] = {
+    name: (base, scale)
+    for base, scales in (
+        ("bit/s", _RATES),
+        ("s", _TIMES),
+        ("B", _SIZES),
+        ("op/s", _OPERATION_RATES),
+        ("B/s", _BYTE_RATES),
+        ("Hz", _FREQUENCIES),
+    )
+    for name, scale in scales.items()
+    if name not in ("", "k", "K", "M", "G")
+}
+# How a stored value may be shown.
 DISPLAY: dict[str, tuple[str, float]] = {
-    **{name: ("bit/s", float(scale)) for name, scale in _RATES.items() if "/" in name},
-    **{name: ("s", float(scale)) for name, scale in _TIMES.items()},
-    **{name: ("B", float(scale)) for name, scale in _SIZES.items() if name.endswith("B")},
-    **{name: ("op/s", float(scale)) for name, scale in _OPERATION_RATES.items()},
-    **{name: ("B/s", float(scale)) for name, scale in _BYTE_RATES.items()},
-    **{name: ("Hz", float(scale)) for name, scale in _FREQUENCIES.items()},
+    **{name: (base, float(scale)) for name, (base, scale) in _UNITS.items()},
     "1/s": ("1/s", 1.0),
     "1": ("1", 1.0),
     "%": ("1", 0.01),
@@ -70,7 +79,7 @@ DISPLAY: dict[str, tuple[str, float]] = {
 
 def parse_size(text: str | int | float) -> int:
     """Return the bytes in `text` (`1460`, `4KiB`, `10 kB`); ValueError says what to write."""
-    size = _quantity(text, _SIZES, "size", "1460, 4KiB or 10MB")
+    size, _ = _quantity(text, _SIZES, "size", "1460, 4KiB or 10MB")
     if size != size.to_integral_value():
         raise ValueError(f"{text!r} is not a whole number of bytes")
     return int(size)
@@ -78,12 +87,12 @@ def parse_size(text: str | int | float) -> int:
 
 def parse_rate(text: str | int | float) -> float:
     """Return the bits per second in `text` (`150Mbit/s`); ValueError says what to write."""
-    return float(_quantity(text, _RATES, "rate", "150Mbit/s or 1Gbit/s"))
+    return float(_quantity(text, _RATES, "rate", "150Mbit/s or 1Gbit/s")[0])
 
 
 def parse_time(text: str | int | float) -> float:
     """Return the seconds in `text` (`5s`, `12us`, `2.9ms`); ValueError says what to write."""
-    return float(_quantity(text, _TIMES, "time", "5s, 12us or 2.9ms"))
+    return float(_quantity(text, _TIMES, "time", "5s, 12us or 2.9ms")[0])
 
 
 def parse_moment(text: str) -> float:
@@ -110,19 +119,9 @@ def parse_quantity(text: str | int | float) -> tuple[float, str]:
 
     ValueError says what to write. The unit tells what it is a quantity of, so it can't be left out.
     """
-    every = {
-        **{unit: (scale, "bit/s") for unit, scale in _RATES.items() if "/" in unit},
-        **{unit: (scale, "s") for unit, scale in _TIMES.items()},
-        **{unit: (scale, "B") for unit, scale in _SIZES.items() if unit.endswith("B")},
-        **{unit: (scale, "op/s") for unit, scale in _OPERATION_RATES.items()},
-        **{unit: (scale, "B/s") for unit, scale in _BYTE_RATES.items()},
-        **{unit: (scale, "Hz") for unit, scale in _FREQUENCIES.items()},
-    }
-    scales = {unit: scale for unit, (scale, _) in every.items()}
-    value = _quantity(text, scales, "quantity", "68.3GB/s, 147.2GFLOP/s or 14ns")
-    match = _NUMBER.fullmatch(str(text).replace("\u03bc", "\u00b5"))
-    assert match is not None
-    return float(value), every[match[2]][1]
+    scales = {name: scale for name, (_, scale) in _UNITS.items()}
+    value, unit = _quantity(text, scales, "quantity", "68.3GB/s, 147.2GFLOP/s or 14ns")
+    return float(value), _UNITS[unit][0]
 
 
 def format_size(size: int) -> str:
@@ -153,7 +152,8 @@ def format_time(seconds: float) -> str:
 
 def _quantity(
     text: str | int | float, scales: Mapping[str, Decimal], kind: str, examples: str
-) -> Decimal:
+) -> tuple[Decimal, str]:
+    """Return the value of `text` in the base unit of `scales`, and the unit it is written in."""
     match = (
         None if isinstance(text, bool) else _NUMBER.fullmatch(str(text).replace("\u03bc", "\u00b5"))
     )
@@ -163,11 +163,11 @@ def _quantity(
     if unit not in scales:
         if not unit:
             raise ValueError(f"{text!r} has no unit: write a {kind} such as {examples}")
-        known = ", ".join(name for name in scales if name)
-        raise ValueError(f"unknown unit {unit!r} for a {kind}: use one of {known}")
+        names = ", ".join(name for name in scales if name)
+        raise ValueError(f"unknown unit {unit!r} for a {kind}: use one of {names}")
     # Decimal is exact within its 28 digits, so that 2.9ms is the double nearest to it.
     if len(number.as_tuple().digits) > 20 or abs(number.adjusted()) > 30:
         raise ValueError(
             f"{text!r} is beyond what can be measured: write a {kind} such as {examples}"
         )
-    return number * scales[unit]
+    return number * scales[unit], unit

@@ -17,7 +17,7 @@ from railgauge.cli.options import allow_large, database, hosts, keep_going, marg
 from railgauge.cli.running import tell
 from railgauge.plan.cases import expand
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
-from railgauge.plan.texts import NODES, moved_to
+from railgauge.plan.texts import NODES, hosts_override
 from railgauge.run.job import Request
 from railgauge.run.pipeline import execute
 from railgauge.run.progress import observer_for
@@ -142,8 +142,8 @@ def _batch(wish: _Wish) -> Batch:
     """Return what to submit, after a look at the plan and at the nodes it needs."""
     loaded = _loaded(wish)
     expand(loaded, allow_large=wish.allow_large or wish.run is not None)
-    hosts = [host for host in loaded.plan.hosts.values() if host.transport == "slurm"]
-    held = list(dict.fromkeys(host.node or host.address for host in hosts))
+    hosts = [host for host in loaded.plan.hosts.values() if host.in_slurm]
+    held = list(dict.fromkeys(host.node_name for host in hosts))
     nodes, nodelist = wish.nodes, wish.nodelist
     if loaded.nodes is not None and wish.run is None:
         if nodes is None and nodelist is None:
@@ -186,7 +186,7 @@ def _loaded(wish: _Wish) -> LoadedPlan:
         name,
         Path(began.directory),
         began.files.get(NODES),
-        moved_to(began.files),
+        hosts_override(began.files),
     )
 
 

@@ -122,7 +122,7 @@ def executor_argv(
     program = engine.program
     assert program is not None
     written = engine.written(case.parameters, **_ends(terms, port))
-    command = expand(program.command, written, engine.several)
+    command = expand(program.command, written, engine.argv_names)
     files = [part for name, text in program.files.items() for part in (name, fill(text, written))]
     start: list[str] = []
     if program.mpi:
@@ -170,7 +170,7 @@ def guarded_argv(
         *([f"--ready={program.ready}"] if program.ready else []),
         "--",
         *_environment(program, written),
-        *expand(program.server, written, engine.several),
+        *expand(program.server, written, engine.argv_names),
     ]
 
 

@@ -24,12 +24,12 @@ def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
         plan.addresses,
         link.rate if link else None,
         tuple(host.address_on(network) for host in hosts),
-        tuple(host.node or host.address for host in hosts),
+        tuple(host.node_name for host in hosts),
         _launcher(plan.mpi or Mpi(), hosts),
     )
 
 
 def _launcher(mpi: Mpi, hosts: Sequence[Host]) -> Launcher:
-    slurm = all(host.transport == "slurm" for host in hosts)
+    slurm = all(host.in_slurm for host in hosts)
     program = mpi.launcher or ("srun" if slurm else "mpirun")
     return Launcher(program, mpi.agent, mpi.prefix or "")

@@ -37,11 +37,11 @@ class OrAllocation:
 class Allocated:
     """The hosts that `{slurm: all}` stands for.
 
-    `given` is them as YAML, where they are known; else Slurm is asked. `used` is what was filled
+    `nodes` is them as YAML, where they are known; else Slurm is asked. `used` is what was filled
     in, None as long as nothing was.
     """
 
-    given: str | None = None
+    nodes: str | None = None
     used: str | None = None
 
     def fill(self, document: Document) -> Document:
@@ -53,7 +53,7 @@ class Allocated:
         if not isinstance(data, dict) or data.get("hosts") != _ALL:
             return document
         if self.used is None:
-            self.used = self.given
+            self.used = self.nodes
         if self.used is None:
             self.used = yaml.safe_dump(_ask(document), sort_keys=False, allow_unicode=True)
         hosts = loads(self.used, "the allocation's hosts").data

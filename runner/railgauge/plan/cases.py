@@ -73,11 +73,11 @@ def case_key(
 
 def varying(cases: Iterable[Case]) -> tuple[str, ...]:
     """Return the parameters in which `cases` differ."""
-    seen: dict[str, set[Value | None]] = {}
+    values_by_name: dict[str, set[Value | None]] = {}
     for case in cases:
         for name, value in case.parameters.items():
-            seen.setdefault(name, set()).add(value)
-    return tuple(name for name, values in seen.items() if len(values) > 1)
+            values_by_name.setdefault(name, set()).add(value)
+    return tuple(name for name, values in values_by_name.items() if len(values) > 1)
 
 
 def case_name(case: Case, names: Sequence[str], catalogue: Catalogue) -> str:
@@ -112,9 +112,9 @@ def restricted(
 ) -> tuple[ExpandedTest, ...]:
     """Return the tests with those cases alone that `only` has, by test and key."""
     return tuple(
-        ExpandedTest(each.test, kept)
-        for each in tests
-        if (kept := tuple(case for case in each.cases if (each.test.name, case.key) in only))
+        ExpandedTest(test, cases)
+        for test, all_cases in ((expanded.test, expanded.cases) for expanded in tests)
+        if (cases := tuple(case for case in all_cases if (test.name, case.key) in only))
     )
 
 
@@ -123,13 +123,13 @@ def _size_problems(loaded: LoadedPlan, *, allow_large: bool) -> Iterator[Problem
     limit = MAX_CASES if allow_large else LARGE
     advice = "split the plan" if allow_large else "take values away, or say --allow-large"
     for space in loaded.spaces:
-        before = cases, replications
+        counts_before = cases, replications
         cases += space.size
         replications += space.size * space.test.most
-        if before[0] <= limit < cases:
+        if counts_before[0] <= limit < cases:
             message = f"up to here the plan has {cases:,} cases, more than {limit:,}: {advice}"
             yield _problem(loaded, space, message, "grid")
-        elif before[1] <= MAX_REPLICATIONS < replications:
+        elif counts_before[1] <= MAX_REPLICATIONS < replications:
             message = (
                 f"up to here the plan has {replications:,} replications, more than "
                 f"{MAX_REPLICATIONS:,}: ask for fewer, or split the plan"
@@ -192,7 +192,7 @@ def _hash(head: str, tail: str) -> str:
 
 
 class _Excluded:
-    """Tells which cases a test leaves out, looking only at the exclusions that may be about one."""
+    """Finds which cases a test leaves out, looking only at the exclusions that may be about one."""
 
     def __init__(self, space: Space) -> None:
         # Each exclusion under the rows of its narrowest axis.
@@ -206,9 +206,9 @@ class _Excluded:
         """Return whether the case at `place`, on these rows of the axes, is left out."""
         if not self._filed:
             return False
-        at = {PLACES: place, **dict(enumerate(rows))}
+        position = {PLACES: place, **dict(enumerate(rows))}
         return any(
-            all(at[axis] in wanted for axis, wanted in exclusion.items())
-            for where in at.items()
-            for exclusion in self._filed.get(where, ())
+            all(position[axis] in excluded for axis, excluded in exclusion.items())
+            for slot in position.items()
+            for exclusion in self._filed.get(slot, ())
         )

@@ -79,7 +79,7 @@ class KeyPlace(StrictModel):
     file: Annotated[str, AfterValidator(_file)] | None = None
 
     @model_validator(mode="after")
-    def _one_place(self) -> KeyPlace:
+    def _check_place(self) -> KeyPlace:
         if (self.env is None) == (self.file is None):
             raise ValueError("say one of 'env: VARIABLE' and 'file: ~/.config/railgauge/NAME.key'")
         return self
@@ -130,15 +130,17 @@ class Snmp(StrictModel):
     context: Annotated[Label, Field(max_length=32)] | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Snmp:
-        said = self.model_fields_set - {"version"}
+    def _check_version(self) -> Snmp:
+        fields_set = self.model_fields_set - {"version"}
         if self.version == "2c":
-            if wrong := sorted(said - {"community"}):
-                raise ValueError(f"{wrong[0]!r} belongs to 'version: 3': leave it out, or say that")
+            if excess := sorted(fields_set - {"community"}):
+                raise ValueError(
+                    f"{excess[0]!r} belongs to 'version: 3': leave it out, or say that"
+                )
             if self.community is None:
                 raise ValueError("'version: 2c' needs a community: add 'community: public', say")
             return self
-        if "community" in said:
+        if "community" in fields_set:
             raise ValueError("'community' belongs to 'version: 2c': write a 'user', or say that")
         if self.user is None:
             raise ValueError("'version: 3' needs a user: add 'user'")

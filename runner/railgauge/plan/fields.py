@@ -86,21 +86,17 @@ def _rate(value: Any) -> float:
     return rate
 
 
-def _time(value: Any) -> float:
-    return units.parse_time(value)
-
-
 def _one_or_more(value: Any) -> list[Any]:
     values = value if isinstance(value, list) else [value]
     if not values:
         raise ValueError("the list is empty: name a value, or leave the key out")
-    for each in values:
-        if each is None or isinstance(each, dict | list):
-            raise ValueError(f"{describe(each)} stands where a value or a list of them is wanted")
+    for scalar in values:
+        if scalar is None or isinstance(scalar, dict | list):
+            raise ValueError(f"{describe(scalar)} stands where a value or a list of them is wanted")
     return values
 
 
-def _some(values: list[Any]) -> list[Any]:
+def _not_empty(values: list[Any]) -> list[Any]:
     if not values:
         raise ValueError("the list is empty: give it a value, or leave the key out")
     return values
@@ -112,13 +108,13 @@ def _list_or_range(value: Any, to_list: ValidatorFunctionWrapHandler) -> Any:
 
 
 Label = Annotated[str, AfterValidator(_label)]
-Labels = Annotated[list[Label], AfterValidator(_some)]
+Labels = Annotated[list[Label], AfterValidator(_not_empty)]
 _SCALAR: JsonDict = {"type": ["string", "number", "boolean"]}
 _NUMBER: JsonDict = {"type": ["string", "number"]}
 # A list of values or, as a dict, a range (plan/ranges.py).
 Axis = Annotated[
     list[Scalar],
-    AfterValidator(_some),
+    AfterValidator(_not_empty),
     WrapValidator(_list_or_range),
     WithJsonSchema(
         {
@@ -151,7 +147,7 @@ OneOrMore = Annotated[
 ]
 _Quantity = WithJsonSchema({"type": "string"})
 Rate = Annotated[float | None, BeforeValidator(_rate), _Quantity]
-Time = Annotated[float | None, BeforeValidator(_time), _Quantity]
+Time = Annotated[float | None, BeforeValidator(units.parse_time), _Quantity]
 Slug = Annotated[str, AfterValidator(_slug)]
 Address = Annotated[str, AfterValidator(_address)]
 Destination = Annotated[str, AfterValidator(_destination)]

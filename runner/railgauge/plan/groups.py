@@ -10,24 +10,24 @@ from railgauge.plan.sources import PlanSource, unknown
 
 # In all groups together; beyond this a file more likely has a slip in it than a purpose.
 MAX_MEMBERS = 5_000_000
-# How many circles are told of; then the groups are given up.
+# How many circles are reported; then the groups are given up.
 _CIRCLES = 20
 
 
 class Groups:
     """The hosts of each group; `all` is always one of them.
 
-    A group that is unsound is known without hosts, and then they aren't `complete`: what is wrong
-    with it is told once.
+    The name of an unsound group is known, but not its hosts, and then they aren't `complete`: what
+    is wrong with it is reported once.
     """
 
     def __init__(self, hosts: Collection[str], sources: Sequence[PlanSource]) -> None:
         self.hosts: dict[str, tuple[str, ...]] = {ALL: tuple(hosts)}
         self._written: dict[str, PlanSource] = {}
-        self._known: dict[str, None] = dict.fromkeys([*hosts, ALL])
+        self._names: dict[str, None] = dict.fromkeys([*hosts, ALL])
         self._alone = {host: (host,) for host in hosts}
         for source in sources:
-            self._take(source)
+            self._add(source)
         self._resolve(self._order())
         as_written = [ALL, *self._written]
         self.complete = all(name in self.hosts for name in self._written)
@@ -40,21 +40,21 @@ class Groups:
 
         None where a name is unknown, which is reported, or a group is unsound.
         """
-        found: dict[str, None] = {}
+        members: dict[str, None] = {}
         sound = True
         for index, name in enumerate(names):
             hosts = self.member(name, source, *loc, index)
-            found |= dict.fromkeys(hosts or ())
+            members |= dict.fromkeys(hosts or ())
             sound = sound and hosts is not None
-        return tuple(found) if sound else None
+        return tuple(members) if sound else None
 
     def member(self, name: str, source: PlanSource, *loc: str | int) -> tuple[str, ...] | None:
         """Return the hosts that `name`, at `loc`, stands for; None as `members` does."""
-        if name not in self._known:
-            source.report(unknown("host or group", name, self._known), *loc)
+        if name not in self._names:
+            source.report(unknown("host or group", name, self._names), *loc)
         return self._alone.get(name) or self.hosts.get(name)
 
-    def _take(self, source: PlanSource) -> None:
+    def _add(self, source: PlanSource) -> None:
         for name in source.groups:
             loc = ("groups", name)
             if name == ALL:
@@ -68,12 +68,12 @@ class Groups:
                 source.report(message, *loc, key=True)
             else:
                 self._written[name] = source
-                self._known[name] = None
+                self._names[name] = None
 
     def _order(self) -> list[str]:
         """Return the groups, each after those it consists of; those in a circle are left out."""
         inner = {
-            name: [each for each in source.groups[name] if each in self._written]
+            name: [member for member in source.groups[name] if member in self._written]
             for name, source in self._written.items()
         }
         for _ in range(_CIRCLES):
@@ -85,18 +85,18 @@ class Groups:
                 for name in circle:
                     del inner[name]
                 for members in inner.values():
-                    members[:] = [each for each in members if each in inner]
+                    members[:] = [member for member in members if member in inner]
         return []
 
     def _report_circle(self, circle: Sequence[str]) -> None:
-        """Tell of groups each of which contains the next, and the last the first."""
+        """Report groups each of which contains the next, and the last the first."""
         written = list(self._written)
         start = circle.index(min(circle, key=written.index))
-        turned = [*circle[start:], *circle[:start]]
-        name, following = turned[0], turned[1 % len(turned)]
-        shown = " → ".join([*turned[:8], *(["…"] if len(turned) > 8 else []), name])
+        rotated = [*circle[start:], *circle[:start]]
+        name, following = rotated[0], rotated[1 % len(rotated)]
+        chain = " → ".join([*rotated[:8], *(["…"] if len(rotated) > 8 else []), name])
         source = self._written[name]
-        message = f"group {name!r} contains itself ({shown}): take {following!r} out of it"
+        message = f"group {name!r} contains itself ({chain}): take {following!r} out of it"
         source.report(message, "groups", name, list(source.groups[name]).index(following))
 
     def _resolve(self, order: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from railgauge.base import units
 from railgauge.plan.equipment import DevicePort
@@ -15,7 +16,7 @@ from railgauge.plan.groups import Groups
 from railgauge.plan.links import Link, Star, WrittenLink
 from railgauge.plan.model import Host
 from railgauge.plan.paths import read_path
-from railgauge.plan.patterns import AllPairs, Between, Pattern, Ring, StarPattern
+from railgauge.plan.patterns import Pair, Pattern, all_pairs, between, ring, star
 from railgauge.plan.sources import PlanSource, unknown
 
 # As many as a run may have cases.
@@ -69,8 +70,8 @@ class LinkTable:
     def _add(self, entry: _Entry) -> None:
         name, written = entry.name, entry.written
         if name in self._entries:
-            where = self._entries[name].source.document.path
-            entry.report(f"link {name!r} is in {where} as well: choose another name", key=True)
+            path = self._entries[name].source.document.path
+            entry.report(f"link {name!r} is in {path} as well: choose another name", key=True)
             return
         self._entries[name] = entry
         pairs = self._ends(entry) if written.client is not None else self._pairs(entry)
@@ -82,7 +83,7 @@ class LinkTable:
             link = Link(*ends, written.rate, written.rtt, written.network, path)
             self._put(entry, ((name, link),))
         elif sound:
-            self.sets[name] = self._put(entry, self._made(entry, pairs))
+            self.sets[name] = self._put(entry, self._pattern_links(entry, pairs))
         else:
             self.complete = False
 
@@ -95,24 +96,24 @@ class LinkTable:
 
         return read_path(entry.written.path, ends, self._devices, report)
 
-    def _ends(self, entry: _Entry) -> list[tuple[str, str]]:
+    def _ends(self, entry: _Entry) -> list[Pair]:
         """Return the pair of hosts of a link that is written alone, if both are known."""
         client, server = str(entry.written.client), str(entry.written.server)
-        known = [self._is_host(entry, client, "from"), self._is_host(entry, server, "to")]
-        return [(client, server)] if all(known) else []
+        are_hosts = [self._is_host(entry, client, "from"), self._is_host(entry, server, "to")]
+        return [(client, server)] if all(are_hosts) else []
 
-    def _pairs(self, entry: _Entry) -> list[tuple[str, str]]:
+    def _pairs(self, entry: _Entry) -> list[Pair]:
         """Return the pairs that a pattern makes; nothing, with a report, where it is unsound."""
-        found = self._pattern(entry)
-        if found is None:
+        keyed_pattern = self._pattern(entry)
+        if keyed_pattern is None:
             return []
-        key, pattern = found
-        count = pattern.at_most() * len(entry.written.networks or [None])
+        key, pattern = keyed_pattern
+        count = pattern.at_most * len(entry.written.networks or [None])
         if count > MAX_LINKS:
             message = f"these are {count:,} links, and more than {MAX_LINKS:,} are too many"
             entry.report(f"{message}: name fewer hosts", key)
             return []
-        pairs = list(pattern.pairs())
+        pairs = list(pattern.pairs)
         if not pairs:
             entry.report("links are between two hosts, and here is only one: name another", key)
         return pairs
@@ -124,24 +125,24 @@ class LinkTable:
             return self._star(entry, written.star)
         if written.between is not None:
             members = [
-                self._groups.member(each, entry.source, "links", entry.name, "between", index)
-                for index, each in enumerate(written.between)
+                self._groups.member(member, entry.source, "links", entry.name, "between", index)
+                for index, member in enumerate(written.between)
             ]
             sound = [hosts for hosts in members if hosts is not None]
-            return ("between", Between(sound)) if len(sound) == len(members) else None
+            return ("between", between(sound)) if len(sound) == len(members) else None
         key, names = ("ring", written.ring)
         if names is None:
             key, names = ("all-pairs", written.all_pairs)
         hosts = self._groups.members(names or (), entry.source, "links", entry.name, key)
         if hosts is None:
             return None
-        return key, (Ring(hosts) if key == "ring" else AllPairs(hosts))
+        return key, (ring(hosts) if key == "ring" else all_pairs(hosts))
 
-    def _star(self, entry: _Entry, star: Star) -> tuple[str, Pattern] | None:
-        loc = ("star", "centre")
-        known = self._is_host(entry, star.centre, *loc)
-        hosts = self._groups.members(star.hosts, entry.source, "links", entry.name, "star", "hosts")
-        return None if hosts is None or not known else ("star", StarPattern(star.centre, hosts))
+    def _star(self, entry: _Entry, written: Star) -> tuple[str, Pattern] | None:
+        is_host = self._is_host(entry, written.centre, "star", "centre")
+        loc = ("links", entry.name, "star", "hosts")
+        hosts = self._groups.members(written.hosts, entry.source, *loc)
+        return None if hosts is None or not is_host else ("star", star(written.centre, hosts))
 
     def _is_host(self, entry: _Entry, name: str, *loc: str) -> bool:
         if name in self._hosts:
@@ -153,38 +154,38 @@ class LinkTable:
         return False
 
     def _has_networks(self, entry: _Entry, hosts: Iterable[str]) -> bool:
-        """Tell of networks that some of the hosts have no address on."""
+        """Report networks that some of the hosts have no address on."""
         sound = True
         written = entry.written
-        wanted: list[tuple[str, tuple[str | int, ...]]] = [
+        required: list[tuple[str, tuple[str | int, ...]]] = [
             (network, ("networks", index)) for index, network in enumerate(written.networks or [])
         ]
         if written.network is not None:
-            wanted.append((written.network, ("network",)))
-        for network, loc in wanted:
+            required.append((written.network, ("network",)))
+        for network, loc in required:
             lacking = [name for name in hosts if network not in self._hosts[name].networks]
             if lacking:
                 sound = False
-                entry.report(self._lack(network, sorted(lacking)), *loc)
+                entry.report(self._missing_address(network, sorted(lacking)), *loc)
         if written.networks and len(set(written.networks)) < len(written.networks):
             sound = False
             entry.report("a network is listed twice: drop one", "networks")
         return sound
 
-    def _lack(self, network: str, lacking: Sequence[str]) -> str:
-        known = dict.fromkeys(each for host in self._hosts.values() for each in host.networks)
-        if not known:
+    def _missing_address(self, network: str, lacking: Sequence[str]) -> str:
+        networks = dict.fromkeys(chain.from_iterable(h.networks for h in self._hosts.values()))
+        if not networks:
             return (
                 f"no host has an address on network {network!r}: add it to the hosts, as in "
                 f"networks: {{{network}: 192.168.7.1}}"
             )
-        if network not in known:
-            return unknown("network", network, known)
-        shown = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" * (len(lacking) > 5))
-        some = f"host {shown} has" if len(lacking) == 1 else f"hosts {shown} have"
-        return f"{some} no address on network {network!r}: add it there under 'networks'"
+        if network not in networks:
+            return unknown("network", network, networks)
+        names = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" * (len(lacking) > 5))
+        subject = f"host {names} has" if len(lacking) == 1 else f"hosts {names} have"
+        return f"{subject} no address on network {network!r}: add it there under 'networks'"
 
-    def _made(self, entry: _Entry, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Link]]:
+    def _pattern_links(self, entry: _Entry, pairs: Sequence[Pair]) -> Iterator[tuple[str, Link]]:
         written = entry.written
         alone = entry.name if written.client is not None else None
         networks: Sequence[str | None] = written.networks or [written.network]
@@ -194,31 +195,31 @@ class LinkTable:
                 name = f"{alone or f'{client}→{server}'}{end}"
                 yield name, Link(client, server, written.rate, written.rtt, network)
 
-    def _put(self, entry: _Entry, made: Iterable[tuple[str, Link]]) -> tuple[str, ...]:
-        """Add links and return their names; tell of the first that contradicts what is there."""
+    def _put(self, entry: _Entry, links: Iterable[tuple[str, Link]]) -> tuple[str, ...]:
+        """Add links and return their names; report the first that contradicts what is there."""
         names = []
-        told = False
-        for name, link in made:
+        reported = False
+        for name, link in links:
             names.append(name)
-            before = self.links.setdefault(name, link)
-            if before is link or before == link:
+            existing = self.links.setdefault(name, link)
+            if existing is link or existing == link:
                 continue
-            merged = _merged(before, link)
+            merged = _merged(existing, link)
             if merged is not None:
                 self.links[name] = merged
-            elif not told:
-                self._report_clash(entry, name, before, link)
-                told = True
+            elif not reported:
+                self._report_clash(entry, name, existing, link)
+                reported = True
         if len(self.links) > MAX_LINKS >= len(self.links) - len(names):
             message = f"up to here there are {len(self.links):,} links, more than {MAX_LINKS:,}"
             entry.report(f"{message}: use fewer", key=True)
         return tuple(names)
 
-    def _report_clash(self, entry: _Entry, name: str, before: Link, link: Link) -> None:
+    def _report_clash(self, entry: _Entry, name: str, existing: Link, link: Link) -> None:
         other = self._maker(name).place(entry)
         for key, show in (("rate", units.format_rate), ("rtt", units.format_time)):
-            first, second = getattr(before, key), getattr(link, key)
-            if _same_place(before, link) and None not in (first, second) and first != second:
+            first, second = getattr(existing, key), getattr(link, key)
+            if _same_place(existing, link) and None not in (first, second) and first != second:
                 message = f"{key!r}: link {name!r} has {show(first)} on {other}, and here"
                 entry.report(f"{message} {show(second)}: keep one of the two", key)
                 return
@@ -227,25 +228,24 @@ class LinkTable:
 
     def _maker(self, name: str) -> _Entry:
         """Return what first made the link `name`."""
-        single = (entry for key, entry in self._entries.items() if key == name)
-        made = (self._entries[key] for key, names in self.sets.items() if name in names)
-        return next(entry for entry in (*made, *single))
+        makers = (self._entries[key] for key, names in self.sets.items() if name in names)
+        return next(makers, None) or self._entries[name]
 
 
-def _same_place(one: Link, other: Link) -> bool:
-    ends = (one.client, one.server, one.network)
-    return ends == (other.client, other.server, other.network)
+def _same_place(first: Link, second: Link) -> bool:
+    ends = (first.client, first.server, first.network)
+    return ends == (second.client, second.server, second.network)
 
 
-def _merged(one: Link, other: Link) -> Link | None:
+def _merged(first: Link, second: Link) -> Link | None:
     """Return a link with what both say of it; None if they contradict each other."""
-    rates = {one.rate, other.rate} - {None}
-    times = {one.rtt, other.rtt} - {None}
-    paths = {one.path, other.path} - {()}
-    if not _same_place(one, other) or max(len(rates), len(times), len(paths)) > 1:
+    rates = {first.rate, second.rate} - {None}
+    times = {first.rtt, second.rtt} - {None}
+    paths = {first.path, second.path} - {()}
+    if not _same_place(first, second) or max(len(rates), len(times), len(paths)) > 1:
         return None
     return replace(
-        one,
+        first,
         rate=next(iter(rates), None),
         rtt=next(iter(times), None),
         path=next(iter(paths), ()),

@@ -87,7 +87,7 @@ class WrittenLink(StrictModel):
     path: Annotated[Labels, AfterValidator(_between_ends)] | None = None
 
     @model_validator(mode="after")
-    def _one_kind(self) -> WrittenLink:
+    def _check_kind(self) -> WrittenLink:
         ends = [self.client, self.server]
         patterns = [self.all_pairs, self.ring, self.star, self.between]
         kinds = 4 - patterns.count(None) + (ends != [None, None])
@@ -125,7 +125,7 @@ def _pattern_of_all(value: Any) -> Any:
 
 
 def _as_written(value: Any, _: ValidatorFunctionWrapHandler) -> WrittenLink:
-    """Hold the value against what may be written alone, whatever stands there later."""
+    """Validate the value as what may be written alone, whatever stands there later."""
     return WrittenLink.model_validate(value)
 
 

@@ -1,7 +1,8 @@
-"""Reads a plan with its hosts file and engine descriptions, and tells all its mistakes at once."""
+"""Reads a plan with its hosts file and engine descriptions, and reports all mistakes at once."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,7 +72,8 @@ def load_plan_text(
 
 def _read(written: Document, directory: Path, nodes: str | None, hosts: Path | None) -> LoadedPlan:
     allocated = Allocated(nodes)
-    document = allocated.fill(written if hosts is None else _moved(written, hosts.resolve()))
+    document = written if hosts is None else _with_hosts_file(written, hosts.resolve())
+    document = allocated.fill(document)
     reader = _Reader(document, directory, allocated, hosts)
     plan, mistakes = attempt(document, Plan)
     if plan is None:
@@ -80,11 +82,11 @@ def _read(written: Document, directory: Path, nodes: str | None, hosts: Path | N
     return reader.read(plan)
 
 
-def _moved(document: Document, hosts: Path) -> Document:
+def _with_hosts_file(document: Document, hosts: Path) -> Document:
     """Return the plan `document` with another hosts file in place of its own hosts."""
     if not isinstance(document.data, dict):
         return document
-    rest = {key: each for key, each in document.data.items() if key != "hosts"}
+    rest = {key: value for key, value in document.data.items() if key != "hosts"}
     return replace(document, data={**rest, "hosts_file": str(hosts)})
 
 
@@ -124,11 +126,11 @@ class _Reader:
     def read_around(self, mistakes: Sequence[Mistake]) -> None:
         """Look for more mistakes in what the model's don't touch: tests and other files."""
         self.problems.extend(mistake.problem for mistake in mistakes)
-        wrong = {mistake.loc[0] for mistake in mistakes if mistake.loc}
-        sound = {key: each for key, each in self._document.data.items() if key not in wrong}
+        wrong_keys = {mistake.loc[0] for mistake in mistakes if mistake.loc}
+        sound = {key: entry for key, entry in self._document.data.items() if key not in wrong_keys}
         catalogue = self._catalogue(sound.get("engines", []))
         topology = Topology()
-        if not wrong & {"hosts", "hosts_file", "equipment", "links", "groups", "mpi"}:
+        if not wrong_keys & {"hosts", "hosts_file", "equipment", "links", "groups", "mpi"}:
             frame = Plan.model_validate({**_LEAST, **sound, "tests": _LEAST["tests"]})
             topology = self._topology(frame)
         written = self._document.data.get("tests")
@@ -138,8 +140,8 @@ class _Reader:
                 touched.setdefault(mistake.loc[1], []).append(mistake)
         tests = {
             index: test
-            for index, each in enumerate(written if isinstance(written, list) else [])
-            if (test := _without(each, index, touched.get(index, []))) is not None
+            for index, entry in enumerate(written if isinstance(written, list) else [])
+            if (test := _without(entry, index, touched.get(index, []))) is not None
         }
         list(self._spaces(tests, catalogue, topology, touched))
 
@@ -200,28 +202,28 @@ class _Reader:
         rule, engine = space.test.rule, space.engine
         if rule is None:
             return
-        where = ("tests", space.index, "replications", "metric" if rule.metric else "until")
+        loc = ("tests", space.index, "replications", "metric" if rule.metric else "until")
         if unknown := [name for name in rule.metric if name not in engine.metrics]:
             hint = suggest(unknown[0], engine.metrics) or f": see `railgauge engines {engine.name}`"
-            self._report(f"engine {engine.name} has no metric {unknown[0]!r}{hint}", *where)
+            self._report(f"engine {engine.name} has no metric {unknown[0]!r}{hint}", *loc)
             return
         for mode in space.modes:
             if not judged_metrics(rule, engine, mode):
-                wanted = ", ".join(rule.metric) or "metric of which more or less is better"
+                expected = ", ".join(rule.metric) or "metric of which more or less is better"
                 self._report(
-                    f"engine {engine.name} gives no {wanted} in mode {mode}: name a metric that "
+                    f"engine {engine.name} gives no {expected} in mode {mode}: name a metric that "
                     "says when there are enough replications, or write a number of them",
-                    *where,
+                    *loc,
                 )
 
     def _check_smallest(self, plan: Plan, catalogue: Catalogue) -> None:
         """See that the changes that matter are of metrics that the plan's engines may give."""
         engines = [catalogue.engines[name] for name in {test.engine for test in plan.tests}]
-        known = {"default", *derived_metrics(two_sided=True, soak=True)}
-        known.update(*(engine.metrics for engine in engines))
+        metrics = {"default", *derived_metrics(two_sided=True, soak=True)}
+        metrics.update(*(engine.metrics for engine in engines))
         for name in plan.smallest_change:
-            if name not in known:
-                hint = suggest(name, known) or ": `railgauge engines NAME` tells its metrics"
+            if name not in metrics:
+                hint = suggest(name, metrics) or ": `railgauge engines NAME` tells its metrics"
                 message = f"no engine of this plan gives a metric {name!r}{hint}"
                 self._report(message, "smallest_change", name, key=True)
 
@@ -238,7 +240,7 @@ def _without(written: Any, index: int, mistakes: Sequence[Mistake]) -> Test | No
     """Return a test without its mistaken keys, None if nothing can be made of the rest."""
     if not isinstance(written, dict):
         return None
-    sound = {key: dict(each) if isinstance(each, dict) else each for key, each in written.items()}
+    sound = copy.deepcopy(written)
     for mistake in mistakes:
         key, name = (*mistake.loc[2:4], "", "")[:2]
         if key in ("set", "grid") and name and isinstance(sound.get(key), dict):

@@ -46,7 +46,7 @@ class Host(StrictModel):
     peaks: Peaks = Field(default=Peaks())
 
     @model_validator(mode="after")
-    def _one_way(self) -> Host:
+    def _check_transport(self) -> Host:
         if [self.ssh, self.netns, self.transport].count(None) != 2:
             raise ValueError(
                 "say one of 'ssh: [user@]host[:port]', 'netns: NAME' (a network namespace on this "
@@ -55,9 +55,24 @@ class Host(StrictModel):
             )
         if self.holder is not None and self.netns is None:
             raise ValueError("'holder' belongs to 'netns': leave it out, or name the namespace")
-        if self.node is not None and self.transport != "slurm":
+        if self.node is not None and not self.in_slurm:
             raise ValueError("'node' belongs to 'transport: slurm': leave it out, or say that")
         return self
+
+    @property
+    def transport_name(self) -> str:
+        """How it is reached: `ssh`, `netns`, `slurm` or `local`."""
+        return "ssh" if self.ssh else "netns" if self.netns else self.transport or "local"
+
+    @property
+    def in_slurm(self) -> bool:
+        """Whether it is a node of a Slurm allocation, where srun starts programs and ranks."""
+        return self.transport == "slurm"
+
+    @property
+    def node_name(self) -> str:
+        """Slurm's name of it."""
+        return self.node or self.address
 
     @property
     def machine(self) -> str:
@@ -65,9 +80,9 @@ class Host(StrictModel):
         if self.ssh is not None:
             return self.ssh.rpartition("@")[2].lower()
         if self.netns is not None:
-            held = "" if self.holder is None else f" of {self.holder}"
-            return f"netns {self.netns}{held}"
-        return f"slurm {self.node or self.address}" if self.transport == "slurm" else "local"
+            owner = "" if self.holder is None else f" of {self.holder}"
+            return f"netns {self.netns}{owner}"
+        return f"slurm {self.node_name}" if self.in_slurm else "local"
 
     def address_on(self, network: str | None) -> str:
         """Return its address for test traffic on `network`, or the plain one; KeyError."""
@@ -139,14 +154,14 @@ class Test(StrictModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _drift_hits_all_alike(cls, data: Any) -> Any:
+    def _random_by_default(cls, data: Any) -> Any:
         """Shuffle by default where it isn't known how many blocks a case is in."""
         if isinstance(data, dict) and isinstance(data.get("replications"), dict | Replications):
             return {"order": "random", **data}
         return data
 
     @model_validator(mode="after")
-    def _in_blocks(self) -> Test:
+    def _check_order(self) -> Test:
         if self.rule is not None and self.order == "sequential":
             raise ValueError(
                 "'order: sequential' measures a case at one go, but a rule for its replications "
@@ -155,7 +170,7 @@ class Test(StrictModel):
         return self
 
     @model_validator(mode="after")
-    def _logged(self) -> Test:
+    def _check_soak(self) -> Test:
         if self.soak and self.system_log is None:
             raise ValueError(
                 "'soak' keeps its figures in the system log: leave 'system_log: off' out"
@@ -198,9 +213,9 @@ class Plan(StrictModel):
     @cached_property
     def addresses(self) -> tuple[str, ...]:
         """All addresses that test traffic may go to, each once."""
-        every = (
+        addresses = (
             address
             for host in self.hosts.values()
             for address in (host.address, *host.networks.values())
         )
-        return tuple(dict.fromkeys(every))
+        return tuple(dict.fromkeys(addresses))

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from railgauge.plan.cases import Case
+if TYPE_CHECKING:  # schedule imports this module.
+    from railgauge.plan.schedule import Dispatch
 
 # Rounds are looked up this many at a time, one bit each.
 _CHUNK = 1024
 _FULL = (1 << _CHUNK) - 1
-
-
-class Launched(Protocol):
-    """What is packed: a launch of a case, and the hosts that it needs."""
-
-    @property
-    def case(self) -> Case:
-        """The case, of a launch of several the first."""
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """All its hosts."""
 
 
 class Packer:
@@ -34,7 +23,7 @@ class Packer:
         self._pairs: list[tuple[int, int]] = []
         self._packed: list[list[int]] = []
 
-    def pack(self, block: Sequence[Launched]) -> list[list[int]]:
+    def pack(self, block: Sequence[Dispatch]) -> list[list[int]]:
         """Return rounds of indices: in the block's own order if that takes the fewest.
 
         Taking each dispatch into the first round that has room needs up to a third more rounds
@@ -48,7 +37,7 @@ class Packer:
             self._pairs, self._packed = pairs, self._fewest(pairs, count)
         return self._packed
 
-    def _groups(self, block: Sequence[Launched]) -> list[list[int]]:
+    def _groups(self, block: Sequence[Dispatch]) -> list[list[int]]:
         """Return rounds of launches that need many machines each: few, so simply the first fit."""
         rounds: list[tuple[set[str], list[int]]] = []
         for index, dispatch in enumerate(block):
@@ -62,7 +51,7 @@ class Packer:
                 rounds.append((needed, [index]))
         return [members for _, members in rounds]
 
-    def _numbered(self, block: Sequence[Launched]) -> tuple[list[tuple[int, int]], int]:
+    def _numbered(self, block: Sequence[Dispatch]) -> tuple[list[tuple[int, int]], int]:
         """Return each dispatch's machines as numbers, the lower first, and how many there are."""
         number: dict[str, int] = {}
         pairs = []
@@ -75,14 +64,14 @@ class Packer:
         return pairs, len(number)
 
     def _fewest(self, pairs: Sequence[tuple[int, int]], count: int) -> list[list[int]]:
-        busiest = [0] * count
-        for one, other in pairs:
-            busiest[one] += 1
-            busiest[other] += one != other
-        if max(busiest) == len(pairs):
+        uses = [0] * count
+        for low, high in pairs:
+            uses[low] += 1
+            uses[high] += low != high
+        if max(uses) == len(pairs):
             return [[index] for index in range(len(pairs))]
         packed = _first_fit(range(len(pairs)), pairs, self._concurrency)
-        if len(packed) > max(max(busiest), -(-len(pairs) // self._concurrency)):
+        if len(packed) > max(max(uses), -(-len(pairs) // self._concurrency)):
             tournament = _first_fit(_tournament(pairs, count), pairs, self._concurrency)
             packed = min(packed, tournament, key=len)
         return packed
@@ -98,9 +87,9 @@ def _tournament(pairs: Sequence[tuple[int, int]], count: int) -> list[int]:
     met: dict[tuple[int, int], int] = {}
     turns = []
     for index, pair in enumerate(pairs):
-        one, other = pair
+        low, high = pair
         times = met[pair] = met.get(pair, -1) + 1
-        turns.append((times, (2 * one if other == seats else one + other) % seats, index))
+        turns.append((times, (2 * low if high == seats else low + high) % seats, index))
     return [index for _, _, index in sorted(turns)]
 
 
@@ -113,27 +102,27 @@ def _first_fit(
     time; a pair is looked for from the chunk on where it was placed last.
     """
     rounds: list[list[int]] = []
-    idle = [0] * (1 + max(other for _, other in pairs))
+    idle = [0] * (1 + max(high for _, high in pairs))
     busy = [idle.copy()]  # By chunk, then by machine: bits.
     full = [0]  # By chunk: bits.
     placed: dict[tuple[int, int], int] = {}
     for index in order:
-        pair = one, other = pairs[index]
+        pair = low, high = pairs[index]
         chunk = placed.get(pair, 0)
-        while (taken := busy[chunk][one] | busy[chunk][other] | full[chunk]) == _FULL:
+        while (occupied := busy[chunk][low] | busy[chunk][high] | full[chunk]) == _FULL:
             chunk += 1
             if chunk == len(busy):
                 busy.append(idle.copy())
                 full.append(0)
         placed[pair] = chunk
-        bit = ~taken & (taken + 1)
-        where = chunk * _CHUNK + bit.bit_length() - 1
-        if where == len(rounds):
+        bit = ~occupied & (occupied + 1)
+        number = chunk * _CHUNK + bit.bit_length() - 1
+        if number == len(rounds):
             rounds.append([])
-        rounds[where].append(index)
-        busy[chunk][one] |= bit
-        if other != one:
-            busy[chunk][other] |= bit
-        if len(rounds[where]) == concurrency:
+        rounds[number].append(index)
+        busy[chunk][low] |= bit
+        if high != low:
+            busy[chunk][high] |= bit
+        if len(rounds[number]) == concurrency:
             full[chunk] |= bit
     return rounds

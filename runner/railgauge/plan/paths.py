@@ -30,21 +30,21 @@ def read_path(
     ports = [
         _port(stop, index, devices, report) for index, stop in enumerate(stops[:-1]) if index > 0
     ]
-    known = tuple(port for port in ports if port is not None)
-    if not sound or len(known) < len(ports):
+    valid_ports = tuple(port for port in ports if port is not None)
+    if not sound or len(valid_ports) < len(ports):
         return ()
-    if not known:
+    if not valid_ports:
         report("this path has no switch: name its ports, as in 'switchA:17', or drop it", None)
-    if len(set(known)) < len(known):
-        twice = next(port for port in known if known.count(port) > 1)
-        report(f"{str(twice)!r} is on this path twice: drop one", None)
+    if len(set(valid_ports)) < len(valid_ports):
+        duplicate = next(port for port in valid_ports if valid_ports.count(port) > 1)
+        report(f"{str(duplicate)!r} is on this path twice: drop one", None)
         return ()
-    for device, some in groupby(known, key=lambda port: port.device):
-        if len(list(some)) > _IN_AND_OUT:
+    for device, hop_ports in groupby(valid_ports, key=lambda port: port.device):
+        if len(list(hop_ports)) > _IN_AND_OUT:
             message = f"more than two ports of {device!r} in a row: name the one that the traffic"
             report(f"{message} comes in by, and the one that it leaves by", None)
             return ()
-    return known
+    return valid_ports
 
 
 def _port(stop: str, index: int, devices: Collection[str], report: Report) -> DevicePort | None:

@@ -3,83 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import permutations
+from typing import NamedTuple
+
+Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class AllPairs:
-    """Each of the hosts with each other one, in both directions."""
+class Pattern(NamedTuple):
+    """The pairs in order, each once, made as they are read; there are `at_most` so many."""
 
-    hosts: Sequence[str]
-
-    def at_most(self) -> int:
-        """Return how many pairs there are, or a few more."""
-        return len(self.hosts) * (len(self.hosts) - 1)
-
-    def pairs(self) -> Iterable[tuple[str, str]]:
-        """Return the pairs in order, each once."""
-        return permutations(self.hosts, 2)
+    at_most: int
+    pairs: Iterable[Pair]
 
 
-@dataclass(frozen=True, slots=True)
-class Ring:
-    """Each of the hosts with the next one, the last with the first."""
-
-    hosts: Sequence[str]
-
-    def at_most(self) -> int:
-        """Return how many pairs there are, or a few more."""
-        return len(self.hosts)
-
-    def pairs(self) -> Iterable[tuple[str, str]]:
-        """Return the pairs in order, each once."""
-        if len(self.hosts) < 2:
-            return ()
-        return zip(self.hosts, [*self.hosts[1:], self.hosts[0]], strict=True)
+def all_pairs(hosts: Sequence[str]) -> Pattern:
+    """Return each of the hosts with each other one, in both directions."""
+    return Pattern(len(hosts) * (len(hosts) - 1), permutations(hosts, 2))
 
 
-@dataclass(frozen=True, slots=True)
-class StarPattern:
-    """The centre with each of the hosts, in both directions."""
-
-    centre: str
-    hosts: Sequence[str]
-
-    def at_most(self) -> int:
-        """Return how many pairs there are, or a few more."""
-        return 2 * len(self.hosts)
-
-    def pairs(self) -> Iterable[tuple[str, str]]:
-        """Yield the pairs in order, each once."""
-        for host in self.hosts:
-            if host != self.centre:
-                yield self.centre, host
-                yield host, self.centre
+def ring(hosts: Sequence[str]) -> Pattern:
+    """Return each of the hosts with the next one, the last with the first."""
+    following = [*hosts[1:], *hosts[:1]]
+    return Pattern(len(hosts), zip(hosts, following, strict=True) if len(hosts) > 1 else ())
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The hosts of each group with those of each other group, in both directions.
+def star(centre: str, hosts: Sequence[str]) -> Pattern:
+    """Return the centre with each of the hosts, in both directions."""
+    points = (host for host in hosts if host != centre)
+    pairs = (pair for host in points for pair in ((centre, host), (host, centre)))
+    return Pattern(2 * len(hosts), pairs)
+
+
+def between(groups: Sequence[Sequence[str]]) -> Pattern:
+    """Return the hosts of each group with those of each other group, in both directions.
 
     Where groups overlap, a host is never paired with itself, and no pair comes twice.
     """
-
-    groups: Sequence[Sequence[str]]
-
-    def at_most(self) -> int:
-        """Return how many pairs there are, or a few more."""
-        every = sum(len(hosts) for hosts in self.groups)
-        return every**2 - sum(len(hosts) ** 2 for hosts in self.groups)
-
-    def pairs(self) -> Iterable[tuple[str, str]]:
-        """Return the pairs in order, each once."""
-        return dict.fromkeys(self._all())
-
-    def _all(self) -> Iterator[tuple[str, str]]:
-        for clients, servers in permutations(self.groups, 2):
-            for client in clients:
-                yield from ((client, server) for server in servers if server != client)
+    total = sum(len(hosts) for hosts in groups)
+    most = total**2 - sum(len(hosts) ** 2 for hosts in groups)
+    return Pattern(most, _between(groups))
 
 
-Pattern = AllPairs | Ring | StarPattern | Between
+def _between(groups: Sequence[Sequence[str]]) -> Iterator[Pair]:
+    yield from dict.fromkeys(
+        (client, server)
+        for clients, servers in permutations(groups, 2)
+        for client in clients
+        for server in servers
+        if server != client
+    )

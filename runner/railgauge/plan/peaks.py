@@ -115,8 +115,8 @@ class Peaks(StrictModel):
 
     def declared(self) -> dict[str, DeclaredPeak]:
         """Return those that are said, by the resource's name."""
-        found = {name: getattr(self, name) for name in RESOURCES}
-        return {name: peak for name, peak in found.items() if peak is not None}
+        peaks = {name: getattr(self, name) for name in RESOURCES}
+        return {name: peak for name, peak in peaks.items() if peak is not None}
 
 
 RESOURCES: dict[str, str] = {

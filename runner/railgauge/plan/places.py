@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 from typing import Any
 
 from railgauge.plan.catalogue import EngineInfo, Value
+from railgauge.plan.links import ALL
 from railgauge.plan.model import Test
+from railgauge.plan.sources import unknown
 from railgauge.plan.space import Group, Place
-from railgauge.plan.topology import Topology, unknown
+from railgauge.plan.topology import Topology
+from railgauge.plan.validation import Reporter
 
 _KINDS = ("links", "hosts", "groups")
-# Of the topology's groups, the one that a test measures that names none.
-EVERYONE = "all"
-
-Report = Callable[..., None]
-"""Notes a mistake: its message, where in the test it stands, and `key` if the key is wrong."""
 
 
 def read_places(
@@ -24,7 +22,7 @@ def read_places(
     engine: EngineInfo,
     modes: Sequence[Value | None],
     topology: Topology,
-    report: Report,
+    report: Reporter,
 ) -> list[Place]:
     """Return where `test` measures in `modes`; nothing, with reports, where it isn't sound."""
     return _Reader(test, engine, modes, topology, report).read()
@@ -37,13 +35,13 @@ class _Reader:
         engine: EngineInfo,
         modes: Sequence[Value | None],
         topology: Topology,
-        report: Report,
+        report: Reporter,
     ) -> None:
         self._test = test
         self._engine = engine
         self._modes = modes
         self._topology = topology
-        self._tell = report
+        self._reporter = report
         self._sound = True
 
     def read(self) -> list[Place]:
@@ -51,13 +49,13 @@ class _Reader:
         if kind is None:
             return []
         places: dict[str, Place] = {}
-        named: set[str] = set()
+        names: set[str] = set()
         for number, name in enumerate(getattr(self._test, kind) or self._default(kind)):
-            if name in named:
+            if name in names:
                 self._report(f"{name!r} is listed twice: drop one", kind, number)
                 continue
-            named.add(name)
-            for place in self._named(kind, name, number):
+            names.add(name)
+            for place in self._places(kind, name, number):
                 # Two patterns may have a link in common, which is measured once.
                 if places.setdefault(place.name, place) != place:
                     self._report(
@@ -73,16 +71,16 @@ class _Reader:
         return list(places.values()) if self._sound else []
 
     def _check_holders(self, places: Collection[Place]) -> None:
-        """Tell of ranks that nothing starts together: srun knows its job's nodes, mpirun others."""
-        slurm = {name for name, each in self._topology.hosts.items() if each.transport == "slurm"}
-        # A launcher that the plan names is held against all its hosts elsewhere.
+        """Report ranks that nothing starts together: srun knows its job's nodes, mpirun others."""
+        slurm = {name for name, host in self._topology.hosts.items() if host.in_slurm}
+        # A launcher that the plan names is checked with all its hosts elsewhere.
         if len(slurm) in (0, len(self._topology.hosts)) or self._topology.mpi.launcher:
             return
         together = {
-            each.group.digest if each.group else each.name: (
-                each.group.members if each.group else (each.client, each.server or each.client)
+            place.group.digest if place.group else place.name: (
+                place.group.members if place.group else (place.client, place.server or place.client)
             )
-            for each in places
+            for place in places
         }
         for hosts in together.values():
             inside = [name for name in hosts if name in slurm]
@@ -96,12 +94,12 @@ class _Reader:
                 return
 
     def _check_names(self, places: Collection[Place]) -> None:
-        """Tell of hosts that mpirun can't be told of, or not apart: it knows them by address."""
+        """Report hosts that mpirun can't address, or can't tell apart: it knows their addresses."""
         hosts = self._topology.hosts
-        if all(host.transport == "slurm" for host in hosts.values()):
+        if all(host.in_slurm for host in hosts.values()):
             return
         # A colon stands before a number of slots there.
-        wrong = {
+        messages = {
             name: f"mpirun starts no ranks on host {name!r} by an IPv6 address ({host.address}): "
             "give the host's name as its 'address'"
             for name, host in hosts.items()
@@ -111,21 +109,24 @@ class _Reader:
         for name, host in hosts.items():
             owner = owners.setdefault(host.address, name)
             if hosts[owner].machine != host.machine:
-                wrong[name] = (
+                messages[name] = (
                     f"hosts {owner!r} and {name!r} have one address ({host.address}), so that "
                     "mpirun would start both ranks on one of them: mend it"
                 )
-        if wrong:
+        if messages:
             # Of a group's pairs each host begins some.
-            ends = ((each.client, each.server) for each in places)
-            groups = (each.group.members for each in places if each.group and each.server is None)
-            used = wrong.keys() & set(chain.from_iterable(chain(ends, groups)))
-            for message in [each for name, each in wrong.items() if name in used][:1]:
-                self._report(message, "engine")
+            ends = ((place.client, place.server) for place in places)
+            whole = (place.group for place in places if place.group and place.server is None)
+            used = {
+                *chain.from_iterable(ends),
+                *(name for group in whole for name in group.members),
+            }
+            for name in [name for name in messages if name in used][:1]:
+                self._report(messages[name], "engine")
 
     def _report(self, message: str, *loc: str | int, key: bool = False) -> None:
         self._sound = False
-        self._tell(message, *loc, key=key)
+        self._reporter(message, *loc, key=key)
 
     def _kind(self) -> str | None:
         """Return what all the modes measure, if the test says nothing else."""
@@ -133,11 +134,11 @@ class _Reader:
         by_kind: dict[str, Value | None] = {}
         for mode in self._modes:
             by_kind.setdefault(self._engine.measures(mode), mode)
-        kind, *others = by_kind
-        if others:
+        kind, *other_kinds = by_kind
+        if other_kinds:
             self._report(
                 f"mode {by_kind[kind]} of engine {name} measures {kind} and mode "
-                f"{by_kind[others[0]]} {others[0]}: make two tests of them",
+                f"{by_kind[other_kinds[0]]} {other_kinds[0]}: make two tests of them",
                 "engine",
             )
             return None
@@ -150,37 +151,37 @@ class _Reader:
                 "engine",
             )
             return None
-        what = f"engine {name}" if len(_kinds(self._engine)) == 1 else f"mode {self._modes[0]}"
+        subject = f"engine {name}" if len(_kinds(self._engine)) == 1 else f"mode {self._modes[0]}"
         for other in _KINDS:
             if other != kind and getattr(self._test, other) is not None:
-                message = f"{what} measures {kind}, not {other}: write {kind!r}"
+                message = f"{subject} measures {kind}, not {other}: write {kind!r}"
                 self._report(message, other, key=True)
         if self._test.network is not None and kind != "groups":
             self._report(
-                f"{what} measures {kind}, and 'network' here is for groups: say it of the links"
+                f"{subject} measures {kind}, and 'network' here is for groups: say it of the links"
                 if kind == "links"
-                else f"{what} uses no network: leave 'network' out",
+                else f"{subject} uses no network: leave 'network' out",
                 "network",
                 key=True,
             )
         if kind == "links" and not self._topology.links:
-            self._report(f"{what} measures links, but the plan has none: add 'links'", "engine")
+            self._report(f"{subject} measures links, but the plan has none: add 'links'", "engine")
             return None
         return kind
 
     def _default(self, kind: str) -> Sequence[str]:
         """Return the names that a test has that gives none: everything there is."""
         if kind == "groups":
-            return (EVERYONE,)
+            return (ALL,)
         return tuple(self._topology.links if kind == "links" else self._topology.hosts)
 
-    def _named(self, kind: str, name: str, number: int) -> Iterator[Place]:
+    def _places(self, kind: str, name: str, number: int) -> Iterator[Place]:
         links, hosts, groups = self._topology.links, self._topology.hosts, self._topology.groups
         if kind == "links":
-            several = self._topology.link_sets.get(name, (name,) if name in links else ())
-            for each in several:
-                yield Place(each, links[each].client, links[each].server)
-            if not several:
+            link_names = self._topology.link_sets.get(name, (name,) if name in links else ())
+            for link_name in link_names:
+                yield Place(link_name, links[link_name].client, links[link_name].server)
+            if not link_names:
                 self._unknown("link", name, {**self._topology.link_sets, **links}, kind, number)
         elif kind == "hosts":
             if name in hosts:
@@ -197,7 +198,7 @@ class _Reader:
         lacking = (
             []
             if network is None
-            else [each for each in members if network not in self._topology.hosts[each].networks]
+            else [host for host in members if network not in self._topology.hosts[host].networks]
         )
         if lacking:
             message = f"host {lacking[0]!r} of group {name!r} has no address on network {network!r}"
@@ -216,9 +217,9 @@ class _Reader:
             yield Place(f"{name}{suffix}", members[0], None, group)
 
     def _unknown(
-        self, what: str, name: str, known: Mapping[str, Any], kind: str, number: int
+        self, noun: str, name: str, names: Mapping[str, Any], kind: str, number: int
     ) -> None:
-        self._report(unknown(what, name, known), kind, number)
+        self._report(unknown(noun, name, names), kind, number)
 
 
 def _kinds(engine: EngineInfo) -> set[str]:

@@ -9,48 +9,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from railgauge.plan.catalogue import ParameterInfo, Value
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import Reporter, suggest
 
 MAX_VALUES = 100_000
 _KEYS = ("from", "to", "step", "factor")
 _NUMERIC = ("size", "time", "rate", "int")
 
 
-class RangeReporter(Protocol):
-    """Takes what is wrong, and the key at which (its value, or itself); none: the whole range."""
+def read_range(info: ParameterInfo, written: Mapping[str, Any], report: Reporter) -> list[Value]:
+    """Return the values of the range `written` for `info`, in base units; empty if it is wrong.
 
-    def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
-        """Note it."""
-
-
-def read_range(
-    info: ParameterInfo, written: Mapping[str, Any], report: RangeReporter
-) -> list[Value]:
-    """Return the values of the range `written` for `info`, in base units; empty if it is wrong."""
+    Problems are reported at keys of the range, or at none: at all of it.
+    """
     if info.type not in _NUMERIC:
         report(f"{info.name!r} takes no numbers, so there is no range of it: write a list")
         return []
     sound = _check_keys(written, report)
     unbounded = replace(info, name="step", min=None, max=None)
     kinds = {"from": info, "to": info, "step": unbounded, "factor": ParameterInfo("", "int", min=2)}
-    found: dict[str, Fraction] = {}
+    numbers: dict[str, Fraction] = {}
     for key in written.keys() & kinds.keys():
         try:
             # Of a float the shortest decimal that is it: what was written, if that has 15 digits.
-            found[key] = Fraction(repr(kinds[key].parse(written[key])))
+            numbers[key] = Fraction(repr(kinds[key].parse(written[key])))
         except ValueError as error:
             report(f"{key!r}: {error}", key)
             sound = False
     if not sound:
         return []
-    values = _added(info, found, report) if "step" in found else _multiplied(info, found, report)
-    return [_value(info, value) for value in values]
+    expand = _by_step if "step" in numbers else _by_factor
+    return [_value(info, value) for value in expand(info, numbers, report)]
 
 
-def _check_keys(written: Mapping[str, Any], report: RangeReporter) -> bool:
+def _check_keys(written: Mapping[str, Any], report: Reporter) -> bool:
     sound = True
     for key in written:
         if key not in _KEYS:
@@ -67,14 +61,14 @@ def _check_keys(written: Mapping[str, Any], report: RangeReporter) -> bool:
     return sound
 
 
-def _added(
-    info: ParameterInfo, found: Mapping[str, Fraction], report: RangeReporter
+def _by_step(
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: Reporter
 ) -> list[Fraction]:
-    first, last, step = found["from"], found["to"], found["step"]
+    first, last, step = numbers["from"], numbers["to"], numbers["step"]
     if step <= 0:
         report("'step' has to be more than 0", "step")
         return []
-    if not _in_order(info, first, last, report):
+    if not _check_order(info, first, last, report):
         return []
     steps = (last - first) // step
     if steps >= MAX_VALUES:
@@ -82,33 +76,33 @@ def _added(
         report(message, "step")
         return []
     values = [first + step * index for index in range(steps + 1)]
-    return values if _arrived(info, values[-1], last, report) else []
+    return values if _check_end(info, values[-1], last, report) else []
 
 
-def _multiplied(
-    info: ParameterInfo, found: Mapping[str, Fraction], report: RangeReporter
+def _by_factor(
+    info: ParameterInfo, numbers: Mapping[str, Fraction], report: Reporter
 ) -> list[Fraction]:
-    first, last, factor = found["from"], found["to"], found["factor"]
+    first, last, factor = numbers["from"], numbers["to"], numbers["factor"]
     if first <= 0:
         report("'from' has to be more than 0, or no 'factor' leads away from it", "from")
         return []
-    if not _in_order(info, first, last, report):
+    if not _check_order(info, first, last, report):
         return []
     values = [first]
     while values[-1] * factor <= last:
         values.append(values[-1] * factor)
-    return values if _arrived(info, values[-1], last, report) else []
+    return values if _check_end(info, values[-1], last, report) else []
 
 
-def _in_order(info: ParameterInfo, first: Fraction, last: Fraction, report: RangeReporter) -> bool:
+def _check_order(info: ParameterInfo, first: Fraction, last: Fraction, report: Reporter) -> bool:
     if first > last:
         message = f"{_show(info, last)} is less than 'from', {_show(info, first)}: swap the two"
         report(f"'to': {message}", "to")
     return first <= last
 
 
-def _arrived(info: ParameterInfo, end: Fraction, last: Fraction, report: RangeReporter) -> bool:
-    """Tell of a range that misses its end, as nobody knows whether that end was meant."""
+def _check_end(info: ParameterInfo, end: Fraction, last: Fraction, report: Reporter) -> bool:
+    """Report a range that misses its end, as nobody knows whether that end was meant."""
     if end != last:
         message = f"{_show(info, last)} is never reached, the value before it is {_show(info, end)}"
         report(f"'to': {message}: write that, or go on otherwise", "to")

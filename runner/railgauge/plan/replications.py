@@ -83,7 +83,7 @@ def _names(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-def _each_once(names: list[str]) -> list[str]:
+def _unique(names: list[str]) -> list[str]:
     if not names:
         raise ValueError("the list is empty: name a metric, or leave the key out")
     return list(dict.fromkeys(names))
@@ -114,14 +114,14 @@ class Replications(StrictModel):
     ]
     metric: Annotated[
         list[str],
-        AfterValidator(_each_once),
+        AfterValidator(_unique),
         BeforeValidator(_names, json_schema_input_type=str | list[str]),
     ] = Field(default=[])
     span: Time | None = None
     budget: Time | None = None
 
     @model_validator(mode="after")
-    def _enough(self) -> Replications:
+    def _check_counts(self) -> Replications:
         fewest = _FEWEST[self.until.statistic]
         if self.min < fewest:
             raise ValueError(
@@ -148,14 +148,14 @@ def judged_metrics(rule: Replications, engine: EngineInfo, mode: Value | None) -
     headline or, of an engine without any, its first metric of which more or less is better. Empty
     where nothing is left to be judged.
     """
-    given = [each for each in engine.metrics.values() if not each.modes or mode in each.modes]
+    metrics = engine.metrics_in(mode)
     if rule.metric:
-        names = {each.name for each in given}
+        names = {metric.name for metric in metrics}
         return tuple(name for name in rule.metric if name in names)
-    always = [each.name for each in given if not each.optional]
-    told = [name for name in HEADLINES if name in always]
-    directed = [each.name for each in given if each.better in ("higher", "lower")]
-    return tuple((told or directed)[:1])
+    always = [metric.name for metric in metrics if not metric.optional]
+    headlines = [name for name in HEADLINES if name in always]
+    directed = [metric.name for metric in metrics if metric.better in ("higher", "lower")]
+    return tuple((headlines or directed)[:1])
 
 
 _Number = Annotated[int, Field(strict=True, ge=1, le=MOST)]

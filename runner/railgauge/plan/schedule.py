@@ -57,22 +57,22 @@ def dispatch_name(dispatch: Dispatch, names: Sequence[str], catalogue: Catalogue
 
 
 class Extent(NamedTuple):
-    """How much there is to measure at most: replications `launched`, and `asked` of all cases.
+    """How much there is to measure at most: replications `launched`, and `planned` of all cases.
 
     These are more where a launch measures all the pairs of a group.
     """
 
     launched: int
-    asked: int
+    planned: int
 
 
 def extent(dispatches: Iterable[Dispatch]) -> Extent:
     """Return how much these dispatches measure."""
-    launched = asked = 0
+    launched = planned = 0
     for dispatch in dispatches:
         launched += len(dispatch.replications)
-        asked += len(dispatch.replications) * len(dispatch.cases)
-    return Extent(launched, asked)
+        planned += len(dispatch.replications) * len(dispatch.cases)
+    return Extent(launched, planned)
 
 
 class Schedule:
@@ -82,7 +82,7 @@ class Schedule:
     together), `interleaved` (the first of each case, then the second of each …) or `random` (the
     same, each time shuffled anew by `seed`). `machines` maps hosts to the machines they are on;
     two launches of a round never share one. With a concurrency above 1 a launch may come earlier
-    than its order says, but never among those of an earlier replication or test. `done` are the
+    than its order says, but never among those of an earlier replication or test. `finished` are the
     replications to leave out, by test and case key.
     """
 
@@ -93,14 +93,14 @@ class Schedule:
         machines: Mapping[str, str],
         concurrency: int,
         seed: int,
-        done: Mapping[tuple[str, str], Collection[int]] | None = None,
+        finished: Mapping[tuple[str, str], Collection[int]] | None = None,
     ) -> None:
         self._machines = machines
         self._concurrency = concurrency
         self._seed = seed
-        self._done = {key: frozenset(numbers) for key, numbers in (done or {}).items()}
+        self._finished = {key: frozenset(numbers) for key, numbers in (finished or {}).items()}
         with collector_off():
-            self._parts = [_part(each, self._done) for each in tests]
+            self._parts = [_part(expanded, self._finished) for expanded in tests]
 
     @property
     def dispatches(self) -> list[Dispatch]:
@@ -108,27 +108,27 @@ class Schedule:
 
         In the plan's order.
         """
-        return [each for part in self._parts for each in part.wholes if each.replications]
+        return [launch for part in self._parts for launch in part.wholes if launch.replications]
 
     def __bool__(self) -> bool:
         """Return whether there is anything to measure."""
-        return any(each.replications for part in self._parts for each in part.wholes)
+        return any(launch.replications for part in self._parts for launch in part.wholes)
 
-    def keep(self, wanted: Callable[[Dispatch], bool]) -> Schedule:
-        """Return the same rounds with those launches alone that are `wanted`."""
-        kept = copy.copy(self)
-        kept._parts = [
+    def keep(self, predicate: Callable[[Dispatch], bool]) -> Schedule:
+        """Return the same rounds with those launches alone for which `predicate` holds."""
+        subset = copy.copy(self)
+        subset._parts = [
             part._replace(
                 wholes=[
-                    each
-                    if not each.replications or wanted(each)
-                    else each._replace(replications=())
-                    for each in part.wholes
+                    launch
+                    if not launch.replications or predicate(launch)
+                    else launch._replace(replications=())
+                    for launch in part.wholes
                 ]
             )
             for part in self._parts
         ]
-        return kept
+        return subset
 
     def rounds(self, is_open: Callable[[Dispatch], bool] | None = None) -> Iterator[Round]:
         """Yield round after round, whoever takes one having measured those before.
@@ -143,7 +143,8 @@ class Schedule:
                     yield from ((dispatch,) for dispatch in block)
                 elif block:
                     with collector_off():
-                        packed = [tuple([block[at] for at in each]) for each in packer.pack(block)]
+                        rounds = packer.pack(block)
+                        packed = [tuple([block[index] for index in indices]) for indices in rounds]
                     yield from packed
 
     def _blocks(
@@ -170,39 +171,41 @@ class Schedule:
 
     def _block(self, part: _Part, order: Iterable[int], number: int) -> list[Dispatch]:
         """Return one replication of each launch that has it to be measured."""
-        name, everything, wholes = part.test.name, part.everything, part.wholes
+        name, all_numbers, wholes = part.test.name, part.all_numbers, part.wholes
         numbers = (number,)
         return [
             Dispatch(name, whole.case, numbers, whole.pairs)
             for whole in map(wholes.__getitem__, order)
-            if whole.replications is everything
-            or (whole.replications and number not in self._done.get((name, whole.case.key), ()))
+            if whole.replications is all_numbers
+            or (whole.replications and number not in self._finished.get((name, whole.case.key), ()))
         ]
 
 
 class _Part(NamedTuple):
-    """A test's launches, with all of their replications that aren't done; `everything` if none is.
+    """A test's launches, with their replications that aren't finished: `all_numbers` if none is.
 
     Those of which nothing is left are there, too, as the order of the others hangs on them.
     """
 
     test: Test
-    everything: tuple[int, ...]
+    all_numbers: tuple[int, ...]
     wholes: list[Dispatch]
 
 
-def _part(expanded: ExpandedTest, done: Mapping[tuple[str, str], Collection[int]]) -> _Part:
+def _part(expanded: ExpandedTest, finished: Mapping[tuple[str, str], Collection[int]]) -> _Part:
     test = expanded.test
-    everything = tuple(range(1, test.most + 1))
+    all_numbers = tuple(range(1, test.most + 1))
     wholes = []
     for launch in _launches(expanded.cases):
         case = launch[0]
         # A launch's pairs are stored together: what one of them has, all have.
-        had = done.get((test.name, case.key))
-        numbers = tuple([each for each in everything if each not in had]) if had else everything
+        left_out = finished.get((test.name, case.key))
+        numbers = all_numbers
+        if left_out:
+            numbers = tuple([number for number in all_numbers if number not in left_out])
         # Exclusions may have left a single pair: it is one of a group's all the same.
         wholes.append(Dispatch(test.name, case, numbers, launch if _is_pair(case) else ()))
-    return _Part(test, everything, wholes)
+    return _Part(test, all_numbers, wholes)
 
 
 def schedule(
@@ -211,17 +214,17 @@ def schedule(
     machines: Mapping[str, str],
     concurrency: int,
     seed: int,
-    done: Mapping[tuple[str, str], Collection[int]] | None = None,
+    finished: Mapping[tuple[str, str], Collection[int]] | None = None,
 ) -> list[Round]:
     """Return all the rounds that a Schedule has where every case takes its most replications."""
-    lazy = Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, done=done)
+    lazy = Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, finished=finished)
     with collector_off():
         return list(lazy.rounds())
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Wall time in seconds, beside `unknown` launches whose engine's time can't be told before."""
+    """Wall time in seconds, beside `unknown` launches whose time can't be known before."""
 
     seconds: float
     unknown: int
@@ -250,36 +253,36 @@ def estimate(
     # Of what the spanned tests measure while they span their time.
     spanning = dict.fromkeys(spans or {}, 0.0)
     lengths: dict[str, tuple[float, float] | None] = {}
-    for each in rounds:
+    for dispatches in rounds:
         longest = 0.0
-        for dispatch in each:
+        for dispatch in dispatches:
             case = dispatch.case
             if case.key not in lengths:
                 lengths[case.key] = length_of(case, catalogue)
-            known = lengths[case.key]
-            unknown += known is None
-            warmup, duration = known or (0.0, 0.0)
+            length = lengths[case.key]
+            unknown += length is None
+            warmup, duration = length or (0.0, 0.0)
             longest = max(longest, warmup + duration * len(dispatch.replications))
-        test, number = each[0].test, each[0].replications[0]
-        taken = longest + _LAUNCH_SECONDS
-        seconds[test] = seconds.get(test, 0.0) + taken
+        test, number = dispatches[0].test, dispatches[0].replications[0]
+        took = longest + _LAUNCH_SECONDS
+        seconds[test] = seconds.get(test, 0.0) + took
         if spans and test in spans and number < spans[test].least:
-            spanning[test] += taken
-    waiting = sum(max(0.0, one.seconds - spanning[test]) for test, one in (spans or {}).items())
+            spanning[test] += took
+    waiting = sum(max(0.0, span.seconds - spanning[test]) for test, span in (spans or {}).items())
     return Estimate(sum(seconds.values()) + waiting, unknown)
 
 
 def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch | None:
     """Return `dispatch` with those of its replications that end within `seconds`, None if none do.
 
-    A launch whose length can't be told before fits as long as there is any time.
+    A launch whose length can't be known before fits as long as there is any time.
     """
     warmup, duration = length_of(dispatch.case, catalogue) or (0.0, 0.0)
     numbers = dispatch.replications
-    left = seconds - _LAUNCH_SECONDS - warmup
+    remaining = seconds - _LAUNCH_SECONDS - warmup
     if duration > 0:
-        numbers = numbers[: max(0, int(left // duration))]
-    return dispatch._replace(replications=numbers) if numbers and left > 0 else None
+        numbers = numbers[: max(0, int(remaining // duration))]
+    return dispatch._replace(replications=numbers) if numbers and remaining > 0 else None
 
 
 def length_of(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
@@ -297,7 +300,7 @@ def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
     for case in cases:
         # The cases of one launch share these two, they aren't just equal.
         together.setdefault((id(case.members), id(case.parameters)), []).append(case)
-    return [tuple(each) for each in together.values()]
+    return [tuple(pairs) for pairs in together.values()]
 
 
 def _is_pair(case: Case) -> bool:

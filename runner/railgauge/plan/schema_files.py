@@ -26,7 +26,7 @@ def schema_files() -> dict[str, str]:
 
 
 def schema_text(model: type[StrictModel], title: str) -> str:
-    """Return the JSON Schema of what is held against `model`."""
+    """Return the JSON Schema of `model`'s files."""
     schema = model.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = title

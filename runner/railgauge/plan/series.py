@@ -35,29 +35,29 @@ def expand_series(
     rows come to is in it once.
     """
     names = _names(series)
-    theirs = [axis for axis in axes if names & axis[0].keys()]
+    series_axes = [axis for axis in axes if names & axis[0].keys()]
     constant = {name: value for name, value in fixed.items() if name in names}
     rows: dict[frozenset[tuple[str, Value]], Row] = {}
-    for parts in product(*theirs):
+    for parts in product(*series_axes):
         row = dict(constant)
         for part in parts:
             row.update(part)
-        for each in _cases(row, series):
-            rows.setdefault(frozenset(each.items()), each)
-    others = [axis for axis in axes if not names & axis[0].keys()]
-    at = axes.index(theirs[0]) if theirs else len(others)
-    left = {name: value for name, value in fixed.items() if name not in names}
-    return left, [*others[:at], tuple(rows.values()), *others[at:]]
+        for case_row in _cases(row, series):
+            rows.setdefault(frozenset(case_row.items()), case_row)
+    other_axes = [axis for axis in axes if not names & axis[0].keys()]
+    position = axes.index(series_axes[0]) if series_axes else len(other_axes)
+    remaining = {name: value for name, value in fixed.items() if name not in names}
+    return remaining, [*other_axes[:position], tuple(rows.values()), *other_axes[position:]]
 
 
 def _names(series: Mapping[Value, SeriesMode]) -> set[str]:
-    return {"mode", *(each.parameter for each in series.values())}
+    return {"mode", *(mode_series.parameter for mode_series in series.values())}
 
 
 def _cases(row: Row, series: Mapping[Value, SeriesMode]) -> Iterator[Row]:
-    each = series.get(row["mode"])
-    if each is None:
+    mode_series = series.get(row["mode"])
+    if mode_series is None:
         yield row
         return
-    for value in each.values(row[each.parameter]):
-        yield {**row, "mode": each.becomes, each.parameter: value}
+    for value in mode_series.values(row[mode_series.parameter]):
+        yield {**row, "mode": mode_series.becomes, mode_series.parameter: value}

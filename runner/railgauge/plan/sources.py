@@ -10,7 +10,7 @@ from typing import Any
 from railgauge.base.errors import Problem
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.links import WrittenLink
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import suggest_or_list
 from railgauge.plan.yamlfile import Document
 
 # Of more names than these nobody waits for the nearest.
@@ -37,8 +37,7 @@ class PlanSource:
         return f"line {line}" if self is seen_from else f"{self.document.path}:{line}"
 
 
-def unknown(kind: str, name: str, known: Mapping[str, Any]) -> str:
+def unknown(kind: str, name: str, names: Mapping[str, Any]) -> str:
     """Return the sentence about a name that isn't known."""
-    names = list(islice(known, _COMPARED))
-    hint = suggest(name, names) or f": known are {', '.join(sorted(names)[:10])}"
-    return f"unknown {kind} {name!r}{hint}"
+    compared = islice(names, _COMPARED)
+    return f"unknown {kind} {name!r}{suggest_or_list(name, sorted(compared), most=10)}"

@@ -18,7 +18,7 @@ from railgauge.plan.catalogue import SOAK, EngineInfo, ParameterInfo, SeriesMode
 from railgauge.plan.model import Test
 from railgauge.plan.ranges import MAX_VALUES, read_range
 from railgauge.plan.series import Row, expand_series, joint_size, series_named
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import suggest_or_list
 from railgauge.plan.yamlfile import Document
 
 PLACES = -1
@@ -98,9 +98,9 @@ class SpaceReader:
     @property
     def modes(self) -> tuple[Value | None, ...]:
         """The modes that the test is in, once its parameters are read; None: there are none."""
-        named = tuple(dict.fromkeys(self._values("mode")))
+        named_modes = tuple(dict.fromkeys(self._values("mode")))
         info = self._engine.parameters.get("mode")
-        return named or (info.default if info else None,)
+        return named_modes or (info.default if info else None,)
 
     def read_parameters(self) -> None:
         """Read the parameters that are set and those that vary."""
@@ -139,22 +139,24 @@ class SpaceReader:
 
     def report(self, message: str, *loc: str | int, key: bool = False) -> None:
         """Note a problem at `loc` within the test."""
-        where = ("tests", self._index, *loc)
-        self.problems.append(self._document.problem(where, message, key=key))
+        full_loc = ("tests", self._index, *loc)
+        self.problems.append(self._document.problem(full_loc, message, key=key))
 
     def _parameter(self, name: str, *loc: str | int) -> ParameterInfo | None:
-        known = self._engine.parameters
-        if name not in known:
-            hint = suggest(name, known) or f": known are {', '.join(known)}"
-            message = f"unknown parameter {name!r} of engine {self._engine.name}{hint}"
-            self.report(message, *loc, key=True)
+        parameters = self._engine.parameters
+        if name not in parameters:
+            self.report(self._unknown(name, parameters), *loc, key=True)
             return None
         if name in self._named:
             first = self._document.problem(("tests", self._index, *self._named[name]), "", key=True)
             message = f"parameter {name!r} is already set on line {first.line}: keep one of the two"
             self.report(message, *loc, key=True)
         self._named.setdefault(name, loc)
-        return known[name]
+        return parameters[name]
+
+    def _unknown(self, name: str, names: Iterable[str]) -> str:
+        hint = suggest_or_list(name, names)
+        return f"unknown parameter {name!r} of engine {self._engine.name}{hint}"
 
     def _parse(self, info: ParameterInfo, written: Any, *loc: str | int) -> Value | None:
         try:
@@ -179,8 +181,8 @@ class SpaceReader:
         if not columns or not all(columns.values()):
             return
         if len(set(lengths.values())) > 1:
-            shown = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-            self.report(f"zipped lists must be equally long, but {shown}", *loc)
+            lengths_text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            self.report(f"zipped lists must be equally long, but {lengths_text}", *loc)
         else:
             self._add_rows(columns, *loc)
 
@@ -193,9 +195,9 @@ class SpaceReader:
         return [self._parse(info, value, *loc, index) for index, value in enumerate(written)]
 
     def _report_within(
-        self, around: tuple[str | int, ...], message: str, *loc: str | int, key: bool = False
+        self, outer_loc: tuple[str | int, ...], message: str, *loc: str | int, key: bool = False
     ) -> None:
-        self.report(message, *around, *loc, key=key)
+        self.report(message, *outer_loc, *loc, key=key)
 
     def _add_rows(self, columns: Mapping[str, list[Value | None]], *loc: str | int) -> None:
         names = list(columns)
@@ -203,9 +205,9 @@ class SpaceReader:
         first: dict[tuple[Value | None, ...], int] = {}
         for index, row in enumerate(rows):
             if None not in row and first.setdefault(row, index) != index:
-                shown = ", ".join(self._show(name, row[at]) for at, name in enumerate(names))
+                values = ", ".join(map(self._show, names, row))
                 message = (
-                    f"{shown} is already number {first[row] + 1} of this list: leave out number "
+                    f"{values} is already number {first[row] + 1} of this list: leave out number "
                     f"{index + 1}"
                 )
                 self.report(message, *loc, names[0], index)
@@ -230,14 +232,14 @@ class SpaceReader:
                 self.report(f"{message} under 'set' or 'grid'")
             else:
                 self._fixed[name] = info.default
-        named = list(dict.fromkeys(self._values("mode")))
-        series = series_named(self._engine, named)
-        modes = [series[mode].becomes if mode in series else mode for mode in named]
-        self._check_required(list(dict.fromkeys([*named, *modes])))
+        named_modes = list(dict.fromkeys(self._values("mode")))
+        series = series_named(self._engine, named_modes)
+        modes = [series[mode].becomes if mode in series else mode for mode in named_modes]
+        self._check_required(list(dict.fromkeys([*named_modes, *modes])))
         for name, loc in self._named.items():
             if not self._engine.parameters[name].applies(modes):
-                shown = ", ".join(str(mode) for mode in modes)
-                message = f"parameter {name!r} has no effect in mode {shown}: leave it out"
+                mode_names = ", ".join(str(mode) for mode in modes)
+                message = f"parameter {name!r} has no effect in mode {mode_names}: leave it out"
                 self.report(message, *loc, key=True)
         if series and not self.problems:
             self._expand(series)
@@ -250,7 +252,7 @@ class SpaceReader:
             self._fixed[SOAK] = True
 
     def _check_required(self, modes: Sequence[Value]) -> None:
-        """Tell what `modes` can't do without and the test doesn't set, or sets to nothing."""
+        """Report what `modes` require and the test doesn't set, or sets to nothing."""
         for name, info in self._engine.parameters.items():
             needing = [mode for mode in modes if mode in info.required_in]
             if needing and name not in self._named:
@@ -299,10 +301,10 @@ class SpaceReader:
         for table in tables:
             present |= {name: dict.fromkeys(row[name] for row in table) for name in table[0]}
         for number, entry in enumerate(self._test.exclude):
-            before = len(self.problems)
+            problem_count = len(self.problems)
             if not entry:
                 self.report("the exclusion is empty, so it matches everything", "exclude", number)
-            wanted = {
+            excluded = {
                 name: frozenset(self._excluded(name, values, present, number))
                 for name, values in entry.items()
             }
@@ -310,12 +312,12 @@ class SpaceReader:
                 axis: frozenset(
                     index
                     for index, row in enumerate(table)
-                    if all(row[name] in wanted[name] for name in wanted if name in row)
+                    if all(row[name] in excluded[name] for name in excluded if name in row)
                 )
                 for axis, table in enumerate(tables, PLACES)
-                if axis == PLACES or any(name in wanted for name in table[0])
+                if axis == PLACES or any(name in excluded for name in table[0])
             }
-            if len(self.problems) == before and not all(rows.values()):
+            if len(self.problems) == problem_count and not all(rows.values()):
                 message = "this exclusion matches no case of the test: mend it or leave it out"
                 self.report(message, "exclude", number)
             yield rows
@@ -329,19 +331,17 @@ class SpaceReader:
     ) -> Iterable[Value]:
         """Yield the values that an exclusion names for `name`, each of which the test has."""
         if name not in present:
-            hint = suggest(name, present) or f": known are {', '.join(present)}"
-            message = f"unknown parameter {name!r} of engine {self._engine.name}{hint}"
-            self.report(message, "exclude", number, name, key=True)
+            self.report(self._unknown(name, present), "exclude", number, name, key=True)
             return
         info = self._engine.parameters.get(name, _PLACE_NAME)
-        several = isinstance(self._written(number, name), list)
-        for index, each in enumerate(written):
-            loc = ("exclude", number, name, index) if several else ("exclude", number, name)
-            value = self._parse(info, each, *loc)
+        is_list = isinstance(self._written(number, name), list)
+        for index, scalar in enumerate(written):
+            loc = ("exclude", number, name, index) if is_list else ("exclude", number, name)
+            value = self._parse(info, scalar, *loc)
             if value is not None and value in present[name]:
                 yield value
             elif value is not None:
-                have = ", ".join(info.format(one) for one in islice(present[name], 8))
+                have = ", ".join(info.format(other) for other in islice(present[name], 8))
                 message = f"{name} is never {info.format(value)} in this test, but {have}"
                 if name == "mode" and value in series_named(self._engine, [value]):
                     message += f" ({value} stands for a row of such cases)"

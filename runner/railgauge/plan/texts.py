@@ -35,7 +35,7 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
     return texts
 
 
-def moved_to(files: Mapping[str, str]) -> Path | None:
+def hosts_override(files: Mapping[str, str]) -> Path | None:
     """Return, of a run's `named_texts`, the hosts file in place of its plan's own hosts."""
     return Path(files[HOSTS]) if HOSTS in files else None
 

@@ -14,11 +14,9 @@ from railgauge.plan.groups import Groups
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
 from railgauge.plan.model import Host, HostsFile, Mpi, Plan
-from railgauge.plan.sources import PlanSource, unknown
+from railgauge.plan.sources import PlanSource
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load, why_unreadable
-
-__all__ = ["Topology", "read_hosts_file", "read_topology", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +90,8 @@ def _written(links: Mapping[str, WrittenLink | Link]) -> dict[str, WrittenLink]:
 
 def _joined(shared: Mpi, own: Mpi | None) -> Mpi:
     """Return how MPI starts: what the plan says goes before what its hosts file says."""
-    said = own.model_fields_set if own is not None else ()
-    return shared.model_copy(update={key: getattr(own, key) for key in said})
+    fields_set = own.model_fields_set if own is not None else ()
+    return shared.model_copy(update={key: getattr(own, key) for key in fields_set})
 
 
 def _topology(
@@ -117,7 +115,7 @@ def _topology(
 
 def _equipment(hosts: Mapping[str, Host], sources: list[PlanSource]) -> dict[str, Equipment]:
     """Return the equipment of all `sources`; a name that stands for two things is reported."""
-    found: dict[str, Equipment] = {}
+    equipment: dict[str, Equipment] = {}
     owners: dict[str, PlanSource] = {}
     for source in sources:
         for name, device in source.equipment.items():
@@ -128,20 +126,22 @@ def _equipment(hosts: Mapping[str, Host], sources: list[PlanSource]) -> dict[str
                 other = owners[name].place("equipment", name, seen_from=source)
                 message = f"equipment {name!r} is in {other} as well: choose another name"
                 source.report(message, "equipment", name, key=True)
-            found.setdefault(name, device)
+            equipment.setdefault(name, device)
             owners.setdefault(name, source)
-    return found
+    return equipment
 
 
 def _check_launcher(mpi: Mpi, hosts: Mapping[str, Host], sources: list[PlanSource]) -> None:
-    """Tell where ranks can't be started as `mpi` says: in a step, mpirun sees that step alone."""
-    slurm = [name for name, host in hosts.items() if host.transport == "slurm"]
-    others = [name for name in hosts if name not in slurm]
+    """Report hosts where `mpi` can't start ranks: in a step, mpirun sees that step alone."""
+    slurm = [name for name, host in hosts.items() if host.in_slurm]
+    other = next((name for name, host in hosts.items() if not host.in_slurm), None)
     if mpi.launcher == "mpirun" and slurm:
         message = f"host {slurm[0]!r} is Slurm's, where srun starts the ranks: leave 'launcher' out"
-    elif mpi.launcher == "srun" and others:
-        message = f"srun starts no ranks on host {others[0]!r}, which is not Slurm's: write mpirun"
+    elif mpi.launcher == "srun" and other is not None:
+        message = f"srun starts no ranks on host {other!r}, which is not Slurm's: write mpirun"
     else:
         return
-    said = [each for each in sources if "launcher" in (each.document.data.get("mpi") or {})]
-    said[-1].report(message, "mpi", "launcher")
+    for source in reversed(sources):
+        if "launcher" in (source.document.data.get("mpi") or {}):
+            source.report(message, "mpi", "launcher")
+            return

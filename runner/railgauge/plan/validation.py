@@ -1,4 +1,4 @@
-"""Holds a document against a pydantic model and says every mistake in plain English."""
+"""Validates a document with a pydantic model and says every mistake in plain English."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -25,7 +25,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class StrictModel(BaseModel):
-    """Base of what files are held against: no unknown keys, no silent conversions, no changes."""
+    """Base of the models of files: no unknown keys, no silent conversions, no changes."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -44,7 +44,7 @@ Scalar = Annotated[
 ]
 
 
-def _no_truth(value: object) -> object:
+def _no_boolean(value: object) -> object:
     # To Python, true is 1.
     if isinstance(value, bool):
         raise ValueError(f"{describe(value)} stands where 1 is wanted")
@@ -52,7 +52,14 @@ def _no_truth(value: object) -> object:
 
 
 # The version of a file's format, of which there is one so far.
-Version = Annotated[Literal[1], BeforeValidator(_no_truth)]
+Version = Annotated[Literal[1], BeforeValidator(_no_boolean)]
+
+
+class Reporter(Protocol):
+    """Notes a problem: its message and where it stands, `key` if the key itself is wrong."""
+
+    def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
+        """Note it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +72,37 @@ class Mistake:
 
 def attempt(document: Document, model: type[M]) -> tuple[M | None, list[Mistake]]:
     """Return the document's data as a `model` or, where it is wrong, None and why."""
-    nothing = {
+    missing_values = {
         loc: Mistake(
             loc, document.problem(loc, f"{_subject(loc)} has no value: write one or drop it")
         )
-        for loc in _nothings(document.data)
+        for loc in _missing_values(document.data)
     }
     try:
         value = model.model_validate(document.data)
-        return (None, list(nothing.values())) if nothing else (value, [])
+        return (None, list(missing_values.values())) if missing_values else (value, [])
     except ValidationError as error:
         return None, [
-            *nothing.values(),
+            *missing_values.values(),
             *(
                 Mistake(detail["loc"], _problem(document, model, detail))
                 for detail in error.errors(include_url=False)
-                if detail["loc"] not in nothing
+                if detail["loc"] not in missing_values
             ),
         ]
 
 
-def _nothings(data: Any) -> Iterator[tuple[str | int, ...]]:
-    """Yield where nothing stands: a key without a value is rather an accident than a wish."""
-    around: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
-    while around:
-        loc, value = around.pop()
+def _missing_values(data: Any) -> Iterator[tuple[str | int, ...]]:
+    """Yield where a value is missing: a key without one is rather an accident than a wish."""
+    stack: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
+    while stack:
+        loc, value = stack.pop()
         if value is None:
             yield loc
         elif isinstance(value, dict):
-            around.extend(((*loc, key), each) for key, each in value.items())
+            stack.extend(((*loc, key), child) for key, child in value.items())
         elif isinstance(value, list):
-            around.extend(((*loc, index), each) for index, each in enumerate(value))
+            stack.extend(((*loc, index), child) for index, child in enumerate(value))
 
 
 def _subject(loc: Sequence[str | int]) -> str:
@@ -110,12 +117,18 @@ def validate(document: Document, model: type[M]) -> M:
     return value
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, names: Iterable[str]) -> str:
     """Return `: did you mean 'x'?` for the known name nearest to `name`, or nothing."""
-    candidates = list(known)
+    candidates = list(names)
     lowered = {candidate.lower(): candidate for candidate in candidates}
     nearest = difflib.get_close_matches(name.lower()[:100], lowered, n=1, cutoff=0.6)
     return f": did you mean {lowered[nearest[0]]!r}?" if nearest else ""
+
+
+def suggest_or_list(name: str, names: Iterable[str], most: int | None = None) -> str:
+    """Return what `suggest` does or, without a near name, the first `most` of `names`."""
+    candidates = list(names)
+    return suggest(name, candidates) or f": known are {', '.join(candidates[:most])}"
 
 
 def describe(value: object) -> str:
@@ -161,8 +174,8 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
     kind = detail["type"]
     name = str(loc[-1]) if loc else ""
     if kind == "extra_forbidden":
-        known = _keys(model, loc[:-1])
-        hint = suggest(name, known) or f": known here are {', '.join(sorted(known))}"
+        keys = _keys(model, loc[:-1])
+        hint = suggest(name, keys) or f": known here are {', '.join(sorted(keys))}"
         return document.problem(loc, f"unknown key {name!r}{hint}", key=True)
     if kind == "missing":
         return document.problem(loc[:-1], f"the key {name!r} is missing here: add it")
@@ -171,19 +184,19 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
         reason = str(detail["ctx"]["error"])
         message = reason if not loc or key or isinstance(loc[-1], int) else f"{subject}: {reason}"
         return document.problem(loc, message, key=key)
-    wanted = detail["msg"]
+    expected = detail["msg"]
     if kind in _WANTED:
-        wanted = _WANTED[kind].format(**detail.get("ctx", {}))
-    found = describe(detail["input"])
-    return document.problem(loc, f"{subject} is {found}, but {wanted}", key=key)
+        expected = _WANTED[kind].format(**detail.get("ctx", {}))
+    actual = describe(detail["input"])
+    return document.problem(loc, f"{subject} is {actual}, but {expected}", key=key)
 
 
 def _keys(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     """Return the keys that the model standing at `loc` knows."""
-    here: Any = model
+    annotation: Any = model
     for step in loc:
-        here = _inside(here, step)
-    models = [part for part in _alternatives(here) if _is_model(part)]
+        annotation = _inside(annotation, step)
+    models = [part for part in _alternatives(annotation) if _is_model(part)]
     return [field.alias or name for part in models for name, field in part.model_fields.items()]
 
 

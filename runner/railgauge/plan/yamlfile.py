@@ -143,9 +143,9 @@ def load(path: Path) -> Document:
     except UnicodeDecodeError as error:
         # The codec counts from after a byte order mark.
         start = error.start + len(content) - len(error.object)
-        before = content[:start]
-        line = before.count(b"\n") + 1
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8-sig", "replace")) + 1
+        preceding = content[:start]
+        line = preceding.count(b"\n") + 1
+        column = len(preceding[preceding.rfind(b"\n") + 1 :].decode("utf-8-sig", "replace")) + 1
         message = (
             f"byte 0x{content[start]:02x} (number {start + 1}) is not UTF-8: "
             "save the file as UTF-8 text"
@@ -228,15 +228,15 @@ class _Builder:
 
     def _alias(self, event: Any) -> None:
         node = self._anchors.get(event.anchor)
-        here = _Node(event, None)
+        alias = _Node(event, None)
         if node is None:
-            self.report(here, f"alias *{event.anchor} has no anchor &{event.anchor} before it")
+            self.report(alias, f"alias *{event.anchor} has no anchor &{event.anchor} before it")
         elif node.open:
-            self.report(here, f"alias *{event.anchor} stands inside what it stands for")
+            self.report(alias, f"alias *{event.anchor} stands inside what it stands for")
         else:
-            here = node
+            alias = node
         text = node.value if node is not None and isinstance(node.value, str) else event.anchor
-        self._add(here, text)
+        self._add(alias, text)
 
     def _open(self, event: Any) -> None:
         mapping = isinstance(event, yaml.MappingStartEvent)
@@ -310,28 +310,28 @@ def _resolve(text: str) -> Any:
 
 
 def _character_problems(text: str, name: str) -> Iterator[Problem]:
-    found = _UNPRINTABLE.search(text)
-    if found is None:
+    match = _UNPRINTABLE.search(text)
+    if match is None:
         return
-    before = text[: found.start()]
-    line, column = before.count("\n") + 1, found.start() - (before.rfind("\n") + 1) + 1
-    if found[0] == "\t":
+    preceding = text[: match.start()]
+    line, column = preceding.count("\n") + 1, match.start() - (preceding.rfind("\n") + 1) + 1
+    if match[0] == "\t":
         more = sum("\t" in line for line in text.split("\n")) - 1
         rest = f" (so do {more} more lines)" if more else ""
         message = f"this line has a tab{rest}: write spaces, and \\t inside double quotes"
     else:
-        message = f"character U+{ord(found[0]):04X} is not text: is this a binary file?"
+        message = f"character U+{ord(match[0]):04X} is not text: is this a binary file?"
     yield Problem(name, line, column, message)
 
 
 def _syntax_problem(name: str, error: yaml.YAMLError) -> Problem:
-    said = getattr(error, "problem", None) or str(error)
+    problem = getattr(error, "problem", None) or str(error)
     place = getattr(error, "problem_mark", None)
     context = getattr(error, "context_mark", None)
-    message = f"not YAML: {said}"
-    for words, ours, at_context in _SYNTAX:
-        if words in said:
-            message = ours
+    message = f"not YAML: {problem}"
+    for phrase, advice, at_context in _SYNTAX:
+        if phrase in problem:
+            message = advice
             place = context if at_context and context is not None else place
             break
     if place is None:

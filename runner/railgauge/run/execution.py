@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from railgauge.base.errors import HostUnreachableError
-from railgauge.base.interrupts import asking
+from railgauge.base.interrupts import calling_on_signal
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.observing import Observing
@@ -155,7 +155,7 @@ class Execution:
             self._observer.remaining(self._most, self._judge.still_open)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
-            with asking(lambda: self._messages.put(_Stop())):
+            with calling_on_signal(lambda: self._messages.put(_Stop())):
                 for each in rounds:
                     self._run_round(each, workers)
                     if self.totals.stopped or self.totals.out_of_time:
@@ -169,7 +169,7 @@ class Execution:
                 for (test, key), ended in self._judge.end_all().items():
                     self._store.end_case(self._run, test, key, ended)
         totals = self.totals
-        totals.asked = most.asked - self._judge.spared - self._judge.optional
+        totals.asked = most.planned - self._judge.spared - self._judge.optional
         totals.missing = totals.asked - totals.measured - totals.failed
         return totals
 

@@ -24,7 +24,7 @@ from railgauge.base.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.base.interrupts import asking
+from railgauge.base.interrupts import calling_on_signal
 from railgauge.base.side_by_side import everywhere
 from railgauge.base.systemlog import Phase
 from railgauge.engine.deploy import Bundle, bundle, deploy
@@ -40,7 +40,7 @@ from railgauge.plan.cases import case_name, restricted, varying
 from railgauge.plan.cases import expand as expand_cases
 from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
-from railgauge.plan.texts import NODES, moved_to, named_texts, only_cases, only_texts
+from railgauge.plan.texts import NODES, hosts_override, named_texts, only_cases, only_texts
 from railgauge.run.execution import Execution, Namer, Setting
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import Finished, Job, Request
@@ -91,7 +91,11 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
     directory = Path(stored.new.directory)
     began = stored.new.files
     loaded = load_plan_text(
-        stored.new.plan_text, f"plan of run {run}", directory, began.get(NODES), moved_to(began)
+        stored.new.plan_text,
+        f"plan of run {run}",
+        directory,
+        began.get(NODES),
+        hosts_override(began),
     )
     now = named_texts(loaded) | only_texts(only_cases(began))
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
@@ -130,7 +134,7 @@ def arrange(job: Job) -> Job:
         machines=machines,
         concurrency=plan.concurrency,
         seed=job.seed,
-        done=job.done,
+        finished=job.done,
     )
     if judge:
         schedule = schedule.keep(judge.is_open)
@@ -253,7 +257,7 @@ def perform(job: Job) -> Finished:
     if job.schedule:
         most = extent(job.schedule.dispatches)
         # Who stops it while nothing is measured any more waits for the end, which is near.
-        with asking(stop), _saying_how_to_go_on(job):
+        with calling_on_signal(stop), _saying_how_to_go_on(job):
             execution.run(job.schedule.rounds(judge.is_open), most)
             totals.asked += job.left_out
             totals.missing += job.left_out

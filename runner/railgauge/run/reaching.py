@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from railgauge.base.errors import HostUnreachableError
 from railgauge.base.side_by_side import everywhere
-from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport import check_transports, open_transport
 from railgauge.hosts.transport.base import Transport
 from railgauge.hosts.transport.base import run as run_program
 from railgauge.hosts.transport.closing import close_all
 from railgauge.plan.schedule import Dispatch, extent
 from railgauge.run.job import Job
-from railgauge.schedulers.slurm.allocation import require_nodes
 
 _REACH_SECONDS = 60.0
 
@@ -25,8 +24,7 @@ def reach(job: Job) -> Job:
     """
     plan = job.loaded.plan
     hosts = sorted(_hosts(job.schedule.dispatches))
-    needed = [plan.hosts[name] for name in hosts]
-    require_nodes([each.node or each.address for each in needed if each.transport == "slurm"])
+    check_transports(plan.hosts[name] for name in hosts)
     first = {job.machines[name]: name for name in reversed(hosts)}
     transports: dict[str, Transport] = {}
     # Called with what is in there then: whatever happens, all that were opened get closed.
@@ -66,7 +64,7 @@ def _without(job: Job, whys: Mapping[str, str]) -> Job:
     """Leave out what needs one of these machines; HostUnreachableError if nothing is left then."""
     lost = {name: whys[machine] for name, machine in job.machines.items() if machine in whys}
     left = job.schedule.keep(lambda each: lost.keys().isdisjoint(each.hosts))
-    left_out = extent(job.schedule.dispatches).asked - extent(left.dispatches).asked
+    left_out = extent(job.schedule.dispatches).planned - extent(left.dispatches).planned
     listed = "\n".join(dict.fromkeys(whys.values()))
     if not left:
         raise HostUnreachableError(f"{listed}\nnothing can be measured without that")

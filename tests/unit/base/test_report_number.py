@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.base.number import at_most, best_unit, fitting_units, scale, shown
+from railgauge.base.number import at_most, best_unit, fitting_units, format_number, scale
 
 _MEGA = Decimal(10**6)
 
@@ -17,7 +17,7 @@ _MEGA = Decimal(10**6)
 def test_a_value_written_with_two_decimals_is_shown_with_the_same_ones(hundredths: int) -> None:
     text = f"{hundredths // 100}.{hundredths % 100:02d}"
     stored = float(Decimal(text) * _MEGA)
-    assert shown(stored, _MEGA, 2) == text
+    assert format_number(stored, _MEGA, 2) == text
 
 
 @pytest.mark.parametrize(
@@ -35,16 +35,16 @@ def test_a_value_written_with_two_decimals_is_shown_with_the_same_ones(hundredth
     ],
 )
 def test_ties_of_the_written_decimal_go_to_the_even_digit(value: float, text: str) -> None:
-    assert shown(value, Decimal(1), 2) == text
+    assert format_number(value, Decimal(1), 2) == text
 
 
 def test_no_decimals_leave_no_point() -> None:
-    assert shown(12.0, Decimal(1), 0) == "12"
+    assert format_number(12.0, Decimal(1), 0) == "12"
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
 def test_what_is_not_a_number_is_not_shown_as_one(value: float | None) -> None:
-    assert shown(value, Decimal(1), 2) == "n/a"
+    assert format_number(value, Decimal(1), 2) == "n/a"
 
 
 @given(st.floats(min_value=0, max_value=1e6))

@@ -309,7 +309,7 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
         roles=("client",),
         parameters={},
         metrics={"time": MetricDescription("time", "s", "lower", source="wall_time")},
-        program=Program(("echo", "hello"), found={"time": {"": "wall_time"}}),
+        program=Program(("echo", "hello"), metric_sources={"time": {"": "wall_time"}}),
     )
     case = Case("key", "echo", "a", "a", None, {"timeout": 2.0})
     script = client_saying(

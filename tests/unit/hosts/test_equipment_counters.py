@@ -10,7 +10,7 @@ import pytest
 
 from railgauge.base.errors import InputError
 from railgauge.hosts.equipment.credentials import read_credentials
-from railgauge.hosts.equipment.difference import counted, restarted
+from railgauge.hosts.equipment.difference import count_changes, restarted
 from railgauge.hosts.equipment.interfaces import Counter, DeviceReading, PortReading
 from railgauge.plan.equipment import Snmp
 
@@ -33,43 +33,48 @@ def reading(at: float, uptime: float) -> DeviceReading:
 def test_counts_are_what_counters_moved_by_nothing_included() -> None:
     before = port(ifHCInOctets=2**40, ifOutDiscards=7)
     after = port(ifHCInOctets=2**40 + 1500, ifOutDiscards=7)
-    assert counted(before, after, 1.0) == {"ifHCInOctets": 1500, "ifOutDiscards": 0}
+    assert count_changes(before, after, 1.0) == {"ifHCInOctets": 1500, "ifOutDiscards": 0}
 
 
 def test_a_counter_of_32_bits_goes_on_after_its_last_value() -> None:
     before, after = port(32, ifHCInOctets=2**32 - 1000), port(32, ifHCInOctets=500)
-    assert counted(before, after, 5.0) == {"ifHCInOctets": 1500}
+    assert count_changes(before, after, 5.0) == {"ifHCInOctets": 1500}
 
 
 def test_a_counter_of_32_bits_that_may_have_passed_all_its_values_gives_none() -> None:
     before = port(32, ifHCInOctets=0, ifHCInUcastPkts=0)
     after = port(32, ifHCInOctets=1500, ifHCInUcastPkts=1)
-    assert counted(before, after, 34.0) == {"ifHCInOctets": 1500, "ifHCInUcastPkts": 1}
-    assert counted(before, after, 35.0) == {"ifHCInUcastPkts": 1}  # 4.4 GB at 1 Gbit/s
+    assert count_changes(before, after, 34.0) == {"ifHCInOctets": 1500, "ifHCInUcastPkts": 1}
+    assert count_changes(before, after, 35.0) == {"ifHCInUcastPkts": 1}  # 4.4 GB at 1 Gbit/s
 
 
 def test_a_port_whose_speed_is_unknown_may_be_the_fastest() -> None:
     before = port(32, speed=0, ifHCInOctets=0, ifInErrors=0)  # 100 Gbit/s, say
     after = port(32, speed=0, ifHCInOctets=1500, ifInErrors=3)
-    assert counted(before, after, 1.0) == {"ifInErrors": 3}
+    assert count_changes(before, after, 1.0) == {"ifInErrors": 3}
 
 
 def test_a_counter_of_32_bits_that_fell_back_was_reset() -> None:
-    assert counted(port(32, ifHCInOctets=10**9), port(32, ifHCInOctets=5), 1.0) == {}
+    assert count_changes(port(32, ifHCInOctets=10**9), port(32, ifHCInOctets=5), 1.0) == {}
 
 
 def test_a_port_whose_counters_were_reset_has_no_counts() -> None:
     before = port(ifHCInOctets=10**9, ifHCInUcastPkts=7)
-    assert counted(before, port(ifHCInOctets=5, ifHCInUcastPkts=9), 1.0) is None
-    assert counted(before, port(reset=123, ifHCInOctets=2 * 10**9, ifHCInUcastPkts=9), 1.0) is None
+    assert count_changes(before, port(ifHCInOctets=5, ifHCInUcastPkts=9), 1.0) is None
+    assert (
+        count_changes(before, port(reset=123, ifHCInOctets=2 * 10**9, ifHCInUcastPkts=9), 1.0)
+        is None
+    )
 
 
 def test_a_number_that_has_become_another_ports_has_no_counts() -> None:
-    assert counted(port(ifInErrors=0), port(name="eth2", ifInErrors=9), 1.0) is None
+    assert count_changes(port(ifInErrors=0), port(name="eth2", ifInErrors=9), 1.0) is None
 
 
 def test_a_counter_that_one_reading_lacks_is_left_out() -> None:
-    assert counted(port(ifInErrors=0), port(ifInErrors=1, ifOutErrors=1), 1.0) == {"ifInErrors": 1}
+    assert count_changes(port(ifInErrors=0), port(ifInErrors=1, ifOutErrors=1), 1.0) == {
+        "ifInErrors": 1
+    }
 
 
 @pytest.mark.parametrize(

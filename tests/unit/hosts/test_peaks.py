@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.facts_samples import facts_of
 
-from railgauge.hosts.peaks import Peak, host_peaks, link_peak, why_none
+from railgauge.hosts.peaks import Peak, host_peaks, link_peak, missing_peak_reason
 from railgauge.plan.peaks import RESOURCES, ByteRate, Peaks, Time
 
 # AMD's data sheet of the EPYC 7543: 32 cores, 3.7 GHz at most, eight channels of DDR4-3200 which
@@ -98,7 +98,9 @@ def test_models_with_one_and_with_two_wide_units_are_told_apart_by_their_names()
     assert two.value == 32 * 8 * 2 * 2 * 3.9e9
     silver = XEON | {"cpu": "Intel(R) Xeon(R) Silver 4214 CPU @ 2.20GHz"}
     assert found(silver, "cpu_double") is None
-    assert why_none("cpu_double", silver).startswith("how many units this model has is not known")
+    assert missing_peak_reason("cpu_double", silver).startswith(
+        "how many units this model has is not known"
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,8 +122,8 @@ def test_without_a_certain_clock_or_model_there_is_no_peak(
 ) -> None:
     facts = EPYC | changes
     assert found(facts, "cpu_double") is None
-    assert why_none("cpu_double", facts).startswith(reason)
-    assert why_none("cpu_double", facts).endswith(
+    assert missing_peak_reason("cpu_double", facts).startswith(reason)
+    assert missing_peak_reason("cpu_double", facts).endswith(
         "declare it as 'peaks: {cpu_double: …}' in the hosts file"
     )
 
@@ -155,8 +157,8 @@ def test_channels_that_differ_are_added() -> None:
 )
 def test_memory_that_no_table_describes_has_no_peak(changes: dict[str, str], reason: str) -> None:
     assert found(EPYC | changes, "memory") is None
-    assert why_none("memory", EPYC | changes).startswith(reason)
-    assert "root's to read" in why_none("memory", {})
+    assert missing_peak_reason("memory", EPYC | changes).startswith(reason)
+    assert "root's to read" in missing_peak_reason("memory", {})
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_memory_that_no_table_describes_has_no_peak(changes: dict[str, str], rea
 )
 def test_a_speed_that_nothing_keeps_to_is_no_peak(changes: dict[str, str], reason: str) -> None:
     assert found(EPYC | changes, "network") is None
-    assert why_none("network", EPYC | changes).startswith(reason)
+    assert missing_peak_reason("network", EPYC | changes).startswith(reason)
 
 
 def test_a_bond_of_cards_has_the_speed_that_the_kernel_gives_it() -> None:
@@ -207,7 +209,7 @@ def test_what_is_declared_goes_before_what_is_found() -> None:
 def test_the_virtual_machine_of_the_fixtures_has_no_peak_and_every_resource_says_why() -> None:
     facts = facts_of("virtio_vm")
     assert host_peaks("gw1", NOTHING, facts) == ()
-    assert all(why_none(resource, facts) for resource in RESOURCES)
+    assert all(missing_peak_reason(resource, facts) for resource in RESOURCES)
     assert host_peaks("gw1", NOTHING, {}) == ()
 
 

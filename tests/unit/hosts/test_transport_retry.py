@@ -16,8 +16,8 @@ from paramiko.ssh_exception import (
 )
 
 from railgauge.base.errors import HostKeyError, HostUnreachableError
-from railgauge.hosts.transport.retry import TRIES, patiently
-from railgauge.hosts.transport.sshconnect import may_pass, translated
+from railgauge.hosts.transport.retry import TRIES, with_retries
+from railgauge.hosts.transport.sshconnect import is_transient, translated
 
 
 class Door:
@@ -36,21 +36,21 @@ class Door:
 
 def test_a_host_that_lets_us_in_at_the_third_try_is_reached() -> None:
     door = Door(opens_at=3)
-    assert patiently(door.connect, lambda error: True, threading.Event()) == "in"
+    assert with_retries(door.connect, lambda error: True, threading.Event()) == "in"
     assert door.tries == 3
 
 
 def test_the_last_error_is_told_with_the_number_of_tries() -> None:
     door = Door(opens_at=99)
     with pytest.raises(HostUnreachableError, match=r"closed at try 3 \(tried 3 times\)"):
-        patiently(door.connect, lambda error: True, threading.Event())
+        with_retries(door.connect, lambda error: True, threading.Event())
     assert door.tries == TRIES == 3
 
 
 def test_what_can_not_pass_is_tried_once() -> None:
     door = Door(opens_at=2)
     with pytest.raises(HostUnreachableError, match=r"closed at try 1$"):
-        patiently(door.connect, lambda error: False, threading.Event())
+        with_retries(door.connect, lambda error: False, threading.Event())
     assert door.tries == 1
 
 
@@ -58,7 +58,7 @@ def test_giving_up_ends_the_pause_between_two_tries() -> None:
     door, given_up = Door(opens_at=2), threading.Event()
     given_up.set()
     with pytest.raises(HostUnreachableError):
-        patiently(door.connect, lambda error: True, given_up)
+        with_retries(door.connect, lambda error: True, given_up)
     assert door.tries == 1
 
 
@@ -96,13 +96,13 @@ def failed_by(cause: Exception) -> HostUnreachableError:
 
 @pytest.mark.parametrize("cause", PASSING, ids=repr)
 def test_what_may_pass_by_itself_is_worth_another_try(cause: Exception) -> None:
-    assert may_pass(failed_by(cause))
+    assert is_transient(failed_by(cause))
 
 
 @pytest.mark.parametrize("cause", LASTING, ids=repr)
 def test_what_stays_as_it_is_is_not(cause: Exception) -> None:
-    assert not may_pass(failed_by(cause))
+    assert not is_transient(failed_by(cause))
 
 
 def test_a_wrong_host_key_is_never_tried_again() -> None:
-    assert not may_pass(HostKeyError("n1: its key changed"))
+    assert not is_transient(HostKeyError("n1: its key changed"))

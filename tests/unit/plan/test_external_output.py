@@ -109,7 +109,7 @@ def program(**changes: object) -> Program:
         "time": {"": "wall_time"},
         "reads": {"read": json_source("jobs.1.bw")},
     }
-    return Program(("prog",), found=sources, failed=json_source("error"), **changes)  # type: ignore[arg-type]
+    return Program(("prog",), metric_sources=sources, failed=json_source("error"), **changes)  # type: ignore[arg-type]
 
 
 def test_metrics_come_from_the_output_and_from_rail_exec() -> None:

@@ -48,7 +48,7 @@ def mistakes(*tests: str, head: str = HEAD) -> list[str]:
 
 def rounds(plan: LoadedPlan, concurrency: int = 1, done: dict | None = None) -> list[Round]:  # type: ignore[type-arg]
     machines = {name: host.machine for name, host in plan.plan.hosts.items()}
-    return schedule(expand(plan), machines=machines, concurrency=concurrency, seed=1, done=done)
+    return schedule(expand(plan), machines=machines, concurrency=concurrency, seed=1, finished=done)
 
 
 BARRIER = "{name: t, engine: mpi, groups: [three], set: {mode: barrier}, replications: 2}"

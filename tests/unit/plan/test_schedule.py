@@ -41,7 +41,7 @@ def arranged(*tests: ExpandedTest, concurrency: int = 1, seed: int = 1, done=Non
         host for test in tests for case in test.cases for host in (case.client, case.server) if host
     }
     return schedule(
-        tests, machines={h: h for h in hosts}, concurrency=concurrency, seed=seed, done=done
+        tests, machines={h: h for h in hosts}, concurrency=concurrency, seed=seed, finished=done
     )
 
 

@@ -53,7 +53,7 @@ def lazy(*tests: ExpandedTest, seed: int = 3, concurrency: int = 1, done=None) -
     hosts = {host for test in tests for case in test.cases for host in (case.client, case.server)}
     hosts |= {host for test in tests for case in test.cases for host in case.members}
     machines = {str(host): str(host) for host in hosts}
-    return Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, done=done)
+    return Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, finished=done)
 
 
 def outcome(number: int, value: float | None) -> Outcome:
@@ -208,12 +208,12 @@ def test_a_launch_of_all_pairs_is_open_while_any_of_them_is() -> None:
     measured = list(run(plan, judge, share))
     assert len(measured) == 20 * 6
     # The others ended at 8, but had all the replications.
-    assert most.asked - judge.spared - judge.optional == 120
+    assert most.planned - judge.spared - judge.optional == 120
     assert [each.case.key for each in judge.unsettled()] == ["h2h0"]
 
     settled = Judge([test], CATALOGUE)
     assert len(list(run(lazy(test), settled, dict.fromkeys(share, 0.0)))) == 8 * 6
-    assert most.asked - settled.spared - settled.optional == 8 * 6
+    assert most.planned - settled.spared - settled.optional == 8 * 6
 
 
 def test_a_test_with_a_number_is_measured_beside_one_with_a_rule() -> None:

@@ -98,9 +98,11 @@ class _Reader:
         # What rail-exec measures stands in no file.
         files = {
             name: {mode: each for mode, each in by_mode.items() if isinstance(each, ValueSource)}
-            for name, by_mode in program.found.items()
+            for name, by_mode in program.metric_sources.items()
         }
-        self.program = replace(program, found={name: each for name, each in files.items() if each})
+        self.program = replace(
+            program, metric_sources={name: each for name, each in files.items() if each}
+        )
 
     def read(self) -> Iterator[FileMeasurement]:
         if self._is_json():
@@ -112,16 +114,18 @@ class _Reader:
                 "line break there if it is whole"
             )
         parts = [self.whole]
-        if self.imported.each is not None:
-            parts = self.whole.parts(self.imported.each)
+        if self.imported.cases is not None:
+            parts = self.whole.parts(self.imported.cases)
             if not parts:
-                raise self.whole.missing("a measurement", self.imported.each)
+                raise self.whole.missing("a measurement", self.imported.cases)
         self._check_apart(parts)
         for part in parts:
             yield self._found(part)
 
     def _is_json(self) -> bool:
-        sources = [each for by_mode in self.program.found.values() for each in by_mode.values()]
+        sources = [
+            each for by_mode in self.program.metric_sources.values() for each in by_mode.values()
+        ]
         return any(isinstance(each, ValueSource) and each.path for each in sources)
 
     def _check_apart(self, parts: Sequence[ProgramOutput]) -> None:

@@ -70,17 +70,17 @@ class Agent:
         self._deadline = asyncio.get_running_loop().time() + _DEADLINE
 
     def close(self) -> None:
-        """Let go of its socket."""
+        """Close its socket."""
         self._engine.close_dispatcher()
 
     async def get(self, oids: Sequence[str]) -> dict[str, Value]:
         """Return the values of those of `oids` that the device has."""
-        status, found = await self._ask(hlapi.get_cmd, oids)
+        status, bindings = await self._ask(hlapi.get_cmd, oids)
         if status == _TOO_BIG and len(oids) > 1:
             half = len(oids) // 2
             return {**await self.get(oids[:half]), **await self.get(oids[half:])}
         self._check(status)
-        values = {oid: _value(value) for oid, value in found}
+        values = {oid: _value(value) for oid, value in bindings}
         return {oid: value for oid, value in values.items() if value is not None}
 
     async def column(self, oid: str) -> dict[int, str]:
@@ -88,33 +88,33 @@ class Agent:
         rows: dict[int, str] = {}
         last = oid
         while len(rows) < _MOST_ROWS:
-            status, found = await self._ask(hlapi.bulk_cmd, [last], 0, _ROWS_AT_ONCE)
+            status, bindings = await self._ask(hlapi.bulk_cmd, [last], 0, _ROWS_AT_ONCE)
             self._check(status)
-            for name, value in found:
+            for name, value in bindings:
                 row = name.removeprefix(f"{oid}.")
                 text = _value(value)
                 if row == name or not row.isdecimal() or text is None or int(row) in rows:
                     return rows
                 rows[int(row)] = str(text)
-            if not found:
+            if not bindings:
                 return rows
-            last = found[-1][0]
+            last = bindings[-1][0]
         raise EquipmentError(f"{self._where} lists no end of interfaces: give an ifIndex instead")
 
     async def _ask(
-        self, command: Callable[..., Any], oids: Sequence[str], *how: int
+        self, command: Callable[..., Any], oids: Sequence[str], *options: int
     ) -> tuple[int, list[tuple[str, Any]]]:
         """Return the status of an answer and its values by OID."""
         try:
             async with asyncio.timeout_at(self._deadline):
                 if self._target is None:
-                    self._target = await self._resolved()
-                indication, status, _, found = await command(
+                    self._target = await self._resolve()
+                indication, status, _, bindings = await command(
                     self._engine,
                     self._authority,
                     self._target,
                     hlapi.ContextData(contextName=self._device.snmp.context or ""),
-                    *how,
+                    *options,
                     *(hlapi.ObjectType(hlapi.ObjectIdentity(oid)) for oid in oids),
                     lookupMib=False,
                 )
@@ -124,24 +124,24 @@ class Agent:
         except (PySnmpError, PyAsn1Error, OSError) as error:
             raise EquipmentError(f"{self._where} can't be asked by SNMP: {error}") from error
         if indication:
-            raise EquipmentError(self._indicated(indication))
-        return int(status), [(str(name), value) for name, value in found]
+            raise EquipmentError(self._indication_message(indication))
+        return int(status), [(str(name), value) for name, value in bindings]
 
-    async def _resolved(self) -> Any:
+    async def _resolve(self) -> Any:
         address, port = self._device.address, self._device.port
         try:
-            known = await asyncio.get_running_loop().getaddrinfo(
+            endpoints = await asyncio.get_running_loop().getaddrinfo(
                 address, port, type=socket.SOCK_DGRAM
             )
         except OSError as error:
             message = f"{self._where} can't be found: {error.strerror}"
             raise EquipmentError(f"{message}: mend its address") from error
-        family, *_, place = known[0]
+        family, *_, socket_address = endpoints[0]
         six = family == socket.AF_INET6
         kind = hlapi.Udp6TransportTarget if six else hlapi.UdpTransportTarget
-        return await kind.create(place[:2], _TIMEOUT, _RETRIES)
+        return await kind.create(socket_address[:2], _TIMEOUT, _RETRIES)
 
-    def _indicated(self, indication: Exception) -> str:
+    def _indication_message(self, indication: Exception) -> str:
         for kind, remedy in _REMEDIES:
             if isinstance(indication, kind):
                 return f"{self._where} refuses to answer by SNMP: {remedy}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from railgauge.base.errors import InputError
 from railgauge.plan.equipment import KeyPlace, Snmp
@@ -35,34 +36,34 @@ def read_credentials(device: str, snmp: Snmp) -> Credentials:
     )
 
 
-def _read(device: str, what: str, place: KeyPlace | None, shortest: int = _SHORTEST_KEY) -> str:
+def _read(device: str, kind: str, place: KeyPlace | None, shortest: int = _SHORTEST_KEY) -> str:
     if place is None:
         return ""
-    subject = f"the {what} of equipment {device!r}"
+    subject = f"the {kind} of equipment {device!r}"
     if place.env is not None:
-        where = f"the environment variable {place.env}"
+        location = f"the environment variable {place.env}"
         text = os.environ.get(place.env)
         if text is None:
-            raise InputError(f"{where}, with {subject}, is not set: export it")
+            raise InputError(f"{location}, with {subject}, is not set: export it")
     else:
-        where = str(place.path)
-        text = _first_line(place, where, subject)
+        location = str(place.path)
+        text = _first_line(place.path, subject)
     if not shortest <= len(text) <= _LONGEST_KEY:
-        message = f"{subject}, in {where}, has {len(text)} characters, but SNMP wants at least"
+        message = f"{subject}, in {location}, has {len(text)} characters, but SNMP wants at least"
         raise InputError(f"{message} {shortest} and no more than {_LONGEST_KEY}: mend it")
     return text
 
 
-def _first_line(place: KeyPlace, where: str, subject: str) -> str:
-    if reason := why_unreadable(place.path):
-        raise InputError(f"{where}, with {subject}, {reason}")
+def _first_line(path: Path, subject: str) -> str:
+    if reason := why_unreadable(path):
+        raise InputError(f"{path}, with {subject}, {reason}")
     try:
-        with place.path.open("rb") as stream:
+        with path.open("rb") as stream:
             if os.fstat(stream.fileno()).st_mode & _OTHERS:
-                message = f"{where}, with {subject}, can be read by others"
-                raise InputError(f"{message}: chmod 600 {where}")
+                message = f"{path}, with {subject}, can be read by others"
+                raise InputError(f"{message}: chmod 600 {path}")
             return stream.readline(4 * _LONGEST_KEY + 2).decode().rstrip("\r\n")
     except UnicodeDecodeError:
-        raise InputError(f"{where}, with {subject}, is not UTF-8 text: save it as such") from None
+        raise InputError(f"{path}, with {subject}, is not UTF-8 text: save it as such") from None
     except OSError as error:
-        raise InputError(f"{where}, with {subject}, can't be read: {error.strerror}") from error
+        raise InputError(f"{path}, with {subject}, can't be read: {error.strerror}") from error

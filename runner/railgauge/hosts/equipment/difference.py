@@ -13,13 +13,13 @@ _SHORTEST_FRAME = 84
 
 
 def restarted(before: DeviceReading, after: DeviceReading) -> bool:
-    """Tell whether a device's clock says that it began anew between two readings."""
-    passed = after.at - before.at
-    off = (after.uptime - before.uptime - passed) % _TICKS
-    return min(off, _TICKS - off) > _CLOCK_ERROR + _CLOCK_DRIFT * passed
+    """Return whether a device's clock says that it was restarted between two readings."""
+    seconds = after.at - before.at
+    drift = (after.uptime - before.uptime - seconds) % _TICKS
+    return min(drift, _TICKS - drift) > _CLOCK_ERROR + _CLOCK_DRIFT * seconds
 
 
-def counted(before: PortReading, after: PortReading, elapsed: float) -> dict[str, int] | None:
+def count_changes(before: PortReading, after: PortReading, elapsed: float) -> dict[str, int] | None:
     """Return what each counter moved by in at most `elapsed` seconds.
 
     None where the port's counters were reset or its number is another port's by now. A counter of
@@ -33,20 +33,20 @@ def counted(before: PortReading, after: PortReading, elapsed: float) -> dict[str
         new = after.counters.get(name)
         if new is None or new.bits != old.bits:
             continue
-        moved = _moved(name, old, new, speed * elapsed / 8)
-        if moved is None and new.bits > 32:
+        increase = _increase(name, old, new, speed * elapsed / 8)
+        if increase is None and new.bits > 32:
             return None  # Fell back: reset, whatever the port says.
-        if moved is not None:
-            counts[name] = moved
+        if increase is not None:
+            counts[name] = increase
     return counts
 
 
-def _moved(name: str, old: Counter, new: Counter, octets: float) -> int | None:
+def _increase(name: str, old: Counter, new: Counter, octets: float) -> int | None:
     """Return a counter's difference; None if unknown. At most `octets` can have passed."""
     if new.bits > 32:
         return new.value - old.value if new.value >= old.value else None
     most = octets if name.endswith("Octets") else octets / _SHORTEST_FRAME
     if most >= 2**32:
         return None
-    moved = (new.value - old.value) % 2**32
-    return moved if moved <= most + 1 else None
+    increase = (new.value - old.value) % 2**32
+    return increase if increase <= most + 1 else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.plan.equipment import DevicePort
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import suggest_or_list
 
 if TYPE_CHECKING:  # What asks takes a tenth of a second to import.
     from railgauge.hosts.equipment.agent import Agent, Value
@@ -79,27 +79,28 @@ async def find(
 ) -> tuple[dict[DevicePort, int], dict[DevicePort, str]]:
     """Return the ifIndex of each of a device's `ports`, and why others have none.
 
-    A number is an ifIndex; anything else is held against ifName, ifDescr and ifAlias, in this
+    A number is an ifIndex; anything else is compared with ifName, ifDescr and ifAlias, in this
     order. EquipmentError where the device doesn't answer.
     """
-    found = {port: int(port.interface) for port in ports if port.interface.isdecimal()}
-    wrong: dict[DevicePort, str] = {}
-    wanted = [port for port in ports if port not in found]
-    if not wanted:
-        return found, wrong
+    indices = {port: int(port.interface) for port in ports if port.interface.isdecimal()}
+    reasons: dict[DevicePort, str] = {}
+    named_ports = [port for port in ports if port not in indices]
+    if not named_ports:
+        return indices, reasons
     tables = [await agent.column(oid) for oid in (_NAME, _DESCRIPTION, _ALIAS)]
-    for port in wanted:
-        indices: list[int] = []
+    for port in named_ports:
+        rows: list[int] = []
         for table in tables:
-            indices = indices or [row for row, text in table.items() if text == port.interface]
-        if len(indices) == 1:
-            found[port] = indices[0]
-        elif indices:
-            shown = ", ".join(map(str, sorted(indices)[:_SHOWN]))
-            wrong[port] = f"{port} is the name of several interfaces: write one's ifIndex ({shown})"
+            rows = rows or [row for row, text in table.items() if text == port.interface]
+        if len(rows) == 1:
+            indices[port] = rows[0]
+        elif rows:
+            first = ", ".join(map(str, sorted(rows)[:_SHOWN]))
+            reason = "is the name of several interfaces: write one's ifIndex"
+            reasons[port] = f"{port} {reason} ({first})"
         else:
-            wrong[port] = f"{port}: {_unknown(port, tables)}"
-    return found, wrong
+            reasons[port] = f"{port}: {_unknown(port, tables)}"
+    return indices, reasons
 
 
 async def read(agent: Agent, indices: Mapping[DevicePort, int]) -> DeviceReading:
@@ -109,8 +110,8 @@ async def read(agent: Agent, indices: Mapping[DevicePort, int]) -> DeviceReading
     uptime = await agent.get([_UPTIME])
     at = time.monotonic()
     for port, index in indices.items():
-        found = await agent.get([f"{oid}.{index}" for oid in _oids()])
-        reading = _reading({oid.removesuffix(f".{index}"): each for oid, each in found.items()})
+        values = await agent.get([f"{oid}.{index}" for oid in _oids()])
+        reading = _reading({oid.removesuffix(f".{index}"): value for oid, value in values.items()})
         if reading is None:
             missing[port] = (
                 f"{port}: the device has no interface with ifIndex {index}: mend the path"
@@ -127,19 +128,19 @@ def _oids() -> list[str]:
 
 def _reading(values: Mapping[str, Value]) -> PortReading | None:
     counters = {}
-    for name, (wide, narrow) in _COLUMNS.items():
-        if wide is not None and wide in values:
-            counters[name] = Counter(_number(values[wide]), 64)
-        elif narrow in values:
-            counters[name] = Counter(_number(values[narrow]), 32)
+    for name, (oid64, oid32) in _COLUMNS.items():
+        if oid64 is not None and oid64 in values:
+            counters[name] = Counter(_number(values[oid64]), 64)
+        elif oid32 in values:
+            counters[name] = Counter(_number(values[oid32]), 32)
     if not counters:
         return None
     speed = _number(values.get(_SPEED))
     if speed in (0, _TOO_FAST):
         speed = _number(values.get(_HIGH_SPEED)) * 1_000_000
-    known_as = values.get(_NAME) or values.get(_DESCRIPTION, "")
+    label = values.get(_NAME) or values.get(_DESCRIPTION, "")
     reset = _number(values.get(_DISCONTINUITY))
-    return PortReading(str(known_as), float(speed), reset, counters)
+    return PortReading(str(label), float(speed), reset, counters)
 
 
 def _number(value: Value | None) -> int:
@@ -150,5 +151,5 @@ def _unknown(port: DevicePort, tables: Collection[Mapping[int, str]]) -> str:
     names = list(dict.fromkeys(text for table in tables for text in table.values() if text))
     if not names:
         return "the device tells no names of interfaces: write an ifIndex"
-    hint = suggest(port.interface, names) or f": known are {', '.join(names[:_SHOWN])}"
+    hint = suggest_or_list(port.interface, names, most=_SHOWN)
     return f"unknown interface {port.interface!r}{hint}"

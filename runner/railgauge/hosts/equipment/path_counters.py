@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from railgauge.base.errors import EquipmentError
 from railgauge.base.systemlog import PortLog
-from railgauge.hosts.equipment.credentials import Credentials, read_credentials
-from railgauge.hosts.equipment.difference import counted, restarted
+from railgauge.hosts.equipment.credentials import read_credentials
+from railgauge.hosts.equipment.difference import count_changes, restarted
 from railgauge.hosts.equipment.interfaces import DeviceReading, find, read
 from railgauge.plan.equipment import DevicePort, Equipment
 
@@ -81,7 +82,7 @@ class PathCounters:
             return {}
         # What was read first may have been as old as that.
         longest = after.at - before.at + settle
-        counts = counted(before.ports[port], after.ports[port], longest)
+        counts = count_changes(before.ports[port], after.ports[port], longest)
         if counts is None:
             self._indices.pop(port, None)
             self._warn(f"{port}: its counters were reset meanwhile, and its counts are left out")
@@ -96,9 +97,9 @@ class PathCounters:
         """Return the readings of devices, asked side by side; each that fails has a warning."""
         if not names:
             return {}
-        found = asyncio.run(self._read_all(names))
+        results = asyncio.run(self._read_all(names))
         readings = {}
-        for name, result in zip(names, found, strict=True):
+        for name, result in zip(names, results, strict=True):
             if isinstance(result, EquipmentError):
                 self._warn(f"{result} (measured without its counts)")
             else:
@@ -108,40 +109,24 @@ class PathCounters:
         return readings
 
     async def _read_all(self, names: Sequence[str]) -> list[DeviceReading | EquipmentError]:
-        return await asyncio.gather(*(self._read_one(name) for name in names))
+        return await asyncio.gather(*(self._read_device(name) for name in names))
 
-    async def _read_one(self, name: str) -> DeviceReading | EquipmentError:
+    async def _read_device(self, name: str) -> DeviceReading | EquipmentError:
+        """Return what a device has counted at its ports on the path."""
+        # It takes a tenth of a second to import, and few plans have equipment.
+        from railgauge.hosts.equipment.agent import Agent
+
+        ports = [port for port in self._path if port.device == name]
+        reasons: dict[DevicePort, str] = {}
+        agent = Agent(name, self._devices[name], self._credentials[name])
         try:
-            return await _read_device(
-                name,
-                self._devices[name],
-                self._credentials[name],
-                [port for port in self._path if port.device == name],
-                self._indices,
-            )
+            if missing := [port for port in ports if port not in self._indices]:
+                new_indices, reasons = await find(agent, missing)
+                self._indices.update(new_indices)
+            indices = {port: self._indices[port] for port in ports if port in self._indices}
+            reading = await read(agent, indices)
         except EquipmentError as error:
             return error
-
-
-async def _read_device(
-    name: str,
-    device: Equipment,
-    credentials: Credentials,
-    ports: Sequence[DevicePort],
-    indices: dict[DevicePort, int],
-) -> DeviceReading:
-    """Return what a device has counted at `ports`; `indices` is completed. EquipmentError."""
-    # It takes a tenth of a second to import, and few plans have equipment.
-    from railgauge.hosts.equipment.agent import Agent
-
-    agent = Agent(name, device, credentials)
-    try:
-        wrong: dict[DevicePort, str] = {}
-        if missing := [port for port in ports if port not in indices]:
-            found, wrong = await find(agent, missing)
-            indices.update(found)
-        known = {port: indices[port] for port in ports if port in indices}
-        reading = await read(agent, known)
-    finally:
-        agent.close()
-    return DeviceReading(reading.at, reading.uptime, reading.ports, {**reading.missing, **wrong})
+        finally:
+            agent.close()
+        return replace(reading, missing={**reading.missing, **reasons})

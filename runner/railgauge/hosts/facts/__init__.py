@@ -72,8 +72,8 @@ def gather(transport: Transport, peers: Sequence[str] = (), *, engines: str = ""
     `peers` are the addresses of the hosts it is to talk to, `engines` is the folder of the engines
     built there. Of more than a thousand peers every second, third … is asked about.
     """
-    asked = peers[:: -(-len(peers) // _MOST_PEERS) or 1]
-    files = ask(transport, SOURCES, engines, asked)
+    sampled_peers = peers[:: -(-len(peers) // _MOST_PEERS) or 1]
+    files = ask(transport, SOURCES, engines, sampled_peers)
     facts: dict[str, str] = {}
     for source in SOURCES:
         facts.update(source.parse(files))

@@ -1,6 +1,6 @@
-"""Asks a host all that the sources want to know, in one program launch.
+"""Asks a host all that the sources need, in one program launch.
 
-What is said comes as lines of `key:text` between two marks, as `grep -H` writes them. A file, a
+The answers come as lines of `key:text` between two marks, as `grep -H` writes them. A file, a
 program or a right that isn't there is an answer that isn't there, never an error.
 """
 
@@ -44,20 +44,20 @@ engines=$1; shift
 def ask(
     transport: Transport, sources: Sequence[FactSource], engines: str, peers: Sequence[str]
 ) -> Files:
-    """Return what the transport's host says; EnvironmentFailedError when it doesn't say it all."""
+    """Return the answers of the transport's host; EnvironmentFailedError if they are incomplete."""
     argv = ["sh", "-c", script(sources), "railgauge", engines, *peers]
     try:
-        done = run(transport, argv, timeout=_SECONDS)
+        completed = run(transport, argv, timeout=_SECONDS)
     except TimeoutError as error:
         raise EnvironmentFailedError(
             f"host {transport.host} did not say within {_SECONDS:g} s what it is: "
             "is /proc readable and the host not overloaded?"
         ) from error
-    lines = done.stdout.replace("\0", "").split("\n")
+    lines = completed.stdout.replace("\0", "").split("\n")
     if lines.count(_MARK) != 2:
         raise EnvironmentFailedError(
             f"host {transport.host}: the shell there didn't run to the end of what it was asked "
-            f"({' '.join(done.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
+            f"({' '.join(completed.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
         )
     start = lines.index(_MARK)
     return split(lines[start + 1 : lines.index(_MARK, start + 1)])
@@ -75,7 +75,7 @@ def script(sources: Sequence[FactSource]) -> str:
 
 
 def split(lines: Sequence[str]) -> dict[str, list[str]]:
-    """Return key -> lines; what has no key is nobody's."""
+    """Return key -> lines, without those that have no key."""
     files: dict[str, list[str]] = {}
     for line in lines:
         key, colon, content = line.partition(":")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first_lines
 
 _NAMES = ("compiler", "cflags", "ldflags")
 _SCRIPT = """
@@ -16,13 +16,8 @@ fi
 
 def parse(files: Files) -> dict[str, str]:
     """Return `compiler` (the one named cc) and `engines.compiler`, `.cflags`, `.ldflags`."""
-    facts = {}
-    if version := first(files, "compiler"):
-        facts["compiler"] = version
-    for name in _NAMES:
-        if text := first(files, "engines/" + name):
-            facts[f"engines.{name}"] = text
-    return facts
+    engines = {f"engines.{name}": f"engines/{name}" for name in _NAMES}
+    return first_lines(files, {"compiler": "compiler", **engines})
 
 
 SOURCE = FactSource((), parse, _SCRIPT)

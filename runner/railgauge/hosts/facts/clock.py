@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first_lines
 
 _FOLDER = "/sys/devices/system/clocksource/clocksource0/"
-_NAMES = {"clocksource": "current_clocksource", "clocksources": "available_clocksource"}
+_PATHS = {
+    "clocksource": _FOLDER + "current_clocksource",
+    "clocksources": _FOLDER + "available_clocksource",
+}
 
 
 def parse(files: Files) -> dict[str, str]:
     """Return `clocksource`, and `clocksources`: those that could be chosen."""
-    return {fact: text for fact, name in _NAMES.items() if (text := first(files, _FOLDER + name))}
+    return first_lines(files, _PATHS)
 
 
-SOURCE = FactSource(tuple(_FOLDER + name for name in _NAMES.values()), parse)
+SOURCE = FactSource(tuple(_PATHS.values()), parse)

@@ -51,15 +51,15 @@ def _processors(files: Files) -> dict[str, str]:
     if not fields:
         return {}
     facts = {"cpus": str(sum(name == "processor" for name, _ in fields))}
-    shown = dict(reversed(fields))  # of a name that comes more than once, the first
+    values = dict(reversed(fields))  # of a name that comes more than once, the first
     for name in _MODEL_FIELDS:
-        if name in shown:
-            facts["cpu"] = shown[name]
+        if name in values:
+            facts["cpu"] = values[name]
             break
-    if identity := [f"{name} {shown[name]}" for name in _IDENTITY_FIELDS if name in shown]:
+    if identity := [f"{name} {values[name]}" for name in _IDENTITY_FIELDS if name in values]:
         facts["cpu_id"] = ", ".join(identity)
-    if "vendor_id" in shown:
-        facts["cpu.vendor"] = shown["vendor_id"]
+    if "vendor_id" in values:
+        facts["cpu.vendor"] = values["vendor_id"]
     flags = [set(value.split()) for name, value in fields if name in ("flags", "Features")]
     if flags and (vector := _VECTORS.intersection(*flags)):
         facts["cpu.vector"] = " ".join(sorted(vector))

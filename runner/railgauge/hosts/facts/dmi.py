@@ -7,6 +7,7 @@ kernel shows the tables to root only. Nothing in them is trusted: firmware gets 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -90,12 +91,12 @@ def parse(files: Files) -> dict[str, str]:
     text = " ".join(files.get("dmi", ()))
     if not text or _HEX.fullmatch(text.strip()) is None:
         return {}
-    found = modules(bytes.fromhex(text))
-    if not found:
+    installed = modules(bytes.fromhex(text))
+    if not installed:
         return {}
-    facts = {"memory.modules": _counted([_described(module) for module in found])}
-    if channels := _channels(found):
-        facts["memory.channels"] = _counted(channels)
+    facts = {"memory.modules": _with_counts([_description(module) for module in installed])}
+    if channels := _channels(installed):
+        facts["memory.channels"] = _with_counts(channels)
     return facts
 
 
@@ -103,15 +104,15 @@ def modules(table: bytes) -> list[Module]:
     """Return the modules of the system's memory that are plugged in, as far as the table goes."""
     structures = list(_structures(table))
     arrays = {
-        each.handle: each.number(0x05, 1) == _SYSTEM_MEMORY
-        for each in structures
-        if each.kind == _ARRAY
+        structure.handle: structure.number(0x05, 1) == _SYSTEM_MEMORY
+        for structure in structures
+        if structure.kind == _ARRAY
     }
     return [
         module
-        for each in structures
-        if each.kind == _MODULE and arrays.get(each.number(0x04, 2), True)
-        if (module := _module(each)) is not None
+        for structure in structures
+        if structure.kind == _MODULE and arrays.get(structure.number(0x04, 2), True)
+        if (module := _module(structure)) is not None
     ]
 
 
@@ -120,58 +121,58 @@ def _structures(table: bytes) -> Iterator[_Structure]:
     start = 0
     while start + 4 <= len(table):
         kind, length = table[start], table[start + 1]
-        after = table.find(b"\0\0", start + length)
-        if length < 4 or after < 0 or kind == _END:
+        end = table.find(b"\0\0", start + length)
+        if length < 4 or end < 0 or kind == _END:
             return
-        texts = table[start + length : after].split(b"\0")
+        texts = table[start + length : end].split(b"\0")
         yield _Structure(
             kind,
             int.from_bytes(table[start + 2 : start + 4], "little"),
             table[start : start + length],
             tuple(text.decode("ascii", "replace").strip() for text in texts),
         )
-        start = after + 2
+        start = end + 2
 
 
-def _module(of: _Structure) -> Module | None:
-    size = _size(of)
-    if size == 0 or of.number(0x28, 1) not in _DRAM:
+def _module(structure: _Structure) -> Module | None:
+    size = _size(structure)
+    if size == 0 or structure.number(0x28, 1) not in _DRAM:
         return None
     return Module(
-        kind=_TYPES.get(of.number(0x12, 1), f"type {of.number(0x12, 1)}"),
+        kind=_TYPES.get(structure.number(0x12, 1), f"type {structure.number(0x12, 1)}"),
         size=size,
-        width=of.number(0x0A, 2) if of.number(0x0A, 2) != 0xFFFF else 0,
-        rated=_speed(of, 0x15, 0x54),
-        configured=_speed(of, 0x20, 0x58),
-        channel=_channel(of.text(0x10), of.text(0x11)),
-        place=f"{of.text(0x10)} {of.text(0x11)}",
+        width=structure.number(0x0A, 2) if structure.number(0x0A, 2) != 0xFFFF else 0,
+        rated=_speed(structure, 0x15, 0x54),
+        configured=_speed(structure, 0x20, 0x58),
+        channel=_channel(structure.text(0x10), structure.text(0x11)),
+        place=f"{structure.text(0x10)} {structure.text(0x11)}",
     )
 
 
-def _size(of: _Structure) -> int:
-    size = of.number(0x0C, 2)
+def _size(structure: _Structure) -> int:
+    size = structure.number(0x0C, 2)
     if size in (0, 0xFFFF):
         return 0
     if size == 0x7FFF:
-        return (of.number(0x1C, 4) & 0x7FFFFFFF) << 20
+        return (structure.number(0x1C, 4) & 0x7FFFFFFF) << 20
     # The highest bit says that it counts kilobytes.
     return (size & 0x7FFF) << (10 if size & 0x8000 else 20)
 
 
-def _speed(of: _Structure, offset: int, extended: int) -> int:
-    speed = of.number(offset, 2)
-    return of.number(extended, 4) & 0x7FFFFFFF if speed == 0xFFFF else speed
+def _speed(structure: _Structure, offset: int, extended: int) -> int:
+    speed = structure.number(offset, 2)
+    return structure.number(extended, 4) & 0x7FFFFFFF if speed == 0xFFFF else speed
 
 
 def _channel(locator: str, bank: str) -> str:
     """Return a name for the module's channel, with its processor's in front; empty without any."""
-    both = f"{bank} {locator}"
-    processors = dict.fromkeys(match[0].upper() for match in _PROCESSOR.finditer(both))
-    found = _CHANNEL.search(both) or (_LETTERED.search(locator) if processors else None)
-    return "" if found is None else " ".join([*processors, found[1].upper()])
+    names = f"{bank} {locator}"
+    processors = dict.fromkeys(match[0].upper() for match in _PROCESSOR.finditer(names))
+    match = _CHANNEL.search(names) or (_LETTERED.search(locator) if processors else None)
+    return "" if match is None else " ".join([*processors, match[1].upper()])
 
 
-def _described(module: Module) -> str:
+def _description(module: Module) -> str:
     size, unit = module.size >> 30, "GiB"
     if size << 30 != module.size:
         size, unit = module.size >> 20, "MiB"
@@ -179,41 +180,37 @@ def _described(module: Module) -> str:
     return f"{size} {unit} {module.kind}{rated}"
 
 
-def _channels(found: Sequence[Module]) -> list[str]:
+def _channels(installed: Sequence[Module]) -> list[str]:
     """Return the width and speed of each channel; nothing where it is not known of all of them."""
     by_channel: dict[str, list[Module]] = {}
-    for module in found:
+    for module in installed:
         by_channel.setdefault(module.channel, []).append(module)
-    told_apart = len({module.place for module in found}) == len(found)
-    of_one_kind = len({(module.kind, module.width) for module in found}) == 1
+    distinct_places = len({module.place for module in installed}) == len(installed)
+    of_one_kind = len({(module.kind, module.width) for module in installed}) == 1
     most = max(map(len, by_channel.values()))
-    if "" in by_channel or not told_apart or not of_one_kind or most > _MOST_OF_CHANNEL:
+    if "" in by_channel or not distinct_places or not of_one_kind or most > _MOST_OF_CHANNEL:
         return []
-    if not all(map(_sound, found)):
+    if not all(map(_is_reliable, installed)):
         return []
-    return [
-        # All modules of a channel go at one pace.
-        f"{those[0].width} bit x {min(one.configured for one in those)} MT/s"
-        for those in by_channel.values()
-    ]
+    # All modules of a channel go at one pace.
+    paces = (min(channel, key=lambda module: module.configured) for channel in by_channel.values())
+    return [f"{module.width} bit x {module.configured} MT/s" for module in paces]
 
 
-def _sound(module: Module) -> bool:
-    """Tell whether its figures can be relied on.
+def _is_reliable(module: Module) -> bool:
+    """Return whether its figures can be relied on.
 
     Before SMBIOS 3.1 the configured speed was called a clock, which some firmware takes for half
     the transfers. A module of DDR to DDR5 has 64 bits of data.
     """
     is_clock = module.configured <= 0.55 * module.rated
-    wide = module.width == 64 if module.kind.startswith("DDR") else 16 <= module.width <= 128
-    return wide and module.configured > 0 and not is_clock
+    widths = (64,) if module.kind.startswith("DDR") else range(16, 129)
+    return module.width in widths and module.configured > 0 and not is_clock
 
 
-def _counted(texts: Sequence[str]) -> str:
+def _with_counts(texts: Sequence[str]) -> str:
     """Return `2 x A, 1 x B`, by name."""
-    counts: dict[str, int] = {}
-    for text in texts:
-        counts[text] = counts.get(text, 0) + 1
+    counts = Counter(texts)
     return ", ".join(f"{counts[text]} x {text}" for text in sorted(counts, key=natural))
 
 

@@ -1,12 +1,12 @@
-"""What only ethtool(8) tells of an interface: firmware, offloads, rings, coalescing, channels."""
+"""What only ethtool(8) knows of an interface: firmware, offloads, rings, coalescing, channels."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from railgauge.hosts.facts.routes import interfaces
-from railgauge.hosts.facts.source import FactSource, Files
+from railgauge.hosts.facts.routes import by_interface
+from railgauge.hosts.facts.source import FactSource, Files, pairs
 
 _SCRIPT = """
 if command -v ethtool >/dev/null; then
@@ -45,52 +45,41 @@ def parse(files: Files) -> dict[str, str]:
 
     Without ethtool they are `unknown: no ethtool`.
     """
-    facts: dict[str, str] = {}
-    for interface in interfaces(files):
-        found = _all(files, interface) if "ethtool" in files else _nothing()
-        facts |= {f"nic.{interface}.{name}": text for name, text in found.items()}
-    return facts
+    return by_interface(files, _interface)
 
 
-def _nothing() -> dict[str, str]:
-    names = ("firmware", "offload", "rings", "coalescing", "channels", "pause")
-    return dict.fromkeys(names, MISSING)
-
-
-def _all(files: Files, interface: str) -> dict[str, str]:
+def _interface(files: Files, interface: str) -> dict[str, str]:
+    if "ethtool" not in files:
+        names = ("firmware", "offload", "rings", "coalescing", "channels", "pause")
+        return dict.fromkeys(names, MISSING)
     facts = _link(files.get(f"ethtool {interface}", ()))
     for option, read in _READERS.items():
         facts |= read(files.get(f"ethtool {option} {interface}", ()))
     return facts
 
 
-def _pairs(lines: Sequence[str]) -> dict[str, str]:
-    pairs = (line.partition(":") for line in lines)
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
 def _link(lines: Sequence[str]) -> dict[str, str]:
-    pairs = _pairs(lines)
+    values = pairs(lines)
     names = {"Auto-negotiation": "autonegotiation", "Port": "port"}
-    return {fact: pairs[name] for name, fact in names.items() if pairs.get(name)}
+    return {fact: values[name] for name, fact in names.items() if values.get(name)}
 
 
 def _driver(lines: Sequence[str]) -> dict[str, str]:
-    pairs = _pairs(lines)
+    values = pairs(lines)
     names = {"driver": "driver", "version": "driver_version", "firmware-version": "firmware"}
     return {
-        fact: pairs[name]
+        fact: values[name]
         for name, fact in names.items()
-        if pairs.get(name, "N/A") not in ("", "N/A")
+        if values.get(name, "N/A") not in ("", "N/A")
     }
 
 
 def _offloads(lines: Sequence[str]) -> dict[str, str]:
-    features = {found[1]: found[2] for line in lines if (found := _FEATURE.match(line))}
+    features = {match[1]: match[2] for line in lines if (match := _FEATURE.match(line))}
     facts = {f"offload.{name}": features[name] for name in _OFFLOADS if name in features}
     if features:
-        others = sorted(features.keys() - set(_OFFLOADS))
-        facts[_OTHER] = " ".join(name for name in others if features[name] == "on") or "none"
+        other_names = sorted(features.keys() - set(_OFFLOADS))
+        facts[_OTHER] = " ".join(name for name in other_names if features[name] == "on") or "none"
     return facts
 
 
@@ -126,20 +115,20 @@ def _coalescing(lines: Sequence[str]) -> dict[str, str]:
         if line.startswith("Adaptive"):
             words = line.split()  # Adaptive RX: on  TX: on
             facts["coalescing.adaptive"] = " ".join(words[1:]).lower().replace(":", "")
-        elif (found := _SETTINGS.match(line)) and found[2] not in ("0", "n/a"):
-            facts[f"coalescing.{found[1]}"] = found[2]
+        elif (match := _SETTINGS.match(line)) and match[2] not in ("0", "n/a"):
+            facts[f"coalescing.{match[1]}"] = match[2]
     return facts
 
 
 def _pause(lines: Sequence[str]) -> dict[str, str]:
-    pairs = _pairs(lines)
-    if "RX" not in pairs:
+    values = pairs(lines)
+    if "RX" not in values:
         return {}
-    return {"pause": f"rx {pairs['RX']}, tx {pairs.get('TX', 'n/a')}"}
+    return {"pause": f"rx {values['RX']}, tx {values.get('TX', 'n/a')}"}
 
 
 def _error_correction(lines: Sequence[str]) -> dict[str, str]:
-    active = next((value for name, value in _pairs(lines).items() if "Active FEC" in name), "")
+    active = next((value for name, value in pairs(lines).items() if "Active FEC" in name), "")
     return {"fec": active} if active else {}
 
 

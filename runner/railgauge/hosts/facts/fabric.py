@@ -33,10 +33,10 @@ def parse(files: Files) -> dict[str, str]:
     """Return `fabric.mlx5_0.firmware`, `.model`, `.interfaces`, `.port1.rate`, `.port1.state` …."""
     facts = {}
     for key in sorted(files, key=natural):
-        found, text = _PATH.match(key), first(files, key)
-        if found is None or not text:
+        match, text = _PATH.match(key), first(files, key)
+        if match is None or not text:
             continue
-        device, port, name = found.groups()
+        device, port, name = match.groups()
         if port is None and name in _NAMES:
             facts[f"fabric.{device}.{_NAMES[name]}"] = text
         elif port is not None and name in _PORT_NAMES:

@@ -46,15 +46,15 @@ def parse(files: Files) -> dict[str, str]:
     """Return `frequency.minimum`, `.maximum`, `.base` … in MHz, `idle.driver`, `idle.states` …."""
     facts = {}
     for fact, name in _FREQUENCIES.items():
-        if found := matching(files, _POLICY, "/" + name):
-            known = {cpu: _mhz(khz) for cpu, khz in found.items() if khz.isdecimal()}
-            facts[f"frequency.{fact}"] = f"{distinct(known)} MHz"
-    if found := matching(files, _POLICY, "/" + _STEPS):
-        steps = {khz for text in found.values() for khz in text.split() if khz.isdecimal()}
+        if values := matching(files, _POLICY, "/" + name):
+            megahertz = {cpu: _mhz(khz) for cpu, khz in values.items() if khz.isdecimal()}
+            facts[f"frequency.{fact}"] = f"{distinct(megahertz)} MHz"
+    if values := matching(files, _POLICY, "/" + _STEPS):
+        steps = {khz for text in values.values() for khz in text.split() if khz.isdecimal()}
         facts["frequency.steps"] = f"{' '.join(_mhz(khz) for khz in sorted(steps, key=int))} MHz"
     for fact, name in _CHOICES.items():
-        if found := matching(files, _POLICY, "/" + name):
-            facts[f"frequency.{fact}"] = distinct(found)
+        if values := matching(files, _POLICY, "/" + name):
+            facts[f"frequency.{fact}"] = distinct(values)
     for fact, path in _SINGLE.items():
         if text := first(files, path):
             facts[fact] = _SWITCH.get(text, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first_lines
 
 _NAMES = {
     "hostname": "/proc/sys/kernel/hostname",
@@ -16,7 +16,7 @@ _NAMES = {
 
 def parse(files: Files) -> dict[str, str]:
     """Return `hostname`, `kernel`, `kernel_command_line`, `boot_id` and the like."""
-    return {name: text for name, path in _NAMES.items() if (text := first(files, path)) is not None}
+    return first_lines(files, _NAMES)
 
 
 SOURCE = FactSource(tuple(_NAMES.values()), parse)

@@ -5,7 +5,7 @@ proc_pid_limits and proc_pid_status of proc(5), capabilities(7).
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files
+from railgauge.hosts.facts.source import FactSource, Files, pairs
 
 _LIMITS = "/proc/self/limits"
 _STATUS = "/proc/self/status"
@@ -16,21 +16,18 @@ _WANTED = {
     "Max stack size": "limit.stack",
     "Max realtime priority": "limit.realtime_priority",
 }
-_FIELDS = {"CapEff": "capabilities", "Seccomp": "seccomp", "NoNewPrivs": "no_new_privileges"}
+_FIELDS = {"CapEff": "capabilities", "NoNewPrivs": "no_new_privileges", "Seccomp": "seccomp"}
 
 
 def parse(files: Files) -> dict[str, str]:
     """Return `limit.…` (the soft limit, which is in force) and `capabilities` (a bit mask)."""
     facts = {}
     for line in files.get(_LIMITS, ()):
-        for words, fact in _WANTED.items():
-            if line.startswith(words):
-                facts[fact] = line.removeprefix(words).split()[0]
-    for line in files.get(_STATUS, ()):
-        name, _, value = line.partition(":")
-        if name in _FIELDS:
-            facts[_FIELDS[name]] = value.strip()
-    return facts
+        for title, fact in _WANTED.items():
+            if line.startswith(title):
+                facts[fact] = line.removeprefix(title).split()[0]
+    status = pairs(files.get(_STATUS, ()))
+    return facts | {fact: status[name] for name, fact in _FIELDS.items() if name in status}
 
 
 SOURCE = FactSource((_LIMITS,), parse)

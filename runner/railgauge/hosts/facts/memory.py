@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first, first_lines, pairs
 
 _THP = "/sys/kernel/mm/transparent_hugepage/"
 _VM = "/proc/sys/vm/"
@@ -37,11 +37,8 @@ def parse(files: Files) -> dict[str, str]:
 
     How much is in use is a log's to say. `swap_devices` are the kinds: partition or file.
     """
-    facts = {}
-    for line in files.get("/proc/meminfo", ()):
-        name, _, value = line.partition(":")
-        if name in _AMOUNTS:
-            facts[_AMOUNTS[name]] = value.strip()
+    amounts = pairs(files.get("/proc/meminfo", ()))
+    facts = {fact: amounts[name] for name, fact in _AMOUNTS.items() if name in amounts}
     if devices := [line.split() for line in files.get("/proc/swaps", ())[1:]]:
         facts["swap_devices"] = ", ".join(sorted(" ".join(words[:2]) for words in devices))
     for fact, name in (
@@ -52,10 +49,7 @@ def parse(files: Files) -> dict[str, str]:
             facts[fact] = choice[choice.find("[") + 1 : choice.find("]")]
     if ksm := first(files, _KSM):
         facts["same_page_merging"] = "on" if ksm == "1" else "off"
-    for name in _SETTINGS:
-        if (setting := first(files, _VM + name)) is not None:
-            facts[f"vm.{name}"] = setting
-    return facts
+    return facts | first_lines(files, {f"vm.{name}": _VM + name for name in _SETTINGS})
 
 
 SOURCE = FactSource(_PATHS, parse)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first_lines
 
 _SCRIPT = "ask mpi mpirun --version"
 
 
 def parse(files: Files) -> dict[str, str]:
-    """Return `mpi`: the first line of what mpirun says of its version."""
-    version = first(files, "mpi")
-    return {"mpi": version} if version else {}
+    """Return `mpi`: the first line of `mpirun --version`."""
+    return first_lines(files, {"mpi": "mpi"})
 
 
 SOURCE = FactSource((), parse, _SCRIPT)

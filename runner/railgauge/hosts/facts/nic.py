@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.routes import interfaces
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.routes import by_interface
+from railgauge.hosts.facts.source import FactSource, Files, first, first_lines
 
 _FOLDER = "/sys/class/net/"
 _NAMES = {
@@ -40,18 +40,16 @@ _LINK = ("qdisc", "gso_max_size", "gso_max_segs", "gro_max_size", "tso_max_size"
 
 def parse(files: Files) -> dict[str, str]:
     """Return for each interface `nic.eth0.mtu`, `.speed`, `.duplex`, `.queues`, `.qdisc` …."""
-    facts: dict[str, str] = {}
-    for interface in interfaces(files):
-        found = _sysfs(files, interface) | _link(files, interface)
-        facts |= {f"nic.{interface}.{name}": text for name, text in found.items()}
-    return facts
+    return by_interface(files, _interface)
+
+
+def _interface(files: Files, interface: str) -> dict[str, str]:
+    return _sysfs(files, interface) | _link(files, interface)
 
 
 def _sysfs(files: Files, interface: str) -> dict[str, str]:
-    facts = {}
-    for fact, name in _NAMES.items():
-        if text := first(files, f"{_FOLDER}{interface}/{name}"):
-            facts[fact] = text
+    paths = {fact: f"{_FOLDER}{interface}/{name}" for fact, name in _NAMES.items()}
+    facts = first_lines(files, paths)
     # -1 where the driver doesn't know, as virtual ones don't.
     speed = first(files, f"{_FOLDER}{interface}/{_SPEED}")
     if speed and speed.isdecimal() and int(speed):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from railgauge.hosts.facts.routes import interfaces
+from railgauge.hosts.facts.routes import by_interface
 from railgauge.hosts.facts.source import FactSource, Files, first
 
 # A virtio card is a device below its PCI function; one without PCI has a modalias at least.
@@ -38,31 +38,27 @@ done
 
 def parse(files: Files) -> dict[str, str]:
     """Return `nic.eth0.driver`, `.device` (PCI numbers), `.model` (words), `.slot`, `.bus` …."""
-    facts: dict[str, str] = {}
-    for interface in interfaces(files):
-        found = _card(files, interface)
-        facts |= {f"nic.{interface}.{name}": text for name, text in found.items()}
-    return facts
+    return by_interface(files, _card)
 
 
 def _card(files: Files, interface: str) -> dict[str, str]:
-    def said(name: str) -> str:
+    def value(name: str) -> str:
         return first(files, f"pci/{name} {interface}") or ""
 
     def numbers(vendor: str, device: str) -> str:
-        return ":".join(text.removeprefix("0x") for text in (said(vendor), said(device)) if text)
+        return ":".join(text.removeprefix("0x") for text in (value(vendor), value(device)) if text)
 
-    speed, width = said("current_link_speed"), said("current_link_width")
-    best = f"{said('max_link_speed')} x{said('max_link_width')}"
+    speed, width = value("current_link_speed"), value("current_link_width")
+    best = f"{value('max_link_speed')} x{value('max_link_width')}"
     facts = {
-        "driver": said("driver"),
-        "modalias": said("modalias"),
-        "slot": said("slot"),
+        "driver": value("driver"),
+        "modalias": value("modalias"),
+        "slot": value("slot"),
         "device": numbers("vendor", "device"),
         "subsystem": numbers("subsystem_vendor", "subsystem_device"),
-        "model": _words(said("words")) or _from_udev(files.get(f"pci/udev {interface}", ())),
+        "model": _words(value("words")) or _from_udev(files.get(f"pci/udev {interface}", ())),
         # -1 where the machine has one node only.
-        "numa_node": said("numa_node").removeprefix("-1"),
+        "numa_node": value("numa_node").removeprefix("-1"),
         "bus": f"{speed} x{width} (of {best})" if speed and width else "",
     }
     return {name: text for name, text in facts.items() if text}

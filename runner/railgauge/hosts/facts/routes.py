@@ -6,7 +6,7 @@ interfaces are kept: a thousand hosts' facts would be a million otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from railgauge.hosts.facts.source import FactSource, Files, first
 
@@ -82,14 +82,23 @@ def parse(files: Files) -> dict[str, str]:
         if "dev" in route:
             if mtu := first(files, f"/sys/class/net/{route['dev']}/mtu"):
                 route.setdefault("mtu", mtu)
-            words = (before + route[name] for name, before in _FIELDS.items() if name in route)
+            words = (prefix + route[name] for name, prefix in _FIELDS.items() if name in route)
             facts[f"route.{peer}"] = ", ".join(words)
     return facts
 
 
 def interfaces(files: Files) -> list[str]:
-    """Return the interfaces to tell of, those towards peers first."""
+    """Return the interfaces that facts are about, those towards peers first."""
     return (first(files, "interfaces") or "").split()
+
+
+def by_interface(files: Files, read: Callable[[Files, str], dict[str, str]]) -> dict[str, str]:
+    """Return what `read` gives for each interface, as `nic.eth0.NAME`."""
+    return {
+        f"nic.{interface}.{name}": text
+        for interface in interfaces(files)
+        for name, text in read(files, interface).items()
+    }
 
 
 def _fields(line: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ Documentation/admin-guide/sysctl/kernel.rst; tuned keeps its profile in /etc/tun
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first_lines
 
 _FOLDER = "/proc/sys/kernel/"
 _NAMES = (
@@ -24,9 +24,11 @@ _NAMES = (
     "nmi_watchdog",
     "perf_event_paranoid",
 )
-_TUNED = "/etc/tuned/active_profile"
 _IRQBALANCE = "irqbalance"
-_PATHS = (*(_FOLDER + name for name in _NAMES), _TUNED)
+_PATHS = {
+    **{f"kernel.{name}": _FOLDER + name for name in _NAMES},
+    "tuned_profile": "/etc/tuned/active_profile",
+}
 # In a container only its own programs can be seen.
 _SCRIPT = f"""
 for comm in /proc/[0-9]*/comm; do
@@ -37,16 +39,10 @@ done
 
 def parse(files: Files) -> dict[str, str]:
     """Return one fact a sysctl, as `kernel.numa_balancing`, `tuned_profile` and `irqbalance`."""
-    facts = {
-        "kernel." + name: text
-        for name in _NAMES
-        if (text := first(files, _FOLDER + name)) is not None
-    }
-    if profile := first(files, _TUNED):
-        facts["tuned_profile"] = profile
+    facts = first_lines(files, _PATHS)
     if _IRQBALANCE in files:
         facts[_IRQBALANCE] = "running"
     return facts
 
 
-SOURCE = FactSource(_PATHS, parse, _SCRIPT)
+SOURCE = FactSource(tuple(_PATHS.values()), parse, _SCRIPT)

@@ -28,20 +28,32 @@ def first(files: Files, key: str) -> str | None:
     return lines[0].strip() if lines and lines[0].strip() else None
 
 
-def matching(files: Files, before: str, after: str) -> dict[str, str]:
-    """Return what stands between `before` and `after` in keys that have both -> first line.
+def first_lines(files: Files, paths: Mapping[str, str]) -> dict[str, str]:
+    """Return the first line of each of `paths`, by fact, where there is one."""
+    lines = ((fact, first(files, path)) for fact, path in paths.items())
+    return {fact: line for fact, line in lines if line is not None}
+
+
+def pairs(lines: Sequence[str]) -> dict[str, str]:
+    """Return what stands before and after the colon of each line, without blanks around it."""
+    parts = (line.partition(":") for line in lines)
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def matching(files: Files, prefix: str, suffix: str) -> dict[str, str]:
+    """Return what stands between `prefix` and `suffix` in keys that have both -> first line.
 
     Numbers in names count as such, so that `cpu10` comes after `cpu9`; names with a slash don't.
     """
-    found = {
-        key[len(before) : len(key) - len(after)]: line
+    lines = {
+        key[len(prefix) : len(key) - len(suffix)]: line
         for key in files
-        if key.startswith(before)
-        and key.endswith(after)
-        and len(key) > len(before) + len(after)
+        if key.startswith(prefix)
+        and key.endswith(suffix)
+        and len(key) > len(prefix) + len(suffix)
         and (line := first(files, key)) is not None
     }
-    return {name: found[name] for name in sorted(found, key=natural) if "/" not in name}
+    return {name: lines[name] for name in sorted(lines, key=natural) if "/" not in name}
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first
+from railgauge.hosts.facts.source import FactSource, Files, first, first_lines
 
 _DMI = "/sys/class/dmi/id/"
 _MACHINE = ("sys_vendor", "product_name")
@@ -29,9 +29,7 @@ def parse(files: Files) -> dict[str, str]:
             facts[fact] = " ".join(words)
     if "machine" not in facts and (model := first(files, _DEVICE_TREE)):
         facts["machine"] = model
-    if libc := first(files, "libc"):
-        facts["libc"] = libc
-    return facts
+    return facts | first_lines(files, {"libc": "libc"})
 
 
 SOURCE = FactSource(_PATHS, parse, _SCRIPT)

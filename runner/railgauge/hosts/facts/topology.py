@@ -5,7 +5,7 @@ Documentation/admin-guide/cputopology.rst and ABI/testing/sysfs-devices-system-c
 
 from __future__ import annotations
 
-from railgauge.hosts.facts.source import FactSource, Files, first, matching
+from railgauge.hosts.facts.source import FactSource, Files, first, matching, pairs
 
 _FOLDER = "/sys/devices/system/cpu/"
 _CPU = _FOLDER + "cpu"
@@ -41,24 +41,24 @@ def parse(files: Files) -> dict[str, str]:
     facts |= _caches(files)
     for name in _SETS:
         # The kernel writes "(null)" where it was not told of any.
-        if (found := first(files, _FOLDER + name)) and found != "(null)":
-            facts[f"cpu.{name}"] = found
-    for line in files.get(_STATUS, ()):
-        name, _, value = line.partition(":")
-        if name == "Cpus_allowed_list":
-            facts["cpu.allowed"] = value.strip()
+        if (cpus := first(files, _FOLDER + name)) and cpus != "(null)":
+            facts[f"cpu.{name}"] = cpus
+    status = pairs(files.get(_STATUS, ()))
+    if "Cpus_allowed_list" in status:
+        facts["cpu.allowed"] = status["Cpus_allowed_list"]
     return facts
 
 
 def _caches(files: Files) -> dict[str, str]:
     facts = {}
     for index, level in matching(files, _CACHE, "/level").items():
-        of = {
+        values = {
             name: first(files, f"{_CACHE}{index}/{name}") or ""
             for name in ("type", "size", "shared_cpu_list")
         }
-        shared = f", CPUs {of['shared_cpu_list']}" if of["shared_cpu_list"] else ""
-        facts[f"cpu.cache.L{level}{_KINDS.get(of['type'], of['type'])}"] = of["size"] + shared
+        shared = f", CPUs {values['shared_cpu_list']}" if values["shared_cpu_list"] else ""
+        kind = _KINDS.get(values["type"], values["type"])
+        facts[f"cpu.cache.L{level}{kind}"] = values["size"] + shared
     return facts
 
 

@@ -1,6 +1,6 @@
 """What a host could do at most: what its owner declares, else what its facts give.
 
-Nothing is guessed: where the facts don't suffice there is no peak, and `why_none` says why.
+Nothing is guessed: where the facts don't suffice there is no peak: `missing_peak_reason`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from railgauge.hosts.peaks.processor import floating_point
 from railgauge.hosts.peaks.record import LINK_RATE, Peak, PeakValue
 from railgauge.plan.peaks import RESOURCES, Peaks
 
-__all__ = ["LINK_RATE", "Peak", "host_peaks", "link_peak", "why_none"]
+__all__ = ["LINK_RATE", "Peak", "host_peaks", "link_peak", "missing_peak_reason"]
 
-_FINDERS: Mapping[str, Callable[[Mapping[str, str]], PeakValue | str]] = {
+_BY_RESOURCE: Mapping[str, Callable[[Mapping[str, str]], PeakValue | str]] = {
     "cpu_single": partial(floating_point, bits=32),
     "cpu_double": partial(floating_point, bits=64),
     "memory": memory,
@@ -30,14 +30,14 @@ def host_peaks(
 
     `file` is what the declarations stand in, where they don't name a better source.
     """
-    said = declared.declared()
+    declared_peaks = declared.declared()
     peaks = []
     for resource, unit in RESOURCES.items():
-        if resource in said:
-            one = said[resource]
-            peaks.append(Peak(host, resource, one.value, unit, f"declared: {one.source or file}"))
-        elif isinstance(found := _find(resource, facts), PeakValue):
-            peaks.append(Peak(host, resource, found.value, unit, f"found: {found.source}"))
+        if resource in declared_peaks:
+            peak = declared_peaks[resource]
+            peaks.append(Peak(host, resource, peak.value, unit, f"declared: {peak.source or file}"))
+        elif isinstance(derived := _derive(resource, facts), PeakValue):
+            peaks.append(Peak(host, resource, derived.value, unit, f"found: {derived.source}"))
     return tuple(peaks)
 
 
@@ -46,14 +46,14 @@ def link_peak(link: str, rate: float, *, file: str = "hosts file") -> Peak:
     return Peak(link, LINK_RATE, rate, RESOURCES["network"], f"declared: rate in the {file}")
 
 
-def why_none(resource: str, facts: Mapping[str, str]) -> str:
+def missing_peak_reason(resource: str, facts: Mapping[str, str]) -> str:
     """Return why no peak was found, and what to do; empty where the facts do give one."""
-    found = _find(resource, facts)
-    if isinstance(found, PeakValue):
+    derived = _derive(resource, facts)
+    if isinstance(derived, PeakValue):
         return ""
-    return f"{found}: declare it as 'peaks: {{{resource}: …}}' in the hosts file"
+    return f"{derived}: declare it as 'peaks: {{{resource}: …}}' in the hosts file"
 
 
-def _find(resource: str, facts: Mapping[str, str]) -> PeakValue | str:
-    finder = _FINDERS.get(resource)
-    return "no fact tells it" if finder is None else finder(facts)
+def _derive(resource: str, facts: Mapping[str, str]) -> PeakValue | str:
+    derive = _BY_RESOURCE.get(resource)
+    return "no fact tells it" if derive is None else derive(facts)

@@ -25,11 +25,11 @@ def memory(facts: Facts) -> PeakValue | str:
     matches = [_CHANNELS.fullmatch(part) for part in channels.split(", ")]
     parts = [tuple(map(int, match.groups())) for match in matches if match is not None]
     total = sum(count * bits // 8 * speed for count, bits, speed in parts) * 1e6
-    shown = " + ".join(
+    terms = " + ".join(
         f"{count} channel{'s' if count > 1 else ''} × {bits // 8} B × {speed} MT/s"
         for count, bits, speed in parts
     )
-    return PeakValue(total, f"{shown} (SMBIOS)") if total else "no channel is understood"
+    return PeakValue(total, f"{terms} (SMBIOS)") if total else "no channel is understood"
 
 
 def network(facts: Facts) -> PeakValue | str:

@@ -91,26 +91,26 @@ def floating_point(facts: Facts, bits: int) -> PeakValue | str:
 
 def _units(facts: Facts) -> _Units | str:
     flags = facts.get("cpu.vector", "").split()
-    known = _known(facts)
-    if isinstance(known, str):
-        return known
-    for units in known:
+    model_units = _model_units(facts)
+    if isinstance(model_units, str):
+        return model_units
+    for units in model_units:
         if units.flag in flags:
             return units
     return "the kernel doesn't show the vector instructions of this processor"
 
 
-def _known(facts: Facts) -> Sequence[_Units] | str:
+def _model_units(facts: Facts) -> Sequence[_Units] | str:
     """Return the units of this model, the widest first, or why they are not known."""
     identity = dict(part.rpartition(" ")[::2] for part in facts.get("cpu_id", "").split(", "))
     if (vendor := facts.get("cpu.vendor", "")) == "GenuineIntel":
-        found = _intel(identity, facts.get("cpu", ""))
+        units = _intel(identity, facts.get("cpu", ""))
     elif vendor == "AuthenticAMD":
-        found = _amd(identity)
+        units = _amd(identity)
     else:
         part = identity.get("CPU implementer", ""), identity.get("CPU part", "")
-        found = _ARM.get(part, ())
-    return found or f"how many units this model has is not known ({facts.get('cpu', 'no name')})"
+        units = _ARM.get(part, ())
+    return units or f"how many units this model has is not known ({facts.get('cpu', 'no name')})"
 
 
 def _intel(identity: Mapping[str, str], name: str) -> Sequence[_Units]:
@@ -126,8 +126,8 @@ def _amd(identity: Mapping[str, str]) -> Sequence[_Units]:
     family, model = identity.get("cpu family", ""), identity.get("model", "")
     if not (family.isdecimal() and model.isdecimal()):
         return ()
-    for of, models, units in _AMD:
-        if int(family) == of and int(model) in models:
+    for model_family, models, units in _AMD:
+        if int(family) == model_family and int(model) in models:
             return units
     return ()
 

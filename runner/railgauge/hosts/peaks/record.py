@@ -23,7 +23,7 @@ class Peak:
     source: str
 
     @property
-    def found(self) -> bool:
+    def from_facts(self) -> bool:
         """Whether it comes from the host's facts, and nobody declared it."""
         return self.source.startswith("found: ")
 

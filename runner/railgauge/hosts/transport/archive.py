@@ -17,21 +17,21 @@ _UNPACK = (
 
 def archive(files: Mapping[str, bytes]) -> bytes:
     """Return a tar archive of `files` (path -> content)."""
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w", format=tarfile.PAX_FORMAT) as tar:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in files.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
-def unpacking(directory: str) -> list[str]:
+def unpack_command(directory: str) -> list[str]:
     """Return the command that unpacks an archive from its standard input below `directory`."""
     return ["sh", "-c", _UNPACK, "sh", directory]
 
 
-def unwritten(host: str, directory: str, ended: Exit) -> EnvironmentFailedError:
+def write_failed(host: str, directory: str, ended: Exit) -> EnvironmentFailedError:
     """Return what to raise when that command failed."""
     reason = " ".join(ended.stderr.split()) or f"status {ended.status}"
     return EnvironmentFailedError(
@@ -40,7 +40,7 @@ def unwritten(host: str, directory: str, ended: Exit) -> EnvironmentFailedError:
     )
 
 
-def slow(host: str, directory: str, seconds: float) -> EnvironmentFailedError:
+def write_timed_out(host: str, directory: str, seconds: float) -> EnvironmentFailedError:
     """Return what to raise when it has not ended after `seconds`."""
     return EnvironmentFailedError(
         f"{host}: writing to {directory} took more than {seconds:g} s; "

@@ -7,10 +7,12 @@ input: closing it (or dying) is how everything we start on a host ends.
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from railgauge.base.errors import EngineError, HostUnreachableError, RailgaugeError
 
@@ -153,11 +155,59 @@ def end(processes: Iterable[Process], *, grace: float = 1.0) -> None:
             _kill(process)
 
 
-def let_go(host: str) -> HostUnreachableError:
+def closed_error(host: str) -> HostUnreachableError:
     """Return what a closed transport's `start` raises."""
     return HostUnreachableError(
         f"{host}: nothing more is started there, for railgauge is ending; run it again"
     )
+
+
+def shell_status(status: int) -> int:
+    """Return a shell's exit status, a program's end by a signal as the signal's negative number."""
+    return 128 - status if 128 < status <= 128 + 64 else status
+
+
+class _StartedProcess(Process, Protocol):
+    @property
+    def stdin_open(self) -> bool:
+        """Whether closing its standard input would be news to it."""
+
+
+P = TypeVar("P", bound=_StartedProcess)
+
+
+class StartedProcesses(Generic[P]):
+    """The programs that a transport has started, until it is closed; for any thread."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._processes: weakref.WeakSet[P] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self.closed = False
+
+    def check_open(self) -> None:
+        """Raise HostUnreachableError once the transport is closed."""
+        if self.closed:
+            raise closed_error(self._host)
+
+    def add(self, process: P) -> None:
+        """Note a program; `check_open` afterwards, for `close` may have missed it."""
+        with self._lock:
+            self._processes.add(process)
+
+    def close(self) -> None:
+        """Let no more be started."""
+        with self._lock:
+            self.closed = True
+
+    def end(self) -> None:
+        """End those still running, as `Transport.close` says."""
+        with self._lock:
+            processes = tuple(self._processes)
+        for process in processes:
+            if not process.stdin_open:
+                process.kill()
+        end(processes)
 
 
 def _kill(process: Process) -> None:

@@ -1,4 +1,4 @@
-"""Lets go of many hosts side by side: one that answers nothing takes seconds."""
+"""Closes the transports to many hosts side by side: one that doesn't answer takes seconds."""
 
 from __future__ import annotations
 

@@ -1,12 +1,46 @@
-"""Picks the transport that a host of the plan asks for."""
+"""The registry of transports: how a host of the plan is connected to, and what that needs."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from railgauge.hosts.transport.base import Transport
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.hosts.transport.netns import NetnsTransport
 from railgauge.hosts.transport.slurm import SlurmTransport
 from railgauge.plan.model import Host
+from railgauge.schedulers.slurm.allocation import require_nodes
+
+
+@dataclass(frozen=True, slots=True)
+class TransportKind:
+    """`open` returns the transport to a host under its name in the plan, not connected yet.
+
+    `check` raises InputError where hosts of this kind can't be measured from here.
+    """
+
+    open: Callable[[str, Host], Transport]
+    check: Callable[[Sequence[Host]], None] = lambda hosts: None
+
+
+def _ssh(name: str, host: Host) -> Transport:
+    # paramiko takes a tenth of a second to import, and most plans on one machine never need it.
+    from railgauge.hosts.transport.ssh import SshTransport
+
+    return SshTransport(name, str(host.ssh))
+
+
+# By `Host.transport_name`.
+TRANSPORTS: Mapping[str, TransportKind] = {
+    "local": TransportKind(lambda name, _: LocalTransport(name)),
+    "netns": TransportKind(lambda name, host: NetnsTransport(name, str(host.netns), host.holder)),
+    "slurm": TransportKind(
+        lambda name, host: SlurmTransport(name, host.node_name),
+        lambda hosts: require_nodes([host.node_name for host in hosts]),
+    ),
+    "ssh": TransportKind(_ssh),
+}
 
 
 def open_transport(name: str, host: Host) -> Transport:
@@ -14,13 +48,13 @@ def open_transport(name: str, host: Host) -> Transport:
 
     Nothing is connected yet; the first program is.
     """
-    if host.netns is not None:
-        return NetnsTransport(name, host.netns, host.holder)
-    if host.transport == "slurm":
-        return SlurmTransport(name, host.node or host.address)
-    if host.ssh is None:
-        return LocalTransport(name)
-    # paramiko takes a tenth of a second to import, and most plans on one machine never need it.
-    from railgauge.hosts.transport.ssh import SshTransport
+    return TRANSPORTS[host.transport_name].open(name, host)
 
-    return SshTransport(name, host.ssh)
+
+def check_transports(hosts: Iterable[Host]) -> None:
+    """Raise InputError where one of the hosts' transports can't be used from here."""
+    by_transport: dict[str, list[Host]] = {}
+    for host in hosts:
+        by_transport.setdefault(host.transport_name, []).append(host)
+    for name, members in by_transport.items():
+        TRANSPORTS[name].check(members)

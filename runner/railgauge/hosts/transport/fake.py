@@ -64,7 +64,7 @@ class FakeProcess:
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             while not self._output and self._exit is None:
-                self._go_on(deadline)
+                self._advance(deadline)
             return self._output.popleft() if self._output else None
 
     def send_line(self, text: str) -> None:
@@ -93,7 +93,7 @@ class FakeProcess:
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             while self._exit is None:
-                self._go_on(deadline)
+                self._advance(deadline)
             return self._exit
 
     def wake(self) -> None:
@@ -101,17 +101,17 @@ class FakeProcess:
         with self._changed:
             self._changed.notify_all()
 
-    def _go_on(self, deadline: float | None) -> None:
+    def _advance(self, deadline: float | None) -> None:
         """Take one step, or wait for what the script waits for."""
         self._transport.check()
         if self._killed:
             self._program.close()
             self._exit = _KILLED
         elif self._blocked():
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if remaining is not None and remaining <= 0:
                 raise TimeoutError
-            self._changed.wait(left)
+            self._changed.wait(remaining)
         else:
             self._step(self._input.popleft() if self._waits_for and self._input else None)
 

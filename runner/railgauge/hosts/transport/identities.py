@@ -28,10 +28,11 @@ def identities(options: SshOptions, hops: contextlib.ExitStack) -> dict[str, Any
     if options.agent and not options.other_identities:
         agent = paramiko.Agent()
         hops.callback(agent.close)
-        held = {key.asbytes(): key for key in agent.get_keys()}
-        named = [blob for path in options.identity_files if (blob := _public_half(path)) in held]
-        if named:
-            chosen["pkey"] = held[named[0]]
+        agent_keys = {key.asbytes(): key for key in agent.get_keys()}
+        for path in options.identity_files:
+            if (key := agent_keys.get(_public_half(path))) is not None:
+                chosen["pkey"] = key
+                break
     return chosen
 
 

@@ -48,31 +48,31 @@ class KnownKeys(paramiko.MissingHostKeyPolicy):
 
     def preferred(self, algorithms: tuple[str, ...]) -> tuple[str, ...]:
         """Return `algorithms` with those of the known keys first, so that the host shows one."""
-        known = {entry.key.get_name() for entry in (*self._keys, *self._portless)}
+        types = {entry.key.get_name() for entry in (*self._keys, *self._portless)}
 
         def unknown(algorithm: str) -> bool:
-            return ("ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm) not in known
+            return ("ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm) not in types
 
         return tuple(sorted(algorithms, key=unknown))
 
     def missing_host_key(self, client: object, hostname: str, key: PKey) -> None:
         """Raise HostKeyError unless `key` is known. paramiko asks here, as we give it no keys."""
-        alike = [entry for entry in (*self._keys, *self._portless) if entry.key == key]
-        shown = f"{key.get_name()} {key.fingerprint}"
-        for entry in alike:
+        matches = [entry for entry in (*self._keys, *self._portless) if entry.key == key]
+        fingerprint = f"{key.get_name()} {key.fingerprint}"
+        for entry in matches:
             if entry.revoked:
                 raise HostKeyError(
-                    f"{self._host}: the ssh host key of {self._name} ({shown}) is revoked in "
+                    f"{self._host}: the ssh host key of {self._name} ({fingerprint}) is revoked in "
                     f"{entry.place}; give the machine a new key"
                 )
-        if alike:
+        if matches:
             return
-        known = [entry for entry in self._keys if not entry.revoked]
-        if known:
-            raise HostKeyError(self._changed(shown, known[0].place))
-        raise HostKeyError(self._unknown(shown))
+        valid = [entry for entry in self._keys if not entry.revoked]
+        if valid:
+            raise HostKeyError(self._changed(fingerprint, valid[0].place))
+        raise HostKeyError(self._unknown(fingerprint))
 
-    def _unknown(self, shown: str) -> str:
+    def _unknown(self, fingerprint: str) -> str:
         options = self._options
         files = " ".join(map(str, options.known_hosts)) or "no file"
         target = options.known_hosts[0] if options.known_hosts else "~/.ssh/known_hosts"
@@ -81,17 +81,17 @@ class KnownKeys(paramiko.MissingHostKeyPolicy):
         if not options.jumps and not options.proxy_command and not options.key_name:
             advice += f", or, if you trust the network, `{scan}`"
         return (
-            f"{self._host}: the ssh host key of {self._name} ({shown}) is unknown; {advice} "
+            f"{self._host}: the ssh host key of {self._name} ({fingerprint}) is unknown; {advice} "
             f"(looked for it in {files})"
         )
 
-    def _changed(self, shown: str, place: str) -> str:
+    def _changed(self, fingerprint: str, place: str) -> str:
         file = place.rpartition(":")[0]
         return (
-            f"{self._host}: the ssh host key of {self._name} ({shown}) is not the one in {place}; "
-            "either the machine was reinstalled or somebody stands in between. If you know it was "
-            f"reinstalled: `ssh-keygen -R '{self._name}' -f {file}`, then log in once by hand with "
-            f"`{_ssh(self._options)}`"
+            f"{self._host}: the ssh host key of {self._name} ({fingerprint}) is not the one in "
+            f"{place}; either the machine was reinstalled or somebody stands in between. If you "
+            f"know it was reinstalled: `ssh-keygen -R '{self._name}' -f {file}`, then log in once "
+            f"by hand with `{_ssh(self._options)}`"
         )
 
 
@@ -133,26 +133,26 @@ def _parse(line: str, name: str, place: str) -> KnownKey | None:
 
 
 def _matches(patterns: str, name: str) -> bool:
-    found = False
+    matched = False
     for pattern in patterns.split(","):
         if pattern.startswith("|1|"):
-            found = found or _hashed(pattern, name)
+            matched = matched or _matches_hash(pattern, name)
         elif pattern.startswith("!"):
-            if _wildcard(pattern[1:], name):
+            if _matches_wildcard(pattern[1:], name):
                 return False
         else:
-            found = found or _wildcard(pattern, name)
-    return found
+            matched = matched or _matches_wildcard(pattern, name)
+    return matched
 
 
-def _hashed(pattern: str, name: str) -> bool:
+def _matches_hash(pattern: str, name: str) -> bool:
     try:
         return HostKeys.hash_host(name, pattern) == pattern
     except (AssertionError, IndexError, ValueError):
         return False  # no salt to speak of
 
 
-def _wildcard(pattern: str, name: str) -> bool:
+def _matches_wildcard(pattern: str, name: str) -> bool:
     if "*" not in pattern and "?" not in pattern:
         return pattern.lower() == name
     regex = re.escape(pattern.lower()).replace(r"\*", ".*").replace(r"\?", ".")

@@ -50,14 +50,14 @@ class Tail:
     """The last 64 KiB of a stream."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._end = bytearray()
 
     def feed(self, chunk: bytes) -> None:
         """Add what was read."""
-        self._kept += chunk
-        if len(self._kept) > 2 * TAIL:
-            del self._kept[:-TAIL]
+        self._end += chunk
+        if len(self._end) > 2 * TAIL:
+            del self._end[:-TAIL]
 
     def text(self) -> str:
         """Return the end of what was written; invalid UTF-8 becomes U+FFFD."""
-        return self._kept[-TAIL:].decode(errors="replace")
+        return self._end[-TAIL:].decode(errors="replace")

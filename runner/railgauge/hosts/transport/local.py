@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.hosts.transport.base import Exit, end, let_go
+from railgauge.hosts.transport.base import Exit, StartedProcesses, end
 from railgauge.hosts.transport.drain import StderrDrain
 from railgauge.hosts.transport.lines import LineBuffer
 
@@ -98,7 +98,7 @@ class LocalProcess:
         return Exit(self._child.returncode, self._stderr.finish())
 
     def _reap(self) -> bool:
-        """Tell whether it has ended."""
+        """Return whether it has ended."""
         with self._reaping:
             return self._child.poll() is not None
 
@@ -126,9 +126,9 @@ class LocalProcess:
 
 def _await(ready: select.poll, deadline: float | None) -> set[int]:
     """Return which of the polled descriptors are readable; TimeoutError past the deadline."""
-    left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-    if found := ready.poll(left):
-        return {descriptor for descriptor, _ in found}
+    remaining = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+    if events := ready.poll(remaining):
+        return {descriptor for descriptor, _ in events}
     raise TimeoutError
 
 
@@ -146,13 +146,11 @@ class LocalTransport:
     def __init__(self, host: str, prefix: Sequence[str] = ()) -> None:
         self.host = host
         self._prefix = tuple(prefix)
-        self._started: weakref.WeakSet[LocalProcess] = weakref.WeakSet()
-        self._lock = threading.Lock()
-        self._closed = False
+        self._started: StartedProcesses[LocalProcess] = StartedProcesses(host)
 
     def start(self, argv: Sequence[str]) -> LocalProcess:
         """See `Transport.start`."""
-        self._check_open()
+        self._started.check_open()
         try:
             child = subprocess.Popen(
                 [*self._prefix, *argv],
@@ -174,12 +172,11 @@ class LocalTransport:
                 f"{self.host}: can't start {argv[0]!r}: {error}"
             ) from error
         process = LocalProcess(self.host, child)
-        with self._lock:
-            self._started.add(process)
+        self._started.add(process)
         try:
-            self._check_open()
+            self._started.check_open()
         except HostUnreachableError:
-            end((process,))  # close() may have missed it
+            end((process,))
             raise
         return process
 
@@ -198,16 +195,7 @@ class LocalTransport:
                 "make room or make the folder writable"
             ) from error
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise let_go(self.host)
-
     def close(self) -> None:
         """See `Transport.close`."""
-        with self._lock:
-            self._closed = True
-            started = tuple(self._started)
-        for process in started:
-            if not process.stdin_open:
-                process.kill()
-        end(started)
+        self._started.close()
+        self._started.end()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
@@ -17,18 +17,17 @@ from railgauge.hosts.transport.local import LocalProcess, LocalTransport, search
 _NAMESPACES = "run/netns"  # where iproute2 keeps them by name
 
 
-class NetnsTransport:
+class NetnsTransport(LocalTransport):
     """The namespace `namespace`, under the name `host` that the plan gives it.
 
     `holder` is the process in whose user namespace it is, None if it is in ours.
     """
 
     def __init__(self, host: str, namespace: str, holder: int | None = None) -> None:
-        self.host = host
+        # All of them become the program, so that killing them kills it.
+        super().__init__(host, (*enter(holder), *inside(namespace)))
         self._namespace = namespace
         self._holder = holder
-        # All of them become the program, so that killing them kills it.
-        self._local = LocalTransport(host, (*enter(holder), *inside(namespace)))
 
     def start(self, argv: Sequence[str]) -> LocalProcess:
         """See `Transport.start`."""
@@ -48,26 +47,18 @@ class NetnsTransport:
                 f"{self.host}: can't start {argv[0]!r}: there is no such program; "
                 "check its spelling, PATH and permissions"
             )
-        return self._local.start(argv)
-
-    def put(self, files: Mapping[str, bytes], directory: str) -> None:
-        """See `Transport.put`."""
-        self._local.put(files, directory)
-
-    def close(self) -> None:
-        """See `Transport.close`."""
-        self._local.close()
+        return super().start(argv)
 
 
 def enter(holder: int | None) -> tuple[str, ...]:
-    """Return what stands before a command line that shall run in the holder's namespaces."""
+    """Return what goes before a command line to run it in the holder's namespaces."""
     if holder is None:
         return ()
     return ("nsenter", "-t", str(holder), "-U", "-m", "-n", "--preserve-credentials", "--")
 
 
 def inside(namespace: str) -> tuple[str, ...]:
-    """Return what stands before a command line that shall run in the network namespace.
+    """Return what goes before a command line to run it in the network namespace.
 
     It has a host name of its own: Open MPI 5 takes hosts of one name for one host in its
     collective operations, and those then wait for each other for ever.
@@ -88,7 +79,7 @@ def namespace_file(namespace: str, holder: int | None) -> Path:
 
 
 def exists(namespace: str, holder: int | None = None) -> bool:
-    """Tell whether there is such a namespace; a file where one was mounted is none."""
+    """Return whether there is such a namespace; a file where one was mounted is none."""
     path = namespace_file(namespace, holder)
     try:
         return path.stat().st_dev != path.parent.stat().st_dev

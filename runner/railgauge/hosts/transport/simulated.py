@@ -49,11 +49,8 @@ class SimulatedTransport(FakeTransport):
     def _measure(self, argv: Sequence[str], dies: bool) -> Program:
         options = dict(word[2:].split("=", 1) for word in argv if "=" in word)
         mode, count = options.get("mode"), int(options["replications"])
-        metrics = {
-            metric.name: 1.0
-            for metric in self._engine.metrics.values()
-            if not metric.optional and (not metric.modes or mode in metric.modes)
-        }
+        required = (metric for metric in self._engine.metrics_in(mode) if not metric.optional)
+        metrics = {metric.name: 1.0 for metric in required}
         yield self._event("settings", parameters={}, client={}, server={})
         if dies:
             yield LOSS

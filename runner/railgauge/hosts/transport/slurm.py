@@ -12,12 +12,11 @@ import re
 import secrets
 import shutil
 import threading
-import weakref
 from collections.abc import Mapping, Sequence
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.hosts.transport.archive import archive, slow, unpacking, unwritten
-from railgauge.hosts.transport.base import Exit, end, let_go
+from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
+from railgauge.hosts.transport.base import Exit, StartedProcesses, shell_status
 from railgauge.hosts.transport.local import LocalProcess, LocalTransport
 from railgauge.schedulers.slurm.allocation import OUTSIDE, ask, current_job, inherited
 
@@ -100,21 +99,19 @@ class SlurmProcess:
     def wait(self, timeout: float | None = None) -> Exit:
         """See `Process.wait`."""
         ended = self._srun.wait(timeout)
-        said = re.search(
+        match = re.search(
             rf"^(?:.*{self._mark} begin\n)?(.*?){self._mark} end (\d+)\n", ended.stderr, re.DOTALL
         )
-        if said is None and self._killed:
+        if match is None and self._killed:
             return Exit(-9, ended.stderr.rpartition(f"{self._mark} begin\n")[2])
-        if said is None:
+        if match is None:
             raise self._lost("lost while a program was running there")
-        status = int(said[2])
-        # As every shell tells of a program ended by a signal.
-        return Exit(128 - status if 128 < status <= 128 + 64 else status, said[1])
+        return Exit(shell_status(int(match[2])), match[1])
 
     def _steps(self) -> list[str]:
         """Return the ids of the steps with our name: our own, and one that it started for MPI."""
-        shown = ask(["squeue", "-h", "-s", "-j", self._job, "-o", "%i %j"]).splitlines()
-        pairs = [line.partition(" ") for line in shown]
+        lines = ask(["squeue", "-h", "-s", "-j", self._job, "-o", "%i %j"]).splitlines()
+        pairs = [line.partition(" ") for line in lines]
         return [step for step, _, name in pairs if name == self._mark]
 
     def _ended(self, seconds: float) -> bool:
@@ -124,12 +121,12 @@ class SlurmProcess:
             return False
         return True
 
-    def _lost(self, what: str) -> HostUnreachableError:
+    def _lost(self, event: str) -> HostUnreachableError:
         with contextlib.suppress(TimeoutError):
             words = self._srun.wait(_LAST_WORDS).stderr.rpartition(f"{self._mark} begin\n")[2]
-            said = " ".join(words.split())[-300:] or "srun said nothing"
-            return HostUnreachableError(f"{self._host}: {what}: {said}")
-        return HostUnreachableError(f"{self._host}: {what}")
+            message = " ".join(words.split())[-300:] or "srun said nothing"
+            return HostUnreachableError(f"{self._host}: {event}: {message}")
+        return HostUnreachableError(f"{self._host}: {event}")
 
 
 class SlurmTransport:
@@ -139,13 +136,11 @@ class SlurmTransport:
         self.host = host
         self._node = node
         self._local = LocalTransport(host)
-        self._started: weakref.WeakSet[SlurmProcess] = weakref.WeakSet()
-        self._lock = threading.Lock()
-        self._closed = False
+        self._started: StartedProcesses[SlurmProcess] = StartedProcesses(host)
 
     def start(self, argv: Sequence[str]) -> SlurmProcess:
         """See `Transport.start`."""
-        self._check_open()
+        self._started.check_open()
         job = current_job()
         if job is None:
             raise HostUnreachableError(f"{self.host}: its transport is slurm, but {OUTSIDE}")
@@ -157,10 +152,9 @@ class SlurmTransport:
         step = [*srun(job), f"--job-name={mark}", f"--nodelist={self._node}", "--nodes=1"]
         script = ["--ntasks=1", "--mpi=none", "sh", "-c", _START, "sh", mark]
         process = SlurmProcess(self.host, self._local.start([*step, *script, *argv]), job, mark)
-        with self._lock:
-            self._started.add(process)
+        self._started.add(process)
         try:
-            self._check_open()  # again, for close() may have missed it
+            self._started.check_open()
             process.await_start(argv[0])
         except BaseException:
             process.kill()
@@ -169,34 +163,25 @@ class SlurmTransport:
 
     def put(self, files: Mapping[str, bytes], directory: str) -> None:
         """See `Transport.put`: one archive, unpacked by the tar over there, for homes differ."""
-        process = self.start(unpacking(directory))
-        late = threading.Timer(_PUT_TIMEOUT, process.kill)
-        late.start()
+        process = self.start(unpack_command(directory))
+        timer = threading.Timer(_PUT_TIMEOUT, process.kill)
+        timer.start()
         try:
             process.send(archive(files))
             process.close_stdin()
             ended = process.wait()
         finally:
-            late.cancel()
+            timer.cancel()
         if ended.status == -9:
-            raise slow(self.host, directory, _PUT_TIMEOUT)
+            raise write_timed_out(self.host, directory, _PUT_TIMEOUT)
         if ended.status != 0:
-            raise unwritten(self.host, directory, ended)
+            raise write_failed(self.host, directory, ended)
 
     def close(self) -> None:
         """See `Transport.close`."""
-        with self._lock:
-            self._closed = True
-            started = tuple(self._started)
-        for process in started:
-            if not process.stdin_open:
-                process.kill()
-        end(started)
+        self._started.close()
+        self._started.end()
         self._local.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise let_go(self.host)
 
 
 def srun(job: str) -> list[str]:

@@ -16,15 +16,14 @@ import shlex
 import string
 import threading
 import time
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 
 import paramiko
 from paramiko.ssh_exception import SSHException
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.hosts.transport.archive import archive, slow, unpacking, unwritten
-from railgauge.hosts.transport.base import Exit, end, let_go
+from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
+from railgauge.hosts.transport.base import Exit, StartedProcesses, shell_status
 from railgauge.hosts.transport.lines import LineBuffer, Tail
 from railgauge.hosts.transport.sshconnect import SshConnection, translated
 from railgauge.hosts.transport.sshpool import SshPool
@@ -108,10 +107,10 @@ class SshProcess:
             if line is None:
                 raise HostUnreachableError(
                     f"{self._host}: the login shell ended without starting {program!r}; see "
-                    f"whether this account may run commands ({self._last_words()})"
+                    f"whether this account may run commands ({self._stderr_end()})"
                 )
-            _, found, state = line.partition(mark)
-            if found:
+            _, marker, state = line.partition(mark)
+            if marker:
                 break
         if state.strip() == "missing":
             raise EnvironmentFailedError(
@@ -170,8 +169,8 @@ class SshProcess:
             ended = self._ended()  # asked first: what came before the end is there by then
             if self._channel.recv_ready() or self._channel.recv_stderr_ready() or ended:
                 break
-            left = None if deadline is None else deadline - time.monotonic()
-            if (left is not None and left <= 0) or not self._bell.wait(left):
+            remaining = None if deadline is None else deadline - time.monotonic()
+            if (remaining is not None and remaining <= 0) or not self._bell.wait(remaining):
                 raise TimeoutError
         self._drain_stderr()
         if self._channel.recv_ready():
@@ -200,18 +199,18 @@ class SshProcess:
         status = self._channel.exit_status
         if status < 0 and self._killed:
             return -9
-        if status < 0 and not (self._channel.eof_received and self._connection.settled_alive()):
+        if status < 0 and not (self._channel.eof_received and self._connection.still_alive()):
             raise self._lost()
-        # As every shell tells of a program ended by a signal.
-        return 128 - status if 128 < status <= 128 + 64 else status
+        return shell_status(status)
 
     def _lost(self) -> HostUnreachableError:
+        reason = self._connection.loss_reason
         return HostUnreachableError(
-            f"{self._host}: lost while a program was running there: {self._connection.why_lost}; "
-            "see whether the machine and the network are up, then resume the run"
+            f"{self._host}: lost while a program was running there: {reason}; see whether the "
+            "machine and the network are up, then resume the run"
         )
 
-    def _last_words(self) -> str:
+    def _stderr_end(self) -> str:
         self._drain_stderr()
         return " ".join(self._stderr.text().split())[-200:] or "it said nothing"
 
@@ -229,19 +228,16 @@ class SshTransport:
     def __init__(self, host: str, destination: str, *, keepalive: float = 15.0) -> None:
         self.host = host
         self._pool = SshPool(host, destination, keepalive)
-        self._started: weakref.WeakSet[SshProcess] = weakref.WeakSet()
-        self._closed = False
-        self._lock = threading.Lock()
+        self._started: StartedProcesses[SshProcess] = StartedProcesses(host)
 
     def start(self, argv: Sequence[str]) -> SshProcess:
         """See `Transport.start`."""
-        self._check_open()
+        self._started.check_open()
         connection, channel = self._pool.session()
         process = SshProcess(self.host, connection, channel, self._kill_group)
-        with self._lock:
-            self._started.add(process)
+        self._started.add(process)
         try:
-            self._check_open()  # again, for close() may have missed it
+            self._started.check_open()
             process.launch(argv)
         except BaseException:
             channel.close()
@@ -250,42 +246,33 @@ class SshTransport:
 
     def put(self, files: Mapping[str, bytes], directory: str) -> None:
         """See `Transport.put`: one archive, unpacked by the tar over there."""
-        process = self.start(unpacking(directory))
+        process = self.start(unpack_command(directory))
         process.send(archive(files))
         process.close_stdin()
         try:
             ended = process.wait(_PUT_TIMEOUT)
         except TimeoutError:
             process.kill()
-            raise slow(self.host, directory, _PUT_TIMEOUT) from None
+            raise write_timed_out(self.host, directory, _PUT_TIMEOUT) from None
         if ended.status != 0:
-            raise unwritten(self.host, directory, ended)
+            raise write_failed(self.host, directory, ended)
 
     def close(self) -> None:
         """See `Transport.close`."""
-        with self._lock:
-            self._closed = True
-            started = tuple(self._started)
+        self._started.close()
         if self._pool.alive():
-            for process in started:
-                if not process.stdin_open:
-                    process.kill()
-            end(started)
+            self._started.end()
         self._pool.close()
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise let_go(self.host)
-
     def _kill_group(self, group: int) -> bool:
-        """Kill the process group over there; tell whether that could be done."""
+        """Kill the process group over there; return whether that could be done."""
         try:
             _, channel = self._pool.session(_KILL_TIMEOUT)
             channel.exec_command(f"exec sh -c 'kill -s KILL -- -{group}'")
             channel.status_event.wait(_KILL_TIMEOUT)
             return bool(channel.exit_status == 0)
         except (HostUnreachableError, SSHException, OSError, EOFError):
-            if self._closed:
+            if self._started.closed:
                 self._pool.close()  # so that the next one need not wait as long in vain
             return False
 

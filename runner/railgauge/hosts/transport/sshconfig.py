@@ -69,8 +69,8 @@ def resolve(destination: str, *, jumps: tuple[str, ...] | None = None) -> SshOpt
     """
     user, host, port = _split(destination)
     try:
-        found = _config().lookup(host)
-        return _options(destination, host, user, port, found, jumps)
+        settings = _config().lookup(host)
+        return _options(destination, host, user, port, settings, jumps)
     except (ConfigParseError, CouldNotCanonicalize, OSError, ValueError, KeyError) as error:
         raise HostUnreachableError(
             f"can't make sense of the ssh configuration for {destination}: {error}; "
@@ -93,28 +93,28 @@ def _options(
     host: str,
     user: str | None,
     port: int | None,
-    found: SSHConfigDict,
+    settings: SSHConfigDict,
     jumps: tuple[str, ...] | None,
 ) -> SshOptions:
-    hostname = found["hostname"]
-    login = user or found.get("user") or getpass.getuser()
-    number = port or int(found.get("port", 22))
+    hostname = settings["hostname"]
+    login = user or settings.get("user") or getpass.getuser()
+    number = port or int(settings.get("port", 22))
     tokens = {"d": str(Path.home()), "h": hostname, "n": host, "p": str(number), "r": login}
-    proxy_command = found.get("proxycommand")
-    identity_files = tuple(found.get("identityfile", []))
+    proxy_command = settings.get("proxycommand")
+    identity_files = tuple(settings.get("identityfile", []))
     return SshOptions(
         destination=destination,
         hostname=hostname,
         port=number,
         user=login,
         identity_files=identity_files,
-        other_identities=found.get("identitiesonly", "no") != "yes" or not identity_files,
-        agent=found.get("identityagent", "").lower() != "none",
-        known_hosts=_known_hosts(found, tokens),
-        key_name=found.get("hostkeyalias", ""),
-        connect_timeout=_seconds(found.get("connecttimeout", "10")),
-        alive_interval=_seconds(found.get("serveraliveinterval", "0")) or None,
-        jumps=_jumps(found) if jumps is None else jumps,
+        other_identities=settings.get("identitiesonly", "no") != "yes" or not identity_files,
+        agent=settings.get("identityagent", "").lower() != "none",
+        known_hosts=_known_hosts(settings, tokens),
+        key_name=settings.get("hostkeyalias", ""),
+        connect_timeout=_seconds(settings.get("connecttimeout", "10")),
+        alive_interval=_seconds(settings.get("serveraliveinterval", "0")) or None,
+        jumps=_jumps(settings) if jumps is None else jumps,
         proxy_command=_expand(proxy_command, tokens) if proxy_command else None,
     )
 
@@ -128,22 +128,23 @@ def _seconds(text: str) -> float:
     )
 
 
-def _jumps(found: SSHConfigDict) -> tuple[str, ...]:
-    value = found.get("proxyjump", "none")
+def _jumps(settings: SSHConfigDict) -> tuple[str, ...]:
+    value = settings.get("proxyjump", "none")
     return () if value.lower() == "none" else tuple(hop.strip() for hop in value.split(","))
 
 
-def _known_hosts(found: SSHConfigDict, tokens: dict[str, str]) -> tuple[Path, ...]:
-    user = found.get("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2")
-    system = found.get("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2")
+def _known_hosts(settings: SSHConfigDict, tokens: dict[str, str]) -> tuple[Path, ...]:
+    user = settings.get("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2")
+    everyones = "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"
+    system = settings.get("globalknownhostsfile", everyones)
     names = [name for name in shlex.split(f"{user} {system}") if name.lower() != "none"]
     return tuple(Path(_expand(name, tokens)).expanduser() for name in names)
 
 
 def _expand(text: str, tokens: dict[str, str]) -> str:
     """Replace ssh's %h, %p and so on; a token we don't know stays."""
-    known = {**tokens, "%": "%"}
-    return re.sub(r"%(.)", lambda match: known.get(match[1], match[0]), text)
+    replacements = {**tokens, "%": "%"}
+    return re.sub(r"%(.)", lambda match: replacements.get(match[1], match[0]), text)
 
 
 def _config() -> paramiko.SSHConfig:

@@ -13,6 +13,7 @@ import subprocess
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import fabric
@@ -76,7 +77,7 @@ class SshConnection:
         self._host = host
         self._keepalive = options.alive_interval or keepalive
         self._closing = threading.Event()
-        self.why_lost = "the connection broke"
+        self.loss_reason = "the connection broke"
         self._hops = contextlib.ExitStack()
         self._hops_closing = threading.Lock()
         try:
@@ -94,7 +95,7 @@ class SshConnection:
         """Whether it is still open, as far as we know."""
         return self._transport.is_active()
 
-    def settled_alive(self) -> bool:
+    def still_alive(self) -> bool:
         """The same, once a loss under way has had the time to show."""
         self._transport.join(0.2)
         return self._transport.is_active()
@@ -121,45 +122,28 @@ class SshConnection:
             except ChannelException:
                 continue
             except (SSHException, OSError, EOFError):
-                self.why_lost = f"it gave no sign of life for {self._keepalive:g} s"
+                self.loss_reason = f"it gave no sign of life for {self._keepalive:g} s"
                 self.close()
 
 
 def _open(
-    host: str, options: SshOptions, hops: contextlib.ExitStack, left: int
+    host: str, options: SshOptions, hops: contextlib.ExitStack, hops_left: int
 ) -> paramiko.SSHClient:
     """Connect to `options`, through its hops; whatever gets opened is left to `hops` to close."""
-    if left == 0:
+    if hops_left == 0:
         raise HostUnreachableError(
             f"{host}: more than {_MOST_HOPS} jump hosts; look for a loop of ProxyJump in the ssh "
             "configuration"
         )
-    gateway_socket: Any = None
-    if options.jumps:
-        *before, last = options.jumps
-        hop = resolve(last, jumps=tuple(before) if before else None)
-        if (hop.hostname, hop.port) != (options.hostname, options.port):
-            gateway_socket = _through(host, _open(host, hop, hops, left - 1), options)
-    elif options.proxy_command:
-        gateway_socket = _proxy(host, options.proxy_command, hops)
-    known = KnownKeys(host, options)
-
-    def transport_factory(sock: Any, **settings: Any) -> paramiko.Transport:
-        if isinstance(sock, socket.socket) and sock.family in (socket.AF_INET, socket.AF_INET6):
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # 40 ms less per program
-        transport = _BatchTransport(sock, **settings)
-        transport.daemon = True
-        security = transport.get_security_options()
-        security.key_types = known.preferred(tuple(security.key_types))
-        return transport
-
+    gateway_socket = _gateway_socket(host, options, hops, hops_left)
+    known_keys = KnownKeys(host, options)
     timeout = options.connect_timeout
     connect_kwargs: dict[str, Any] = {
         **identities(options, hops),
         "banner_timeout": timeout + ANSWER,
         "auth_timeout": timeout + ANSWER,
         "channel_timeout": ANSWER,
-        "transport_factory": transport_factory,
+        "transport_factory": partial(_transport, known_keys),
     }
     if gateway_socket is not None:
         connect_kwargs["sock"] = gateway_socket
@@ -173,13 +157,36 @@ def _open(
         connect_timeout=max(1, round(timeout)),
         connect_kwargs=connect_kwargs,
     )
-    connection.client.set_missing_host_key_policy(known)
+    connection.client.set_missing_host_key_policy(known_keys)
     hops.callback(connection.client.close)
-    where = f"{options.user}@{options.hostname} port {options.port}"
-    with translated(host, f"reaching {where} by ssh"), _gate(options):
+    endpoint = f"{options.user}@{options.hostname} port {options.port}"
+    with translated(host, f"reaching {endpoint} by ssh"), _gate(options):
         connection.open()
     client: paramiko.SSHClient = connection.client
     return client
+
+
+def _gateway_socket(
+    host: str, options: SshOptions, hops: contextlib.ExitStack, hops_left: int
+) -> paramiko.Channel | socket.socket | None:
+    """Return a way to `options` through its jump hosts or its ProxyCommand, None without any."""
+    if options.jumps:
+        *first_jumps, last_jump = options.jumps
+        hop = resolve(last_jump, jumps=tuple(first_jumps) if first_jumps else None)
+        if (hop.hostname, hop.port) == (options.hostname, options.port):
+            return None
+        return _tunnel(host, _open(host, hop, hops, hops_left - 1), options)
+    return _proxy(options.proxy_command, hops) if options.proxy_command else None
+
+
+def _transport(known_keys: KnownKeys, sock: Any, **settings: Any) -> paramiko.Transport:
+    if isinstance(sock, socket.socket) and sock.family in (socket.AF_INET, socket.AF_INET6):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # 40 ms less per program
+    transport = _BatchTransport(sock, **settings)
+    transport.daemon = True
+    security = transport.get_security_options()
+    security.key_types = known_keys.preferred(tuple(security.key_types))
+    return transport
 
 
 def _gate(options: SshOptions) -> threading.BoundedSemaphore:
@@ -192,7 +199,7 @@ def _gate(options: SshOptions) -> threading.BoundedSemaphore:
         return _gates[key]
 
 
-def _through(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> paramiko.Channel:
+def _tunnel(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> paramiko.Channel:
     """Return a tunnel from the jump host `gateway` to the next hop."""
     transport = gateway.get_transport()
     assert transport is not None
@@ -201,29 +208,29 @@ def _through(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> par
         return transport.open_channel("direct-tcpip", target, ("", 0), timeout=ANSWER)
 
 
-def _proxy(host: str, command: str, hops: contextlib.ExitStack) -> socket.socket:
+def _proxy(command: str, hops: contextlib.ExitStack) -> socket.socket:
     """Return a socket to a ProxyCommand, run as ssh runs it."""
-    ours, theirs = socket.socketpair()
-    with theirs:
+    near_end, far_end = socket.socketpair()
+    with far_end:
         proxy = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {command}"],
-            stdin=theirs.fileno(),
-            stdout=theirs.fileno(),
+            stdin=far_end.fileno(),
+            stdout=far_end.fileno(),
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
 
     def end() -> None:
-        ours.close()
+        near_end.close()
         proxy.kill()
         proxy.wait()
 
     hops.callback(end)
-    return ours
+    return near_end
 
 
-def may_pass(error: HostUnreachableError) -> bool:
-    """Tell whether a connection that failed with `error` is worth another try.
+def is_transient(error: HostUnreachableError) -> bool:
+    """Return whether a connection that failed with `error` is worth another try.
 
     Keys that are wrong or not accepted, a bad name or configuration stay what they are.
     """
@@ -231,7 +238,7 @@ def may_pass(error: HostUnreachableError) -> bool:
     if isinstance(cause, ChannelException):
         return cause.code == _CONNECT_FAILED
     if isinstance(cause, SSHException):
-        return any(words in str(cause) for words in _PASSING_WORDS)
+        return any(phrase in str(cause) for phrase in _PASSING_WORDS)
     if isinstance(cause, socket.gaierror):
         return cause.errno == socket.EAI_AGAIN
     if isinstance(cause, OSError) and cause.errno in _PASSING_NUMBERS:
@@ -240,13 +247,13 @@ def may_pass(error: HostUnreachableError) -> bool:
 
 
 @contextlib.contextmanager
-def translated(host: str, doing: str) -> Iterator[None]:
+def translated(host: str, action: str) -> Iterator[None]:
     """Turn what paramiko and the socket raise into HostUnreachableError."""
     try:
         yield
     # ValueError: a key file or an answer that the cryptography library can't make sense of.
     except (SSHException, OSError, EOFError, ValueError) as error:
-        raise HostUnreachableError(f"{host}: {doing} failed: {_reason(error)}") from error
+        raise HostUnreachableError(f"{host}: {action} failed: {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:

@@ -9,9 +9,9 @@ from concurrent.futures import CancelledError, Future, InvalidStateError
 import paramiko
 
 from railgauge.base.errors import HostUnreachableError
-from railgauge.hosts.transport.base import let_go
-from railgauge.hosts.transport.retry import patiently
-from railgauge.hosts.transport.sshconnect import ANSWER, SshConnection, may_pass
+from railgauge.hosts.transport.base import closed_error
+from railgauge.hosts.transport.retry import with_retries
+from railgauge.hosts.transport.sshconnect import ANSWER, SshConnection, is_transient
 
 
 class SshPool:
@@ -24,7 +24,7 @@ class SshPool:
         self._connecting = threading.Lock()  # held as long as that takes
         self._lock = threading.Lock()  # for what follows; never held for long
         self._connections: list[SshConnection] = []
-        self._coming: Future[SshConnection] | None = None
+        self._pending: Future[SshConnection] | None = None
         self._closed = threading.Event()
 
     def session(self, timeout: float = ANSWER) -> tuple[SshConnection, paramiko.Channel]:
@@ -32,12 +32,12 @@ class SshPool:
 
         `timeout` (seconds) is for each connection that we have. Raises HostUnreachableError.
         """
-        if found := self._session_at_hand(timeout):
-            return found
+        if session := self._session_at_hand(timeout):
+            return session
         with self._connecting:
             # Another thread may have connected meanwhile.
-            if found := self._session_at_hand(timeout):
-                return found
+            if session := self._session_at_hand(timeout):
+                return session
             connection = self._connect()
         if channel := connection.session():
             return connection, channel
@@ -49,19 +49,20 @@ class SshPool:
     def alive(self) -> list[SshConnection]:
         """Return the connections we have, after letting go of those that were lost."""
         with self._lock:
-            lost = [each for each in self._connections if not each.alive]
-            self._connections = [each for each in self._connections if each not in lost]
+            connections = self._connections
+            self._connections = [connection for connection in connections if connection.alive]
             alive = list(self._connections)
-        for connection in lost:
-            connection.close()
+        for connection in connections:
+            if connection not in alive:
+                connection.close()
         return alive
 
     def close(self) -> None:
         """Close all connections and make no more; who waits for one comes back at once."""
         with self._lock:
             self._closed.set()
-            if self._coming is not None:
-                self._coming.cancel()
+            if self._pending is not None:
+                self._pending.cancel()
         for connection in self.alive():
             connection.close()
 
@@ -73,27 +74,27 @@ class SshPool:
 
     def _connect(self) -> SshConnection:
         """Connect in a thread of its own, for nothing interrupts a look-up or a connect()."""
-        coming: Future[SshConnection] = Future()
+        pending: Future[SshConnection] = Future()
         with self._lock:
             if self._closed.is_set():
-                raise let_go(self._host)
-            self._coming = coming
-        threading.Thread(target=self._deliver, args=(coming,), daemon=True).start()
+                raise closed_error(self._host)
+            self._pending = pending
+        threading.Thread(target=self._deliver, args=(pending,), daemon=True).start()
         try:
-            return coming.result()
+            return pending.result()
         except CancelledError:
-            raise let_go(self._host) from None
+            raise closed_error(self._host) from None
 
     def _connection(self) -> SshConnection:
         return SshConnection(self._host, self._destination, self._keepalive)
 
-    def _deliver(self, coming: Future[SshConnection]) -> None:
-        """Connect and tell, unless nobody wants it any more."""
+    def _deliver(self, pending: Future[SshConnection]) -> None:
+        """Connect and deliver the connection or the error, unless the pool was closed meanwhile."""
         try:
-            connection = patiently(self._connection, may_pass, self._closed)
+            connection = with_retries(self._connection, is_transient, self._closed)
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             with contextlib.suppress(InvalidStateError):
-                coming.set_exception(error)
+                pending.set_exception(error)
             return
         with self._lock:
             closed = self._closed.is_set()
@@ -102,4 +103,4 @@ class SshPool:
         if closed:
             connection.close()
         with contextlib.suppress(InvalidStateError):
-            coming.set_result(connection)
+            pending.set_result(connection)

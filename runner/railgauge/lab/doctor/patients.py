@@ -12,7 +12,7 @@ from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.links import Link
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Host, Mpi
-from railgauge.plan.patterns import Ring
+from railgauge.plan.patterns import ring
 from railgauge.plan.topology import read_hosts_file
 from railgauge.plan.yamlfile import load
 
@@ -47,7 +47,7 @@ def read_patients(path: Path, plan: Path | None) -> Patients:
 
 def _mpi(said: Mpi, hosts: Mapping[str, Host]) -> Mpi:
     """Return how MPI starts there, with the launcher if Slurm's hosts leave only one."""
-    slurm = all(host.transport == "slurm" for host in hosts.values())
+    slurm = all(host.in_slurm for host in hosts.values())
     return said.model_copy(update={"launcher": "srun"}) if slurm else said
 
 
@@ -63,7 +63,7 @@ def _measured(loaded: LoadedPlan) -> dict[str, Link]:
         for place in space.places:
             if place.group is not None:
                 network = space.test.network
-                for client, server in Ring(place.group.members).pairs():
+                for client, server in ring(place.group.members).pairs:
                     name = f"{client}→{server}" + (f"/{network}" if network else "")
                     found.setdefault(name, Link(client, server, network=network))
             elif place.server is not None:

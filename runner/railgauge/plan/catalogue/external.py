@@ -17,7 +17,7 @@ from railgauge.plan.catalogue.external_sources import SourceReader
 from railgauge.plan.catalogue.imported import Imported
 from railgauge.plan.catalogue.info import EngineInfo, MetricDescription, ParameterInfo
 from railgauge.plan.catalogue.output import ValueSource
-from railgauge.plan.catalogue.program import Item, Program
+from railgauge.plan.catalogue.program import Item, Program, placeholders
 from railgauge.plan.catalogue.template import split_template
 from railgauge.plan.validation import suggest, validate
 from railgauge.plan.yamlfile import Document, load
@@ -34,15 +34,15 @@ _COMMANDS = ("command", "client", "server")
 _ENDS = ("server", "client", "port")
 
 
-def load_external(path: Path, executor: EngineInfo, taken: Mapping[str, str]) -> EngineInfo:
+def load_external(path: Path, executor: EngineInfo, owners: Mapping[str, str]) -> EngineInfo:
     """Return the engine that `path` describes; FileProblems with everything that is wrong.
 
-    `executor` is rail-exec; `taken` maps the names in use to who uses them.
+    `executor` is rail-exec; `owners` maps the names in use to who uses them.
     """
     document = load(path)
     described = validate(document, ExternalEngine)
     reader = _Reader(document, described, executor)
-    reader.check_name(taken)
+    reader.check_name(owners)
     reader.read_parameters()
     reader.check_commands()
     reader.check_files()
@@ -58,14 +58,14 @@ def load_external(path: Path, executor: EngineInfo, taken: Mapping[str, str]) ->
         metrics={
             name: MetricDescription(
                 name,
-                each.unit,
-                each.better,
-                each.help,
-                modes=tuple(mode for mode in program.found[name] if mode),
-                source=_shown(program.found[name]),
-                optional=each.optional,
+                metric.unit,
+                metric.better,
+                metric.help,
+                modes=tuple(mode for mode in program.metric_sources[name] if mode),
+                source=_sources_text(program.metric_sources[name]),
+                optional=metric.optional,
             )
-            for name, each in described.metrics.items()
+            for name, metric in described.metrics.items()
         },
         program=program,
     )
@@ -77,7 +77,7 @@ def _roles(described: ExternalEngine) -> tuple[str, ...]:
     return ("server", "client") if described.server else ("client",)
 
 
-def _shown(sources: Mapping[str, ValueSource | str]) -> str:
+def _sources_text(sources: Mapping[str, ValueSource | str]) -> str:
     texts = {
         f"{source} of rail-exec" if isinstance(source, str) else str(source): mode
         for mode, source in sources.items()
@@ -100,10 +100,10 @@ class _Reader:
         """Note a mistake at `loc`."""
         self.problems.append(self.document.problem(loc, message, key=key))
 
-    def check_name(self, taken: Mapping[str, str]) -> None:
+    def check_name(self, owners: Mapping[str, str]) -> None:
         name = self.described.name
-        if name in taken:
-            message = f"an engine {name!r} is already there (from {taken[name]}): choose another"
+        if name in owners:
+            message = f"an engine {name!r} is already there (from {owners[name]}): choose another"
             self.report(message, "name")
 
     def read_parameters(self) -> None:
@@ -115,26 +115,26 @@ class _Reader:
     def check_commands(self) -> None:
         described = self.described
         self._check_kind()
-        own = "client" if described.server else "command"
-        for key, items, more in (
-            (own, getattr(described, own) or [], _ENDS if described.server else ()),
+        main = "client" if described.server else "command"
+        for key, items, further in (
+            (main, getattr(described, main) or [], _ENDS if described.server else ()),
             ("server", described.server or [], _ENDS),
             ("launcher_arguments", described.launcher_arguments, ()),
             ("program", described.program or [], ()),
         ):
             for index, item in enumerate(items):
-                for at, template in _templates(item):
-                    self._check_template(template, (key, index, *at), more)
+                for inner_loc, template in _templates(item):
+                    self._check_template(template, (key, index, *inner_loc), further)
         for key in ("env", "files"):
             for name, template in getattr(described, key).items():
                 self._check_template(template, (key, name), _ENDS if described.server else ())
-        for name, each in self.parameters.items():
-            if name not in self._used and len(each.choices) != 1 and not self._is_ranks(name):
-                message = f"{{{name}}} stands nowhere in {own!r}: add it, or leave this out"
+        for name, info in self.parameters.items():
+            if name not in self._used and len(info.choices) != 1 and not self._is_ranks(name):
+                message = f"{{{name}}} stands nowhere in {main!r}: add it, or leave this out"
                 self.report(message, "parameters", name, key=True)
 
     def _is_ranks(self, name: str) -> bool:
-        """Return whether it is the number of ranks, which the launcher is told."""
+        """Return whether it is the number of ranks, which is for the launcher."""
         if name != RANKS or not self.described.mpi:
             return False
         if self.parameters[name].type != "int":
@@ -146,53 +146,53 @@ class _Reader:
         described = self.described
         sided = described.server is not None
         if sided != (described.client is not None):
-            there, other = ("server", "client") if sided else ("client", "server")
-            self.report(f"{there!r} needs {other!r} beside it: add it", there, key=True)
+            present, missing = ("server", "client") if sided else ("client", "server")
+            self.report(f"{present!r} needs {missing!r} beside it: add it", present, key=True)
         if sided == (described.command is not None):
             if sided:
                 message = "'server' and 'client' take the place of 'command': leave it out"
                 self.report(message, "command", key=True)
             elif described.client is None:
                 self.report("the key 'command' is missing here: add it")
-        for key, wanted, fits in (
+        for key, needed, fits in (
             ("ready", "'server'", sided),
             ("port", "'server'", sided),
             ("launcher", "'mpi'", described.mpi is not None),
             ("launcher_arguments", "'mpi'", described.mpi is not None),
         ):
             if getattr(described, key) and not fits:
-                self.report(f"{key!r} belongs to {wanted}: leave it out", key, key=True)
+                self.report(f"{key!r} belongs to {needed}: leave it out", key, key=True)
         if sided and described.mpi is not None:
             message = "an MPI program has no server: leave one of the two out"
             self.report(message, "mpi", key=True)
 
     def _check_template(
-        self, template: str, loc: Sequence[str | int], more: Collection[str]
+        self, template: str, loc: Sequence[str | int], further: Collection[str]
     ) -> None:
+        """Check an argument, which may have the parameters' placeholders and the `further` ones."""
         try:
             parts = split_template(template)
         except ValueError as error:
             self.report(str(error), *loc)
             return
-        for name in [text for text, named in parts if named]:
+        for name in [text for text, is_name in parts if is_name]:
             self._used.add(name)
-            known = {*self.parameters, *more}
-            if name not in known:
-                message = f"{{{name}}} is no parameter of this engine{suggest(name, known)}"
+            allowed = {*self.parameters, *further}
+            if name not in allowed:
+                message = f"{{{name}}} is no parameter of this engine{suggest(name, allowed)}"
                 self.report(message, *loc)
-            elif self._is_several(name) and (len(parts) > 1 or loc[0] not in _COMMANDS):
+            elif self._is_argv(name) and (len(parts) > 1 or loc[0] not in _COMMANDS):
                 message = f"{{{name}}} becomes several arguments: let it be an item of its own"
                 self.report(message, *loc)
             elif name in self.parameters and self.parameters[name].modes and len(loc) < 3:
                 message = f"{{{name}}} is left out in some modes: put it into a list of its own"
                 self.report(message, *loc)
 
-    def _is_several(self, name: str) -> bool:
+    def _is_argv(self, name: str) -> bool:
         return name in self.parameters and self.parameters[name].type == "argv"
 
     def check_files(self) -> None:
         described = self.described
-        names: list[tuple[tuple[str, str], str, bool]]
         names = [(("files", name), name, True) for name in described.files]
         if described.output.file:
             names.append((("output", "file"), described.output.file, False))
@@ -242,7 +242,7 @@ class _Reader:
             environment=described.env,
             files=described.files,
             output=described.output.file,
-            found={name: sources.metric(name, each) for name, each in described.metrics.items()},
+            metric_sources={name: sources.metric(name, m) for name, m in described.metrics.items()},
             failed=sources.source(described.failed, "failed"),
             confirmed=self._confirmed(sources),
             imported=self._imported(sources),
@@ -258,20 +258,20 @@ class _Reader:
             dict.fromkeys(
                 item
                 for item in first
-                if isinstance(item, str) and not any(map(self._is_several, _names([item])))
+                if isinstance(item, str) and not any(map(self._is_argv, _names([item])))
             )
         )
 
     def _confirmed(self, sources: SourceReader) -> dict[str, ValueSource]:
-        found: dict[str, ValueSource] = {}
+        confirmed: dict[str, ValueSource] = {}
         for name, written in self.described.confirmed.items():
             if name not in self.parameters:
                 message = f"{name!r} is no parameter of this engine"
                 hint = suggest(name, self.parameters)
                 self.report(f"{message}{hint}", "confirmed", name, key=True)
             elif (source := sources.source(written, "confirmed", name)) is not None:
-                found[name] = source
-        return found
+                confirmed[name] = source
+        return confirmed
 
     def _imported(self, sources: SourceReader) -> Imported | None:
         written = self.described.imported
@@ -294,11 +294,11 @@ def _items(items: Sequence[str | list[str]]) -> tuple[Item, ...]:
 
 def _names(items: Sequence[str | list[str]]) -> set[str]:
     """Return the placeholders of these items, as far as they are sound."""
-    found: set[str] = set()
+    names: set[str] = set()
     for item in items:
         for _, template in _templates(item):
             try:
-                found.update(text for text, named in split_template(template) if named)
+                names.update(placeholders(template))
             except ValueError:
                 continue
-    return found
+    return names

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from railgauge.base.units import DISPLAY
 from railgauge.plan.catalogue.external_model import ExternalImport, ExternalSource, ImportedValue
-from railgauge.plan.catalogue.external_sources import MistakeReporter, SourceReader
+from railgauge.plan.catalogue.external_sources import SourceReader
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.output import ValueSource
 from railgauge.plan.catalogue.written import Value
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import Reporter, suggest
 
 _HERE = "import"
 
@@ -21,7 +21,7 @@ class ImportReader:
 
     def __init__(
         self,
-        report: MistakeReporter,
+        report: Reporter,
         sources: SourceReader,
         parameters: Mapping[str, ParameterInfo],
     ) -> None:
@@ -32,7 +32,7 @@ class ImportReader:
     def read(self, written: ExternalImport) -> Imported:
         """Return what it says; mistakes are reported."""
         return Imported(
-            each=self._source(written.each, "each"),
+            cases=self._source(written.cases, "each"),
             together=self._source(written.together, "together"),
             started_at=self._source(written.started_at, "started_at"),
             client=self._source(written.client, "client"),
@@ -41,8 +41,8 @@ class ImportReader:
             refused=self._named(written.refused, "refused"),
             parameters={
                 name: parameter
-                for name, each in written.parameters.items()
-                if (parameter := self._parameter(name, each)) is not None
+                for name, imported in written.parameters.items()
+                if (parameter := self._parameter(name, imported)) is not None
             },
         )
 
@@ -50,8 +50,8 @@ class ImportReader:
         return self._sources.source(written, _HERE, *loc)
 
     def _named(self, written: Mapping[str, ExternalSource], key: str) -> dict[str, ValueSource]:
-        found = {name: self._source(each, key, name) for name, each in written.items()}
-        return {name: source for name, source in found.items() if source is not None}
+        sources = {name: self._source(value, key, name) for name, value in written.items()}
+        return {name: source for name, source in sources.items() if source is not None}
 
     def _parameter(self, name: str, written: ImportedValue) -> ImportedParameter | None:
         loc = (_HERE, "parameters", name)
@@ -67,8 +67,8 @@ class ImportReader:
         )
         values = {
             text: value
-            for text, each in written.values.items()
-            if (value := self._value(info, each, *loc, "values", text)) is not None
+            for text, scalar in written.values.items()
+            if (value := self._value(info, scalar, *loc, "values", text)) is not None
         }
         absent = written.absent
         return ImportedParameter(

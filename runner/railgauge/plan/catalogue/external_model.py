@@ -1,4 +1,4 @@
-"""What the description of an external engine is held against: engines/external/*.yaml."""
+"""The model of an external engine's description: engines/external/*.yaml."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _factors(value: object) -> object:
     return value if isinstance(value, dict) else {"": value}
 
 
-def _several(value: object) -> object:
+def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
@@ -52,7 +52,7 @@ Item = Annotated[
 ]
 Texts = Annotated[
     list[str],
-    BeforeValidator(_several),
+    BeforeValidator(_as_list),
     WithJsonSchema({"anyOf": [{"type": "string"}, _TEXTS]}),
 ]
 ByMode = Annotated[dict[str, str], BeforeValidator(_by_mode), WithJsonSchema(_TEXT_OR)]
@@ -114,7 +114,7 @@ class ImportedValue(ExternalSource):
 class ExternalImport(StrictModel):
     """How a file is read that the program wrote earlier."""
 
-    each: ExternalSource | None = None
+    cases: ExternalSource | None = Field(default=None, alias="each")
     together: ExternalSource | None = None
     started_at: ExternalSource | None = None
     client: ExternalSource | None = None

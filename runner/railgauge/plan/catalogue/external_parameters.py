@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from railgauge.base import units
+from railgauge.base.number import fitting_units
 from railgauge.plan.catalogue.external_model import ExternalParameter
-from railgauge.plan.catalogue.external_sources import MistakeReporter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.written import Value, Written
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import Reporter, suggest, suggest_or_list
 
 # What a case has beside its parameters, and plans or templates name in the same place.
 _RESERVED = (
@@ -31,16 +31,16 @@ _NUMERIC = ("size", "time", "rate", "int")
 
 
 class ParameterReader:
-    """Reads parameters; `taken` are names that every external engine has."""
+    """Reads parameters; `shared` are names that every external engine has."""
 
-    def __init__(self, report: MistakeReporter, taken: Collection[str]) -> None:
+    def __init__(self, report: Reporter, shared: Collection[str]) -> None:
         self._report = report
-        self._taken = taken
+        self._shared = shared
 
     def read(self, name: str, written: ExternalParameter) -> ParameterInfo:
         """Return the parameter, as far as it is sound."""
         kind = written.type
-        if name in self._taken or name in _RESERVED:
+        if name in self._shared or name in _RESERVED:
             message = f"{name!r} is railgauge's own word: name the parameter otherwise"
             self._report(message, "parameters", name, key=True)
         if (kind == "choice") != bool(written.choices):
@@ -73,30 +73,29 @@ class ParameterReader:
 
     def check_modes(self, parameters: Mapping[str, ParameterInfo]) -> None:
         """See that the modes of `parameters` are there, and what the others do without them."""
-        mode = parameters.get("mode")
-        known = mode.choices if mode else ()
+        mode_info = parameters.get("mode")
+        modes = mode_info.choices if mode_info else ()
         for name, info in parameters.items():
-            for index, each in enumerate(info.modes):
-                if name == "mode" or each not in known:
-                    message = f"{each!r} is no mode of this engine{suggest(each, known)}"
+            for index, mode in enumerate(info.modes):
+                if name == "mode" or mode not in modes:
+                    message = f"{mode!r} is no mode of this engine{suggest(mode, modes)}"
                     self._report(message, "parameters", name, "modes", index)
             if info.modes and info.default is None:
                 message = f"{name!r} has no effect in some modes, so give it a default"
                 self._report(message, "parameters", name, "modes", key=True)
 
     def _written(self, info: ParameterInfo, written: ExternalParameter) -> Written:
-        for key, wrong in (
+        for key, misplaced in (
             ("unit", written.unit and info.type not in _UNITS),
             ("whole", written.whole and info.type not in _UNITS),
             ("as", written.written and info.type == "argv"),
         ):
-            if wrong:
+            if misplaced:
                 message = f"a parameter of type {info.type} has no {key!r}: leave it out"
                 self._report(message, "parameters", info.name, key, key=True)
                 return Written()
         if written.unit and units.DISPLAY.get(written.unit, ("",))[0] != info.unit:
-            known = [unit for unit, (base, _) in units.DISPLAY.items() if base == info.unit]
-            hint = suggest(written.unit, known) or f": known are {', '.join(known)}"
+            hint = suggest_or_list(written.unit, fitting_units(info.unit))
             message = f"{written.unit!r} is no unit of a {info.type}{hint}"
             self._report(message, "parameters", info.name, "unit")
             return Written()
@@ -107,14 +106,14 @@ class ParameterReader:
                 special[value] = text
         return Written(written.unit, written.whole, special)
 
-    def _parse(self, info: ParameterInfo, key: str, written: object, *further: str) -> Value | None:
+    def _parse(self, info: ParameterInfo, key: str, written: object, *inner: str) -> Value | None:
         if written is None:
             return None
         try:
             return info.parse(written)
         except ValueError as error:
-            loc = ("parameters", info.name, key, *further)
-            self._report(f"{key!r}: {error}", *loc, key=bool(further))
+            loc = ("parameters", info.name, key, *inner)
+            self._report(f"{key!r}: {error}", *loc, key=bool(inner))
             return None
 
 

@@ -5,20 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
-from typing import Protocol
 
 from railgauge.base import units
 from railgauge.plan.catalogue.external_model import ExternalMetric, ExternalSource
 from railgauge.plan.catalogue.info import MetricDescription
 from railgauge.plan.catalogue.output import Match, ValueSource, split_path
-from railgauge.plan.validation import suggest
-
-
-class MistakeReporter(Protocol):
-    """Notes a mistake: its message and where it stands, `key` if the key itself is wrong."""
-
-    def __call__(self, message: str, *loc: str | int, key: bool = False) -> None:
-        """Note it."""
+from railgauge.plan.validation import Reporter, suggest, suggest_or_list
 
 
 class SourceReader:
@@ -26,7 +18,7 @@ class SourceReader:
 
     def __init__(
         self,
-        report: MistakeReporter,
+        report: Reporter,
         modes: Collection[str],
         executor: Mapping[str, MetricDescription],
     ) -> None:
@@ -39,7 +31,7 @@ class SourceReader:
         loc = ("metrics", name)
         if written.source is not None:
             for key in ("json", "regex", "match", "times", "optional"):
-                if key in _given(written):
+                if key in _written_keys(written):
                     self._report(f"{key!r} and 'from' exclude each other: drop one", *loc, key)
             self._check_measured(name, written)
             return {"": written.source}
@@ -66,46 +58,46 @@ class SourceReader:
     ) -> dict[str, ValueSource]:
         """Return the sources by mode; of a `text` an expression needs no group."""
         if (written.path is None) == (written.regex is None):
-            wanted = "'json', 'regex' or 'from'" if by_mode else "'json' or 'regex'"
-            self._report(f"say where this stands, once: with {wanted}", *loc)
+            keys = "'json', 'regex' or 'from'" if by_mode else "'json' or 'regex'"
+            self._report(f"say where this stands, once: with {keys}", *loc)
             return {}
         key = "json" if written.path is not None else "regex"
-        found: dict[str, ValueSource] = {}
-        for mode, where in (written.path or written.regex or {}).items():
-            at = (*loc, key) if mode == "" else (*loc, key, mode)
+        sources: dict[str, ValueSource] = {}
+        for mode, place in (written.path or written.regex or {}).items():
+            value_loc = (*loc, key) if mode == "" else (*loc, key, mode)
             if mode and (not by_mode or mode not in self._modes):
-                known = suggest(mode, self._modes) if by_mode else ": write one text"
-                self._report(f"{mode!r} is no mode of this engine{known}", *at, key=True)
+                hint = suggest(mode, self._modes) if by_mode else ": write one text"
+                self._report(f"{mode!r} is no mode of this engine{hint}", *value_loc, key=True)
                 continue
             try:
-                one = self._one(key, where, written.match, times or {"": 1.0}, text=text)
+                factors = times or {"": 1.0}
+                sources[mode] = self._source(key, place, written.match, factors, text=text)
             except ValueError as error:
-                self._report(str(error), *at)
-                continue
-            found[mode] = one
-        return found
+                self._report(str(error), *value_loc)
+        return sources
 
-    def _one(
-        self, key: str, where: str, match: Match | None, times: Mapping[str, float], *, text: bool
+    def _source(
+        self, key: str, place: str, match: Match | None, times: Mapping[str, float], *, text: bool
     ) -> ValueSource:
         if key == "json":
-            path = split_path(where)
+            path = split_path(place)
             if "" not in times:
                 raise ValueError("'times' by unit is for 'regex': write one number")
             if match is not None and "*" not in path:
                 raise ValueError("'match' is for several values: this path has no '*'")
             return ValueSource(path, match=match or "sum" if "*" in path else "first", times=times)
         try:
-            groups = re.compile(where).groups
+            groups = re.compile(place).groups
         except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"{where!r} is no regular expression ({error})") from None
-        wanted = 1 if "" in times else 2
-        if groups != wanted and not (text and groups == 0):
-            what = "its number" if wanted == 1 else "its number and its unit"
+            raise ValueError(f"{place!r} is no regular expression ({error})") from None
+        expected = 1 if "" in times else 2
+        if groups != expected and not (text and groups == 0):
+            contents = "its number" if expected == 1 else "its number and its unit"
             raise ValueError(
-                f"{where!r} has {groups} groups: put {what} in ( ), and (?: ) around what is none"
+                f"{place!r} has {groups} groups: put {contents} in ( ), and (?: ) around what is "
+                "none"
             )
-        return ValueSource(regex=where, match=match or "first", times=times)
+        return ValueSource(regex=place, match=match or "first", times=times)
 
     def _check_unit(self, unit: str, *loc: str | int) -> None:
         base, scale = units.DISPLAY.get(unit, (unit, 1.0))
@@ -118,15 +110,14 @@ class SourceReader:
         assert written.source is not None
         measured = self._executor.get(written.source)
         if measured is None:
-            hint = suggest(written.source, self._executor)
-            known = hint or f": known are {', '.join(self._executor)}"
-            message = f"{written.source!r} is nothing that rail-exec measures{known}"
+            hint = suggest_or_list(written.source, self._executor)
+            message = f"{written.source!r} is nothing that rail-exec measures{hint}"
             self._report(message, "metrics", name, "from")
         elif written.unit != measured.unit:
             message = f"{written.source} comes in the unit {measured.unit!r}: write that"
             self._report(message, "metrics", name, "unit")
 
 
-def _given(written: ExternalMetric) -> set[str]:
+def _written_keys(written: ExternalMetric) -> set[str]:
     fields = ExternalMetric.model_fields
     return {fields[name].alias or name for name in written.model_fields_set}

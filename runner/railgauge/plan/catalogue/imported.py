@@ -1,4 +1,4 @@
-"""What a file tells that somebody else's program wrote earlier, beside its metrics."""
+"""What a file that an external program wrote earlier gives beside its metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from railgauge.plan.catalogue.written import Value
 
 @dataclass(frozen=True, slots=True)
 class ImportedParameter:
-    """Where a file tells a parameter: at one of `sources`, the first that is there.
+    """Where a file has a parameter: at one of `sources`, the first that is there.
 
     What stands there is in `unit` ("": as a plan writes it), or a number with one of the suffixes
     `units`, which are factors, or one of `values`. `absent` is meant where nothing stands (None:
@@ -29,13 +29,13 @@ class ImportedParameter:
 class Imported:
     """How a file is read.
 
-    `each` tells its cases apart where it has several; those that agree in `together` were measured
+    `cases` tells its cases apart where it has several; those that agree in `together` were measured
     at the same time. `started_at` is in seconds since 1970. `same` must agree among a case's
     replications, as no parameter holds it. A file that has one of `refused` says more than a case
     can.
     """
 
-    each: ValueSource | None = None
+    cases: ValueSource | None = None
     together: ValueSource | None = None
     started_at: ValueSource | None = None
     client: ValueSource | None = None

@@ -11,7 +11,7 @@ from railgauge.plan.catalogue.output import ProgramOutput
 from railgauge.plan.catalogue.program import Program, expand
 from railgauge.plan.catalogue.template import split_arguments
 from railgauge.plan.catalogue.written import Value, Written, plain
-from railgauge.plan.validation import suggest
+from railgauge.plan.validation import suggest, suggest_or_list
 
 # A parameter that any engine's cases may have and no engine is told: soakers keep the CPUs awake,
 # which makes another case.
@@ -32,7 +32,7 @@ class ParameterInfo:
     by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
     to set it. `modes` are those in which it has an effect; none named means all. In the modes
     `required_in` each test has to set it, whatever its default, and a number to more than 0.
-    `written` is how somebody else's program is told of it.
+    `written` is how an external program gets it.
     """
 
     name: str
@@ -134,7 +134,7 @@ def _written(value: object) -> str:
 class MetricDescription:
     """A value that an engine reports: base unit, and whether higher, lower or neither is better.
 
-    `source` says where it stands in what somebody else's program writes. An `optional` one
+    `source` says where it stands in what an external program writes. An `optional` one
     comes only where it could be measured; the others come in each replication of their modes.
     `kind` says what may be done with its values: rate, time, count, ratio, cost or label. Where
     nobody names metrics, tables show those with a `headline` number, small ones first, and runs
@@ -178,7 +178,7 @@ class SeriesMode:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What an engine is and takes. `program` is how somebody else's program is run.
+    """What an engine is and takes. `program` is how an external program is run.
 
     In `solo_modes` the client measures alone: the link's other host only gives the address.
     `group_modes` are measured among all hosts of a group; those of them that are also `pair_modes`
@@ -220,6 +220,10 @@ class EngineInfo:
             return "groups"
         return "links" if self.two_sided or self.parallel else "hosts"
 
+    def metrics_in(self, mode: Value | None) -> list[MetricDescription]:
+        """Return the metrics that come in `mode`."""
+        return [info for info in self.metrics.values() if not info.modes or mode in info.modes]
+
     def has_effect(self, name: str, parameters: Mapping[str, Value]) -> bool:
         """Return whether there is a parameter `name` and it has an effect in the mode of these."""
         info = self.parameters.get(name)
@@ -236,29 +240,29 @@ class EngineInfo:
         return timed and self.parameters["duration"].type == "time" and not counted
 
     def written(self, parameters: Mapping[str, Value], **more: str) -> dict[str, str]:
-        """Return the `parameters` as somebody else's program is told of them, and `more` texts.
+        """Return the `parameters` as an external program gets them, and `more` texts.
 
         One that has no effect in the mode is written as nothing.
         """
-        told = {
+        texts = {
             name: info.written.text(parameters[name]) if self.has_effect(name, parameters) else ""
             for name, info in self.parameters.items()
             if name in parameters
         }
-        return {**told, **more}
+        return {**texts, **more}
 
     @property
-    def several(self) -> frozenset[str]:
-        """The parameters that stand for several arguments of somebody else's program."""
-        return frozenset(name for name, each in self.parameters.items() if each.type == "argv")
+    def argv_names(self) -> frozenset[str]:
+        """The parameters that stand for several arguments of an external program."""
+        return frozenset(name for name, info in self.parameters.items() if info.type == "argv")
 
     def argv(self, parameters: Mapping[str, Value], **more: str) -> list[str]:
-        """Return the command line of somebody else's program, with `more` texts for placeholders.
+        """Return the command line of an external program, with `more` texts for placeholders.
 
         An argument that is just the placeholder of an `argv` parameter becomes all its arguments.
         """
         assert self.program is not None
-        return expand(self.program.command, self.written(parameters, **more), self.several)
+        return expand(self.program.command, self.written(parameters, **more), self.argv_names)
 
     def options(self, parameters: Mapping[str, Value]) -> list[str]:
         """Return the options of our own engine for `parameters`, but those that we see to."""
@@ -269,7 +273,7 @@ class EngineInfo:
         ]
 
     def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
-        """EngineError `output` if somebody else's program says that it took other `parameters`."""
+        """EngineError `output` if an external program says that it took other `parameters`."""
         if self.program is not None and self.program.confirmed:
             self.program.check_confirmed(ProgramOutput(output), self.written(parameters))
 
@@ -278,12 +282,12 @@ class EngineInfo:
     ) -> dict[str, float]:
         """Return this engine's metrics in `mode` from what it, or rail-exec for it, reported.
 
-        `output` is what somebody else's program printed. EngineError `contract` where a metric is
+        `output` is what an external program printed. EngineError `contract` where a metric is
         missing that is not optional, or one is unknown and so has no unit; `output` where a
         program's output lacks one.
         """
         if self.program is not None:
-            optional = frozenset(each.name for each in self.metrics.values() if each.optional)
+            optional = frozenset(metric.name for metric in self.metrics.values() if metric.optional)
             return self.program.read(reported, ProgramOutput(output), mode, optional)
         if unknown := sorted(set(reported) - set(self.metrics)):
             raise EngineError(
@@ -291,12 +295,8 @@ class EngineInfo:
                 f"engine {self.name} reported {', '.join(unknown)}, which its description "
                 "lacks: are the engines on the host older or newer than this railgauge?",
             )
-        wanted = {
-            metric.name
-            for metric in self.metrics.values()
-            if not metric.optional and (not metric.modes or mode in metric.modes)
-        }
-        if missing := sorted(wanted - set(reported)):
+        required = {metric.name for metric in self.metrics_in(mode) if not metric.optional}
+        if missing := sorted(required - set(reported)):
             raise EngineError("contract", f"engine {self.name} did not report {', '.join(missing)}")
         return dict(reported)
 
@@ -313,5 +313,5 @@ class Catalogue:
         """Return the engine called `name`; InputError names the nearest."""
         if name in self.engines:
             return self.engines[name]
-        hint = suggest(name, self.engines) or f": known are {', '.join(sorted(self.engines))}"
+        hint = suggest_or_list(name, sorted(self.engines))
         raise InputError(f"unknown engine {name!r}{hint}")

@@ -52,16 +52,16 @@ def _add_external(
     executor: EngineInfo,
 ) -> None:
     """Add the engines that `paths` describe, and where they are from."""
-    taken = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge"), **files}
+    owners = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge"), **files}
     problems: list[Problem] = []
     for path in paths:
         try:
-            engine = load_external(path, executor, taken)
+            engine = load_external(path, executor, owners)
         except FileProblems as error:
             problems.extend(error.problems)
             continue
         engines[engine.name] = engine
-        files[engine.name] = taken[engine.name] = str(path)
+        files[engine.name] = owners[engine.name] = str(path)
     if problems:
         raise FileProblems(problems)
 
@@ -69,7 +69,7 @@ def _add_external(
 def _our_engines(path: Path) -> dict[str, EngineInfo]:
     try:
         described = json.loads(path.read_text(encoding="utf-8"))["engines"]
-        return {name: read_engine(each) for name, each in described.items()}
+        return {name: read_engine(description) for name, description in described.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EnvironmentFailedError(
             f"{path}: the engines' descriptions can't be read ({error!r}): install railgauge again"
@@ -83,12 +83,12 @@ def read_engine(described: dict[str, Any]) -> EngineInfo:
         version=described["version"],
         summary=described["summary"],
         roles=tuple(described["roles"]),
-        parameters={each["name"]: _parameter(each) for each in described["parameters"]},
-        metrics={each["name"]: _metric(each) for each in described["metrics"]},
+        parameters={entry["name"]: _parameter(entry) for entry in described["parameters"]},
+        metrics={entry["name"]: _metric(entry) for entry in described["metrics"]},
         solo_modes=tuple(described.get("solo_modes", ())),
         group_modes=tuple(described.get("group_modes", ())),
         pair_modes=tuple(described.get("pair_modes", ())),
-        series=tuple(_series(each) for each in described.get("series", ())),
+        series=tuple(_series(entry) for entry in described.get("series", ())),
     )
 
 

@@ -1,4 +1,4 @@
-"""Finds values in what somebody else's program wrote: by a path in JSON, or a regular expression.
+"""Finds values in what an external program wrote: by a path in JSON, or a regular expression.
 
 Nothing is guessed: what is missing, no number or not finite is an EngineError `output`.
 """
@@ -74,21 +74,22 @@ class ProgramOutput:
 
     def number(self, source: ValueSource) -> float | None:
         """Return the value at `source` times its factor, None if nothing stands there."""
-        found = self._numbers_of_json(source) if source.path else self._numbers_of_text(source)
-        if not found:
+        numbers = self._numbers_of_json(source) if source.path else self._numbers_of_text(source)
+        if not numbers:
             return None
-        value = _CHOOSE[source.match](found)
+        value = _CHOOSE[source.match](numbers)
         if not math.isfinite(value):
-            raise self._wrong(f"{source} comes to {value}, which is no measurement")
+            raise self._unusable(f"{source} comes to {value}, which is no measurement")
         return value
 
     def text(self, source: ValueSource) -> str | None:
         """Return the text or number at `source` as it stands there, None if there is none."""
         if source.path:
-            found = [_plain(each) for each in self._at(source.path) if each not in (None, "")]
+            values = self._at(source.path)
+            texts = [_plain(value) for value in values if value not in (None, "")]
         else:
-            found = [each[min(each.re.groups, 1)] or "" for each in self._matches(source)]
-        return (found[-1] if source.match == "last" else found[0]) if found else None
+            texts = [match[min(match.re.groups, 1)] or "" for match in self._matches(source)]
+        return (texts[-1] if source.match == "last" else texts[0]) if texts else None
 
     def parts(self, source: ValueSource) -> list[ProgramOutput]:
         """Return the output of each case where a file has several: a list's items, or matches.
@@ -97,53 +98,53 @@ class ProgramOutput:
         the same place in it as in a run's output.
         """
         if not source.path:
-            return [ProgramOutput(each[0]) for each in self._matches(source)]
+            return [ProgramOutput(match[0]) for match in self._matches(source)]
         (items,) = self._at(source.path) or [None]
         if not isinstance(items, list):
-            raise self._wrong(f"{source} is no list")
+            raise self._unusable(f"{source} is no list")
         return [ProgramOutput(json.dumps(_replaced(self._json(), source.path, [i]))) for i in items]
 
     def check_whole(self) -> None:
         """EngineError `output` if rail-exec kept only the beginning: the figures may be missing."""
         if len(self._text.encode(errors="replace")) >= _LIMIT:
-            raise self._wrong("it is longer than 1 MiB, of which the rest is lost")
+            raise self._unusable("it is longer than 1 MiB, of which the rest is lost")
 
     def missing(self, name: str, source: ValueSource) -> EngineError:
         """Return the error for a value that had to be there."""
-        return self._wrong(f"{name} is not where it should stand ({source})")
+        return self._unusable(f"{name} is not where it should stand ({source})")
 
     def _numbers_of_json(self, source: ValueSource) -> list[float]:
-        return [self._float(each, source) * source.times[""] for each in self._at(source.path)]
+        return [self._float(value, source) * source.times[""] for value in self._at(source.path)]
 
     def _numbers_of_text(self, source: ValueSource) -> list[float]:
         numbers = []
-        for each in self._matches(source):
-            unit = "" if "" in source.times else (each[2] or "")
+        for match in self._matches(source):
+            unit = "" if "" in source.times else (match[2] or "")
             if unit not in source.times:
-                known = ", ".join(source.times)
-                raise self._wrong(f"{source} found the unit {unit!r}: known are {known}")
-            numbers.append(self._float(each[1], source) * source.times[unit])
+                units = ", ".join(source.times)
+                raise self._unusable(f"{source} found the unit {unit!r}: known are {units}")
+            numbers.append(self._float(match[1], source) * source.times[unit])
         return numbers
 
     def _float(self, value: Any, source: ValueSource) -> float:
         if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
             value = float(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self._wrong(f"{source} is {_plain(value)!r}, which is no number")
+            raise self._unusable(f"{source} is {_plain(value)!r}, which is no number")
         try:
             return float(value)
         except OverflowError:
-            raise self._wrong(f"{source} is beyond what can be measured") from None
+            raise self._unusable(f"{source} is beyond what can be measured") from None
 
     def _matches(self, source: ValueSource) -> list[re.Match[str]]:
         return list(re.compile(source.regex).finditer(self._text))
 
     def _at(self, path: Sequence[str]) -> list[Any]:
         """Return all that stands at `path`; nothing where a step leads nowhere."""
-        here = [self._json()]
+        values = [self._json()]
         for step in path:
-            here = [inner for each in here for inner in _inside(each, step)]
-        return here
+            values = [inner for value in values for inner in _inside(value, step)]
+        return values
 
     def _json(self) -> Any:
         """Return the JSON document of the output, from the first line that begins like one.
@@ -154,18 +155,18 @@ class ProgramOutput:
             begin = re.search(r"(?m)^\s*[{\[]", self._text)
             try:
                 decoder = json.JSONDecoder(parse_constant=_refuse)
-                at = begin.end() - 1 if begin else 0
-                self._document, _ = decoder.raw_decode(self._text, at)
+                start = begin.end() - 1 if begin else 0
+                self._document, _ = decoder.raw_decode(self._text, start)
             except (ValueError, RecursionError) as error:
-                raise self._wrong(f"it is no JSON ({error})") from error
+                raise self._unusable(f"it is no JSON ({error})") from error
             self._decoded = True
         return self._document
 
-    def _wrong(self, what: str) -> EngineError:
-        begin = self._text.strip()
-        shown = begin if len(begin) <= _SHOWN else begin[:_SHOWN] + "…"
-        found = f"it begins: {shown!r}" if shown else "it is empty"
-        return EngineError("output", f"the program's output can't be used: {what}; {found}")
+    def _unusable(self, reason: str) -> EngineError:
+        text = self._text.strip()
+        excerpt = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+        beginning = f"it begins: {excerpt!r}" if excerpt else "it is empty"
+        return EngineError("output", f"the program's output can't be used: {reason}; {beginning}")
 
 
 def _refuse(name: str) -> NoReturn:
@@ -186,12 +187,12 @@ def _inside(value: Any, step: str) -> list[Any]:
     return [value[int(step)]] if step.isdecimal() and int(step) < len(value) else []
 
 
-def _replaced(value: Any, path: Sequence[str], by: Any) -> Any:
-    """Return `value` with `by` at `path`, which leads to one place in it."""
+def _replaced(value: Any, path: Sequence[str], replacement: Any) -> Any:
+    """Return `value` with `replacement` at `path`, which leads to one place in it."""
     if not path:
-        return by
+        return replacement
     step, rest = path[0], path[1:]
     if isinstance(value, dict):
-        return {**value, step: _replaced(value[step], rest, by)}
+        return {**value, step: _replaced(value[step], rest, replacement)}
     index = int(step)
-    return [*value[:index], _replaced(value[index], rest, by), *value[index + 1 :]]
+    return [*value[:index], _replaced(value[index], rest, replacement), *value[index + 1 :]]

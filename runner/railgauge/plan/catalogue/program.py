@@ -1,9 +1,10 @@
-"""How somebody else's program is run, and where its figures stand."""
+"""How an external program is run, and where its figures stand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from railgauge.base.errors import EngineError
 from railgauge.plan.catalogue.imported import Imported
@@ -25,9 +26,9 @@ class Program:
     command `requires` succeeds. `mpi` says what an MPI program measures (`hosts`, `links` or
     `groups`); a `launcher` of its own takes the place of mpirun.
     `files` are written into a working folder, from which the file `output` is read in place of
-    standard output. `found` maps each metric to its source by mode ("": in all); text is the name
-    of what rail-exec measures. `failed` is where the program says that it failed, `confirmed` where
-    it says which values of parameters it took.
+    standard output. `metric_sources` maps each metric to its source by mode ("": in all); text is
+    the name of what rail-exec measures. `failed` is where the program says that it failed,
+    `confirmed` where it says which values of parameters it took.
     """
 
     command: tuple[Item, ...]
@@ -43,7 +44,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     output: str = ""
-    found: Mapping[str, Mapping[str, ValueSource | str]] = field(default_factory=dict)
+    metric_sources: Mapping[str, Mapping[str, ValueSource | str]] = field(default_factory=dict)
     failed: ValueSource | None = None
     confirmed: Mapping[str, ValueSource] = field(default_factory=dict)
     imported: Imported | None = None
@@ -60,12 +61,13 @@ class Program:
         EngineError `output` where one is missing that is not `optional`, `contract` where
         rail-exec's part is.
         """
-        if any(isinstance(each, ValueSource) for by in self.found.values() for each in by.values()):
+        sources = chain.from_iterable(by_mode.values() for by_mode in self.metric_sources.values())
+        if any(isinstance(source, ValueSource) for source in sources):
             output.check_whole()
-        if words := self.failure(output):
-            raise EngineError("command-failed", f"the program says that it failed: {words[:900]}")
+        if reason := self.failure(output):
+            raise EngineError("command-failed", f"the program says that it failed: {reason[:900]}")
         metrics: dict[str, float] = {}
-        for name, by_mode in self.found.items():
+        for name, by_mode in self.metric_sources.items():
             source = by_mode.get("", by_mode.get(str(mode)))
             if isinstance(source, str) and source not in reported:
                 raise EngineError("contract", f"rail-exec did not report {source}")
@@ -80,8 +82,8 @@ class Program:
 
     def failure(self, output: ProgramOutput) -> str:
         """Return what the program says of its failure, "" if of none (`false` is none)."""
-        words = None if self.failed is None else output.text(self.failed)
-        return "" if words is None or words == "false" else words
+        reason = None if self.failed is None else output.text(self.failed)
+        return "" if reason is None or reason == "false" else reason
 
     def check_confirmed(self, output: ProgramOutput, written: Mapping[str, str]) -> None:
         """EngineError `output` if the program took another value of a parameter than `written`."""
@@ -98,11 +100,11 @@ class Program:
 
 
 def expand(
-    items: Sequence[Item], written: Mapping[str, str], several: frozenset[str] = frozenset()
+    items: Sequence[Item], written: Mapping[str, str], argv_names: frozenset[str] = frozenset()
 ) -> list[str]:
     """Return the arguments that `items` come to with these values, as they are `written`.
 
-    An item that is just the placeholder of one of `several` becomes all its arguments.
+    An item that is just the placeholder of one of `argv_names` becomes all its arguments.
     """
     arguments: list[str] = []
     for item in items:
@@ -112,7 +114,7 @@ def expand(
             continue
         for template in (item,) if isinstance(item, str) else item:
             parts = split_template(template)
-            if len(parts) == 1 and parts[0][1] and parts[0][0] in several:
+            if len(parts) == 1 and parts[0][1] and parts[0][0] in argv_names:
                 arguments.extend(split_arguments(written[parts[0][0]]))
             else:
                 arguments.append(fill(template, written))
@@ -121,9 +123,9 @@ def expand(
 
 def fill(template: str, written: Mapping[str, str]) -> str:
     """Return the text that `template` comes to with these values."""
-    return "".join(written[text] if named else text for text, named in split_template(template))
+    return "".join(written[text] if is_name else text for text, is_name in split_template(template))
 
 
 def placeholders(template: str) -> list[str]:
     """Return the names in `template`; ValueError where a brace is misplaced."""
-    return [text for text, named in split_template(template) if named]
+    return [text for text, is_name in split_template(template) if is_name]

@@ -16,9 +16,9 @@ def split_template(template: str) -> list[tuple[str, bool]]:
     ValueError where a brace is neither doubled nor around a parameter's name.
     """
     parts: list[tuple[str, bool]] = []
-    at = 0
-    while at < len(template):
-        part = _PART.match(template, at)
+    position = 0
+    while position < len(template):
+        part = _PART.match(template, position)
         if part is None:
             raise ValueError(
                 f"{template!r} has a brace that is not around a parameter's name: "
@@ -26,7 +26,7 @@ def split_template(template: str) -> list[tuple[str, bool]]:
             )
         literal, name = part.groups()
         parts.append((name, True) if name else (_BRACES.get(literal, literal), False))
-        at = part.end()
+        position = part.end()
     return parts
 
 

@@ -1,4 +1,4 @@
-"""How a parameter's value is written on the command line of somebody else's program."""
+"""How a parameter's value is written on the command line of an external program."""
 
 from __future__ import annotations
 

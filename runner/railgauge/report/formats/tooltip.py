@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from railgauge.base.number import NOT_DEFINED, best_unit, in_best_unit, scale, shown
+from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best_unit, scale
 from railgauge.report.tables.statistic import resolved, value_of, words_of
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.stats import Summary
@@ -35,7 +35,7 @@ def _held(held: ReferenceValue, column: Column) -> str:
     per_unit = scale(column.unit, column.base_unit)
     if held.low is None or held.high is None or per_unit is None:
         return text
-    low, high = (shown(end, per_unit, column.digits + 1) for end in (held.low, held.high))
+    low, high = (format_number(end, per_unit, column.digits + 1) for end in (held.low, held.high))
     unit = column.unit if column.unit not in ("", "1") else ""
     if column.compared == "difference" and unit == "%":
         unit = "percentage points"
@@ -48,7 +48,7 @@ def _other(held: ReferenceValue, column: Column) -> str:
         return NOT_DEFINED
     if column.compared == "difference" and (per_unit := scale(column.unit, column.metric_unit)):
         unit = column.unit if column.unit not in ("", "1") else ""
-        return f"{shown(held.value, per_unit, column.digits + 1)} {unit}".rstrip()
+        return f"{format_number(held.value, per_unit, column.digits + 1)} {unit}".rstrip()
     return in_best_unit(held.value, column.metric_unit)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.base.number import NOT_DEFINED, scale, shown
+from railgauge.base.number import NOT_DEFINED, format_number, scale
 from railgauge.report.definition.model import CellSpec, TableSpec
 from railgauge.report.tables.against import ends_of, hold
 from railgauge.report.tables.beside import Remarks
@@ -178,7 +178,7 @@ class CellMaker:
             return self._missing
         if not numbers:
             return NOT_DEFINED
-        text = _joined(shown(each, per_unit, column.digits) for each in numbers)
+        text = _joined(format_number(each, per_unit, column.digits) for each in numbers)
         return f"{text} {_beside(column, beside, per_unit)}" if beside else text
 
     def _about(self, one: Series) -> tuple[Summary | None, list[Remark]]:
@@ -230,10 +230,10 @@ def _beside(column: Column, numbers: Sequence[float], per_unit: Decimal) -> str:
     """Return the second statistic of a cell as it stands behind the first."""
     own = own_unit(column.beside)
     if own == "1":
-        return f"({shown(numbers[0], _PERCENT, 1)} %)"
+        return f"({format_number(numbers[0], _PERCENT, 1)} %)"
     if own is not None:
-        return f"({shown(numbers[0], _ONE, 0)})"
-    text = _joined(shown(each, per_unit, column.digits) for each in numbers)
+        return f"({format_number(numbers[0], _ONE, 0)})"
+    text = _joined(format_number(each, per_unit, column.digits) for each in numbers)
     if column.beside in ("stdev", "mean_absolute_deviation"):
         return f"± {text}"
     return text if len(numbers) > 1 else f"({text})"

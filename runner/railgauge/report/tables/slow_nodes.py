@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.base.number import best_unit, fitting_units, scale, shown
+from railgauge.base.number import best_unit, fitting_units, format_number, scale
 from railgauge.plan.cases import Value
 from railgauge.report.definition.model import SlowNodesSpec
 from railgauge.report.figures.legend import label
@@ -246,8 +246,8 @@ class _Maker:
             return (Cell("---"),) * 3
         digits = self._spec.digits
         return (
-            Cell(shown(value, self._per_unit, digits)),
-            Cell(shown(expected, self._per_unit, digits)),
+            Cell(format_number(value, self._per_unit, digits)),
+            Cell(format_number(expected, self._per_unit, digits)),
             Cell(f"{value / expected:.2f}"),
         )
 

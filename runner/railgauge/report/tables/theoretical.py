@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale
-from railgauge.hosts.peaks import LINK_RATE, Peak, why_none
+from railgauge.hosts.peaks import LINK_RATE, Peak, missing_peak_reason
 from railgauge.plan.cases import Case
 from railgauge.plan.peaks import RESOURCES
 from railgauge.report.tables.axes import Placed, axis_value
@@ -81,7 +81,7 @@ class Theoretical:
         known = [peak for peak in found.values() if peak is not None]
         if len(known) < len(found):
             return self._unknown(one.run, resource, [host for host in hosts if not found[host]])
-        if on_link and shared and len(hosts) == 1 and known[0].found:
+        if on_link and shared and len(hosts) == 1 and known[0].from_facts:
             return NoLimit(
                 "no theoretical value: what a host sends to itself doesn't leave by the interface"
                 " whose speed was found; declare one in the hosts file"
@@ -93,7 +93,7 @@ class Theoretical:
 
     def _unknown(self, run: int, resource: str, hosts: Sequence[str]) -> NoLimit:
         facts = self._facts.get(run, {}).get(hosts[0])
-        why = why_none(resource, facts) if facts else ""
+        why = missing_peak_reason(resource, facts) if facts else ""
         return NoLimit(
             f"no theoretical value of {words(resource)} is known of {listed(map(visible, hosts))}"
             + (f": {visible(why)}" if why else "")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from railgauge.base.characters import visible
-from railgauge.base.number import best_unit, scale, shown
+from railgauge.base.number import best_unit, format_number, scale
 from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.counters import CounterChange
 from railgauge.compare.facts import HostChanges
@@ -124,7 +124,7 @@ def quantities(result: Result) -> tuple[str, str]:
             continue
         size = abs(value) / float(per_unit)
         digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
-        number = shown(value, per_unit, digits)
+        number = format_number(value, per_unit, digits)
         written.append(number if unit in ("", "1") else f"{number} {visible(unit)}")
     return written[0], written[1]
 

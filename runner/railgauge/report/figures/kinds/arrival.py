@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.base.number import best_unit, scale, shown
+from railgauge.base.number import best_unit, format_number, scale
 from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
@@ -79,7 +79,7 @@ def _told(trace: Trace, runs: NDArray[np.int64]) -> str:
     unit = best_unit("s", [last])
     per_unit = scale(unit, "s")
     assert per_unit is not None
-    took = f"the last after {shown(last, per_unit, 3)} {unit}"
+    took = f"the last after {format_number(last, per_unit, 3)} {unit}"
     # Of what lies above the highest number in the trace nothing is known.
     known = "" if recorded == trace.arrived else f" up to number {int(trace.sequence.max())}"
     lost = int(runs[:, 1].sum())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.base.number import best_unit, scale, shown
+from railgauge.base.number import best_unit, format_number, scale
 from railgauge.base.trace import interarrival
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
@@ -86,7 +86,7 @@ def _told(gaps: NDArray[np.int64]) -> str:
         unit = best_unit("s", [value])
         per_unit = scale(unit, "s")
         assert per_unit is not None
-        parts.append(f"{name} {shown(value, per_unit, 2)} {unit}")
+        parts.append(f"{name} {format_number(value, per_unit, 2)} {unit}")
     return f"{len(gaps)} inter-arrival times, {', '.join(parts)}"
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from railgauge.base.characters import visible
-from railgauge.base.number import best_unit, scale, shown
+from railgauge.base.number import best_unit, format_number, scale
 from railgauge.compare.facts import FactChange
 from railgauge.compare.history import Changed, History, RunDifference
 from railgauge.stats.digits import ratio_text
@@ -32,7 +32,8 @@ def levels(history: History, changed: Changed) -> tuple[str, str]:
     sizes = [abs(value) / float(per_unit) for value in both if value]
     digits = max(0, 3 - math.floor(math.log10(min(sizes)))) if sizes else 0
     first, second = (
-        f"{shown(value, per_unit, digits)} {unit if unit != '1' else ''}".strip() for value in both
+        f"{format_number(value, per_unit, digits)} {unit if unit != '1' else ''}".strip()
+        for value in both
     )
     return first, second
 
