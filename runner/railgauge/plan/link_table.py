@@ -70,8 +70,8 @@ class LinkTable:
     def _add(self, entry: _Entry) -> None:
         name, written = entry.name, entry.written
         if name in self._entries:
-            path = self._entries[name].source.document.path
-            entry.report(f"link {name!r} is in {path} as well: choose another name", key=True)
+            file = self._entries[name].source.document.path
+            entry.report(f"link {name!r} is in {file} as well: choose another name", key=True)
             return
         self._entries[name] = entry
         pairs = self._ends(entry) if written.client is not None else self._pairs(entry)
