@@ -41,11 +41,16 @@ def site(out: Path, baseline: str | None, logs: int, as_json: bool, where: str) 
     """
     built = build_site(where, out, baseline=baseline, logs=logs, waiting=lambda: _say(out))
     if as_json:
-        told = {"made": list(built.made), "kept": built.kept, "removed": built.removed}
+        told = {
+            "made": list(built.made_pages),
+            "kept": built.kept_count,
+            "removed": built.removed_count,
+        }
         click.echo(json.dumps(told, indent=2))
         return
     click.echo(out / "index.html")
-    click.echo(f"{len(built.made):,} pages made, {built.kept:,} kept, {built.removed:,} removed")
+    counts = f"{built.kept_count:,} kept, {built.removed_count:,} removed"
+    click.echo(f"{len(built.made_pages):,} pages made, {counts}")
 
 
 def _say(out: Path) -> None:
