@@ -233,8 +233,8 @@ def test_pages_of_dropped_runs_go_and_what_is_not_the_sites_stays(database: Path
         change(database, f"DELETE FROM {table} WHERE run_id = 4")
     change(database, "DELETE FROM run WHERE id = 4")
     built = build(database, out)
-    assert set(built.made_pages) == {"changes.html", "index.html"}
-    assert built.removed_count == 2
+    assert set(built.pages) == {"changes.html", "index.html"}
+    assert built.removed == 2
     left = files(out)
     assert not {"runs/4.html", OTHER, "runs/.4.html.123.part"} & left.keys()
     assert left["runs/.mine.123.part"] == b"mine"

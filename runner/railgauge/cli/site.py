@@ -41,16 +41,13 @@ def site(out: Path, baseline: str | None, logs: int, as_json: bool, where: str) 
     """
     built = build_site(where, out, baseline=baseline, logs=logs, waiting=lambda: _say(out))
     if as_json:
-        told = {
-            "made": list(built.made_pages),
-            "kept": built.kept_count,
-            "removed": built.removed_count,
-        }
+        told = {"made": list(built.pages), "kept": built.unchanged, "removed": built.removed}
         click.echo(json.dumps(told, indent=2))
         return
     click.echo(out / "index.html")
-    counts = f"{built.kept_count:,} kept, {built.removed_count:,} removed"
-    click.echo(f"{len(built.made_pages):,} pages made, {counts}")
+    click.echo(
+        f"{len(built.pages):,} pages made, {built.unchanged:,} kept, {built.removed:,} removed"
+    )
 
 
 def _say(out: Path) -> None:

@@ -81,10 +81,7 @@ def _values(cases: Iterable[PlannedCase]) -> dict[tuple[str, str], dict[str, dic
     """Return (test, engine) -> parameter -> its different values, by their texts: 1 is not true."""
     by_test: dict[tuple[str, str], dict[str, dict[str, Value]]] = {}
     # Cases of different places share their parameters, and there may be a million of them.
-    distinct = {
-        (planned.test, planned.case.engine, id(planned.case.parameters)): planned
-        for planned in cases
-    }
+    distinct = {(case.test, case.case.engine, id(case.case.parameters)): case for case in cases}
     for planned in distinct.values():
         of_test = by_test.setdefault((planned.test, planned.case.engine), {})
         for name, value in planned.case.parameters.items():

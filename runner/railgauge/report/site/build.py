@@ -31,11 +31,11 @@ _IN_A_BATCH = 8
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The outcome of a build: which pages were made, how many were kept as they were or removed."""
+    """The outcome of a build: the `pages` that it made, how many were `unchanged` or `removed`."""
 
-    made_pages: tuple[str, ...]
-    kept_count: int
-    removed_count: int
+    pages: tuple[str, ...]
+    unchanged: int
+    removed: int
 
 
 def build_site(
@@ -73,8 +73,8 @@ def build_site(
                 Maker(store, folder, site.heads).make_index(index)
                 made_pages.append(index.name)
             # Last: while pages are made, what links to them may still show the others.
-            removed_count = folder.sweep({*names, index.name}, own_marks)
-    return Built(tuple(made_pages), len(site.jobs) + 1 - len(made_pages), removed_count)
+            removed = folder.sweep({*names, index.name}, own_marks)
+    return Built(tuple(made_pages), len(site.jobs) + 1 - len(made_pages), removed)
 
 
 def _files(job: Job) -> Iterator[str]:

@@ -128,31 +128,22 @@ class CasePages:
     def _series(self, case: Case, plan: str, test: str) -> list[list[Series]]:
         """Return, metric by metric, what runs measured: the headline metrics, or others."""
         names = self._metrics.get(case.engine, ())
-        chosen = list(
-            self._directed(case, plan, test, [name for name in HEADLINES if name in names])
-        )
-        if chosen:
-            return chosen
-        rest = [name for name in names if name not in HEADLINES]
-        undirected = self._directed(case, plan, test, rest)
-        # Where none says which way is better, there is still what was measured.
-        return list(islice(undirected, _OTHERS)) or list(
-            islice(self._measured(case, plan, test, names), _OTHERS)
-        )
 
-    def _directed(
-        self, case: Case, plan: str, test: str, names: Sequence[str]
-    ) -> Iterator[list[Series]]:
-        measured = self._measured(case, plan, test, names)
-        return (series for series in measured if series[-1].better in BETTER)
+        def measured(names: Iterable[str]) -> Iterator[list[Series]]:
+            for name in names:
+                series = self._store.history(case.key, name, test=test, plan=plan)
+                if any(len(run_series.values) for run_series in series):
+                    yield series
 
-    def _measured(
-        self, case: Case, plan: str, test: str, names: Sequence[str]
-    ) -> Iterator[list[Series]]:
-        for name in names:
-            series = self._store.history(case.key, name, test=test, plan=plan)
-            if any(len(run_series.values) for run_series in series):
-                yield series
+        def directed(names: Iterable[str]) -> Iterator[list[Series]]:
+            return (series for series in measured(names) if series[-1].better in BETTER)
+
+        return (
+            list(directed(name for name in HEADLINES if name in names))
+            or list(islice(directed(name for name in names if name not in HEADLINES), _OTHERS))
+            # Where none says which way is better, there is still what was measured.
+            or list(islice(measured(names), _OTHERS))
+        )
 
     def _metric(
         self, series: Sequence[Series], plan: str, title: str

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 from railgauge.base.atomicfile import PART, write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
@@ -37,20 +36,16 @@ class Folder:
         `waiting` is called when another build has it, before this one waits for its end, however
         that comes. EnvironmentFailedError when the folder can't be written to.
         """
-        with self._lock() as lock:
+        with self._os_errors_reported():
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / _LOCK).open("a", encoding="utf-8")
+        with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 waiting()
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
-
-    def _lock(self) -> TextIO:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            return (self.path / _LOCK).open("a", encoding="utf-8")
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def marks(self) -> dict[str, FileMark]:
         """Return the marks of all files here that are a site's."""
@@ -110,10 +105,7 @@ class Folder:
         try:
             yield
         except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: OSError) -> EnvironmentFailedError:
-        return EnvironmentFailedError(
-            f"the site can't be kept in {self.path}: {error.strerror or error}:"
-            " make room, mend the permissions, or choose another folder with --out"
-        )
+            raise EnvironmentFailedError(
+                f"the site can't be kept in {self.path}: {error.strerror or error}:"
+                " make room, mend the permissions, or choose another folder with --out"
+            ) from error

@@ -68,9 +68,11 @@ class Index:
     def __init__(self, store: Store, site: SitePages, marks: Mapping[str, FileMark]) -> None:
         self._store, self._site = store, site
         self._summaries = store.runs()
-        self._run_counts = {
-            run.id: dict(sorted(marks[run_file(run.id)].counts.items()))
-            for run in self._runs_with_page()
+        # One that began meanwhile has no page yet.
+        ids = {head.id for head in site.heads}
+        self._runs = {run.id: run for run in self._summaries if run.id in ids}
+        self._counts = {
+            run: dict(sorted(marks[run_file(run)].counts.items())) for run in self._runs
         }
         changes = marks[CHANGES].counts
         self._changed, self._nights = changes.get("changed", 0), changes.get("nights", 0)
@@ -82,7 +84,7 @@ class Index:
             "index",
             self._site.newest_fingerprint,
             self._summaries,
-            self._run_counts,
+            self._counts,
             (self._changed, self._nights),
             self._site.cases,
         )
@@ -96,21 +98,15 @@ class Index:
             too_few=self._nights < LEAST_NIGHTS,
             changes=CHANGES,
             runs=tuple(
-                _run_row(run, self._run_counts[run.id]) for run in reversed(self._runs_with_page())
+                _run_row(run, self._counts[run.id]) for run in reversed(self._runs.values())
             ),
             cases=tuple(self._case_rows(catalogue)),
         )
 
-    def _runs_with_page(self) -> list[RunSummary]:
-        """Return the runs that have a page: one that began meanwhile has none yet."""
-        run_ids = {head.id for head in self._site.heads}
-        return [run for run in self._summaries if run.id in run_ids]
-
     def _newest(self, catalogue: Catalogue) -> Iterator[Newest]:
-        by_id = {summary.id: summary for summary in self._summaries}
-        order = sorted(self._site.newest, key=lambda run: by_id[run].started_at, reverse=True)
+        order = sorted(self._site.newest, key=lambda run: self._runs[run].started_at, reverse=True)
         for run in order:
-            summary, side = by_id[run], self._site.against[run]
+            summary, side = self._runs[run], self._site.newest[run]
             verdict = None
             if side is not None:
                 reading = read(self._store, [*side.runs, run])

@@ -84,14 +84,13 @@ class ListedCase:
 class SitePages:
     """All pages but the index, and what the index is made of.
 
-    `newest` are the runs it begins with, one of each plan, each compared with `against`;
+    `newest` are the runs it begins with, one of each plan, and what each is compared with;
     `newest_fingerprint` is the digest of what these are made of.
     """
 
     jobs: Sequence[Job]
     heads: Sequence[RunHead]
-    newest: Sequence[int]
-    against: Mapping[int, Selection | None]
+    newest: Mapping[int, Selection | None]
     cases: Sequence[ListedCase]
     newest_fingerprint: str
 
@@ -166,16 +165,10 @@ class _Planner:
     def site(self) -> SitePages:
         cases = list(self._listed())
         newest = {run: self._against[run] for run in self._newest}
-        newest_digests = [
-            (self._run_inputs[run], self._side_inputs(side)) for run, side in newest.items()
-        ]
-        jobs: list[Job] = [self._changes()]
-        jobs += self._case_jobs(cases)
-        jobs += self._log_jobs()
+        inputs = [(self._run_inputs[run], self._side_inputs(side)) for run, side in newest.items()]
+        jobs: list[Job] = [self._changes(), *self._case_jobs(cases), *self._log_jobs()]
         jobs += self._run_jobs()
-        return SitePages(
-            jobs, self._heads, self._newest, newest, cases, fingerprint(self._maker, newest_digests)
-        )
+        return SitePages(jobs, self._heads, newest, cases, fingerprint(self._maker, inputs))
 
     def _run_jobs(self) -> Iterator[RunJob]:
         for head in self._heads:
@@ -192,7 +185,7 @@ class _Planner:
         for head in self._heads:
             nights.setdefault(head.plan, []).append((head, self._settings[head.id]))
         # A case's page also has the number of runs without the case.
-        plan_digests = {plan: fingerprint(plan_nights) for plan, plan_nights in nights.items()}
+        plan_digests = {plan: fingerprint(runs) for plan, runs in nights.items()}
         logged: dict[str, list[tuple[int, str]]] = {}
         for run, names in self._logged.items():
             for test, key in names:
@@ -222,12 +215,11 @@ class _Planner:
 
     def _listed(self) -> Iterator[ListedCase]:
         """Yield the cases, those of the newest run first, in its plan's order."""
-        plans = {head.id: head.plan for head in self._heads}
         places: dict[str, dict[tuple[str, str], None]] = {}
         runs: dict[str, list[int]] = {}
         for head in reversed(self._heads):
             for test, key in self._cases.get(head.id, {}):
-                places.setdefault(key, {})[plans[head.id], test] = None
+                places.setdefault(key, {})[head.plan, test] = None
                 runs.setdefault(key, []).append(head.id)
         for key, ids in runs.items():
             yield ListedCase(case_file(key), key, tuple(places[key]), len(set(ids)), ids[0])

@@ -25,8 +25,7 @@ def workflow_commands(verdict: Verdict, catalogue: Catalogue) -> Iterator[str]:
         errors.append(
             (f"Slower: {names.with_test(result)}", "\n".join([sentence(result), *reasons]))
         )
-    for result in verdict.lost:
-        errors.append((f"Not measured: {names.with_test(result)}", result.judged.why))
+    errors += [(f"Not measured: {names.with_test(lost)}", lost.judged.why) for lost in verdict.lost]
     warnings = []
     for result in verdict.unconfirmed:
         warnings.append((f"Not confirmed: {names.with_test(result)}", sentence(result)))

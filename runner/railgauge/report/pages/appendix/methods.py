@@ -160,15 +160,15 @@ def _test_sentences(
 ) -> Iterator[str]:
     engines = ", ".join(dict.fromkeys(visible(planned.case.engine) for planned in cases))
     yield f"Test {visible(name)} (engine {engines}) has {plural(len(cases), 'case')}."
-    measured = [planned for planned in cases if not planned.skipped]
+    measured_cases = [planned for planned in cases if not planned.skipped]
     if imported:
         parts = [f"Imported: {plural(counts.ok + counts.suspect, 'replication')} of them"]
         parts += [f"suspect: {counts.suspect}"] if counts.suspect else []
         parts += [f"failed besides: {counts.failed}"] if counts.failed else []
         yield f"{'; '.join(parts)}."
         return
-    yield from _replication_rules(measured)
-    yield _outcome_sentence(measured, counts)
+    yield from _replication_rules(measured_cases)
+    yield _outcome_sentence(measured_cases, counts)
     skipped = Counter(visible(planned.skipped) for planned in cases if planned.skipped)
     if skipped:
         yield f"Skipped: {counted(skipped, 'case')}."
@@ -177,7 +177,8 @@ def _test_sentences(
 def _replication_rules(cases: Sequence[PlannedCase]) -> Iterator[str]:
     fixed = sorted({planned.replications for planned in cases if planned.least is None})
     if fixed:
-        yield f"Replications of each case: {_numbers(fixed)}."
+        numbers = f"{fixed[0]}" if len(fixed) == 1 else f"{fixed[0]} to {fixed[-1]}"
+        yield f"Replications of each case: {numbers}."
     ruled: dict[tuple[int, int, str], Counter[str]] = {}
     for planned in cases:
         if planned.least is not None:
@@ -191,21 +192,15 @@ def _replication_rules(cases: Sequence[PlannedCase]) -> Iterator[str]:
         yield f"{'; '.join([sentence_start, *parts])}."
 
 
-def _numbers(numbers: Sequence[int]) -> str:
-    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-
-
 def _outcome_sentence(cases: Sequence[PlannedCase], counts: Counts) -> str:
     """Return how many replications were measured, of how many where the plan has a number."""
     measured = counts.ok + counts.suspect
     requested = sum(planned.replications for planned in cases)
-    fixed = (
-        all(planned.least is None for planned in cases) and measured + counts.failed <= requested
-    )
+    missing = requested - measured - counts.failed
+    fixed = missing >= 0 and all(planned.least is None for planned in cases)
     parts = [f"{measured} of {requested} measured" if fixed else f"{measured} measured"]
     parts.append(f"{counts.suspect or 'none'} of them suspect")
     parts.append(f"{counts.failed or 'none'} failed")
-    missing = requested - measured - counts.failed
     if fixed and missing:
         parts.append(f"{missing} missing")
     return f"In all: {', '.join(parts)}."
@@ -215,11 +210,9 @@ def _warmup_sentences(
     cases: Sequence[PlannedCase], counts: Counts | None, catalogue: Catalogue | None
 ) -> Iterator[str]:
     """Yield how long engines warmed up; nothing for engines without a warm-up."""
-    distinct_cases = distinct_parameters(planned for planned in cases if not planned.skipped)
+    distinct = distinct_parameters(planned for planned in cases if not planned.skipped)
     values = {
-        case.parameters[_WARMUP]: case.engine
-        for case in distinct_cases
-        if _WARMUP in case.parameters
+        case.parameters[_WARMUP]: case.engine for case in distinct if _WARMUP in case.parameters
     }
     if not values:
         return

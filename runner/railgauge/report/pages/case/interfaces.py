@@ -30,15 +30,12 @@ def interface_sheet(counters: Counters) -> Sheet | None:
             counts = {
                 counter.removeprefix(prefix): number
                 for counter, number in active[interface].items()
-                if counter.startswith(prefix)
+                if counter.startswith(prefix) and number
             }
             cells = [count(counts.pop(column, 0)) for column in _COLUMNS]
-            others_text = ", ".join(
-                f"{name} {count(number)}" for name, number in sorted(counts.items()) if number
-            )
+            further = ", ".join(f"{name} {count(counts[name])}" for name in sorted(counts))
             begins = direction == "received"
-            texts = (others_text, *cells)
-            rows.append(SheetRow(f"{interface} {direction}", texts, begins=begins))
+            rows.append(SheetRow(f"{interface} {direction}", (further, *cells), begins=begins))
     more = len(names) - _MOST
     notes = (f"{more} interfaces with less traffic are not listed.",) if more > 0 else ()
     words = [_OTHERS] if any(row.cells[0] for row in rows) else []

@@ -70,19 +70,15 @@ def timelines(logs: Sequence[tuple[SystemLog, bool]]) -> list[Timeline]:
     ]
     figures = []
     for name, title, y, top, quantities in _figures(_busiest(logs)):
-        quantity_points = [
-            points
-            for label, rates in quantities
-            if (points := _timeline_points(label, rates, sampled)) is not None
-        ]
-        if quantity_points:
-            figures.append(Timeline(name, title, y, tuple(quantity_points), top))
+        drawn = [_timeline_points(label, rates, sampled) for label, rates in quantities]
+        if drawn := [points for points in drawn if points.sound or points.suspect]:
+            figures.append(Timeline(name, title, y, tuple(drawn), top))
     return figures
 
 
 def _timeline_points(
     label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]
-) -> TimelinePoints | None:
+) -> TimelinePoints:
     sound: list[Steps] = []
     suspect: list[Steps] = []
     for series, doubtful in logs:
@@ -93,7 +89,7 @@ def _timeline_points(
             begins = np.concatenate(([0.0], merged.times))
             steps = np.column_stack((begins, np.append(values, values[-1:])))
             (suspect if doubtful else sound).append(steps)
-    return TimelinePoints(label, tuple(sound), tuple(suspect)) if sound or suspect else None
+    return TimelinePoints(label, tuple(sound), tuple(suspect))
 
 
 def _merge_short_stretches(series: TimeSeries) -> TimeSeries:
@@ -124,14 +120,6 @@ def _stretch_counts(series: TimeSeries, names: Sequence[str]) -> NDArray[np.floa
     return counts
 
 
-def _per_second(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
-    counts = _stretch_counts(series, names)
-    if counts is None:
-        return None
-    rates: NDArray[np.float64] = counts / np.diff(series.times, prepend=0.0)
-    return rates
-
-
 def _cpu(*kinds: str) -> Rates:
     """Return what computes the share of the CPUs' time that was of `kinds`, in %."""
 
@@ -140,29 +128,27 @@ def _cpu(*kinds: str) -> Rates:
         kind_ticks = _stretch_counts(series, [f"cpu/all/{kind}" for kind in kinds])
         if all_ticks is None:
             return None
-        kind_ticks = np.zeros(len(all_ticks)) if kind_ticks is None else kind_ticks
+        if kind_ticks is None:
+            kind_ticks = np.zeros(len(all_ticks))
         # Where no tick was counted, the share is not defined.
-        undefined = np.full(len(all_ticks), np.nan)
-        shares: NDArray[np.float64] = np.divide(
-            kind_ticks, all_ticks, out=undefined, where=all_ticks > 0
-        )
+        shares = np.full(len(all_ticks), np.nan)
+        np.divide(kind_ticks, all_ticks, out=shares, where=all_ticks > 0)
         return 100 * shares
 
     return rates
 
 
-def _traffic(interface: str, counter: str) -> Rates:
-    """Return what computes the Mbit/s of an interface's counter of bytes."""
+def _per_second(counter: str, factor: float = 1.0) -> Rates:
+    """Return what computes `factor` times how much the counter rose a second."""
 
     def rates(series: TimeSeries) -> NDArray[np.float64] | None:
-        bytes_per_second = _per_second(series, [f"interface/{interface}/{counter}"])
-        return None if bytes_per_second is None else bytes_per_second * 8e-6
+        counts = _stretch_counts(series, [counter])
+        if counts is None:
+            return None
+        counts /= np.diff(series.times, prepend=0.0)
+        return counts * factor
 
     return rates
-
-
-def _per_second_of(counter: str) -> Rates:
-    return lambda series: _per_second(series, [counter])
 
 
 _BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
@@ -174,13 +160,13 @@ def _figures(interface: str) -> Iterator[tuple[str, str, str, float | None, Quan
     busy = (("busy", _cpu(*_BUSY)), ("in interrupts", _cpu("irq", "softirq")))
     yield "cpu", "CPU load", "share of all CPUs' time (%)", 100.0, busy
     traffic = (
-        ("received", _traffic(interface, "rx_bytes")),
-        ("sent", _traffic(interface, "tx_bytes")),
+        ("received", _per_second(f"interface/{interface}/rx_bytes", 8e-6)),
+        ("sent", _per_second(f"interface/{interface}/tx_bytes", 8e-6)),
     )
     yield "traffic", f"Throughput of {visible(interface)}", "Mbit/s", None, traffic
     interrupts = (
-        ("interrupts", _per_second_of("stat/interrupts")),
-        ("context switches", _per_second_of("stat/context_switches")),
+        ("interrupts", _per_second("stat/interrupts")),
+        ("context switches", _per_second("stat/context_switches")),
     )
     yield "interrupts", "Interrupts", "per second", None, interrupts
 
