@@ -1,4 +1,4 @@
-"""The appendix of facts: what each host of a run was, grouped, and once where hosts are alike."""
+"""The appendix of facts: what each host of a run was, grouped, and once where hosts are equal."""
 
 from __future__ import annotations
 

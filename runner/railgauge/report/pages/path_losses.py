@@ -115,7 +115,7 @@ class _Stream:
         )
         network = self._network(ports)
         if pieces is not None:
-            # Before the place where copies were made nobody has counted them, behind it all have.
+            # Stations before the place where copies were made haven't counted them, others have.
             least = (self.arrived - self.copies) * pieces
             copies = self.copies * pieces
             network = _with_notes(network, self.sent * pieces, least, tolerance, copies)
@@ -153,7 +153,7 @@ class _Stream:
         last = None if self.receiver_log is None else host_station(self.receiver_log, "in")
         stations = [station for station in (first, *ports, last) if station is not None]
         if self.case.parameters.get("gso") or self.case.parameters.get("gro"):
-            # An interface may have counted what is cut apart, or held together, as one.
+            # An interface may have counted what is split, or merged, as one.
             note = "may count several datagrams as one (gso, gro)"
             stations = [replace(station, note=station.note or note) for station in stations]
         return stations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -65,7 +65,8 @@ def build_site(
             own_marks = folder.marks()
             names = [name for job in site.jobs for name in _files(job)]
             folder.refuse_foreign([*names, Index.name], own_marks)
-            due_jobs = [job for job in site.jobs if not _is_made(job, own_marks)]
+            fingerprints = {name: mark.fingerprint for name, mark in own_marks.items()}
+            due_jobs = [job for job in site.jobs if fingerprints.get(job.name) != job.fingerprint]
             marks = own_marks | _make(due_jobs, where, folder, site.heads, store)
             index = Index(store, site, marks)
             made_pages = [job.name for job in due_jobs]
@@ -83,11 +84,6 @@ def _files(job: Job) -> Iterator[str]:
         stem = job.name.removesuffix(".html")
         yield from (f"{stem}.plot", f"{stem}.dat")
     yield job.name
-
-
-def _is_made(job: Job, own_marks: Mapping[str, FileMark]) -> bool:
-    mark = own_marks.get(job.name)
-    return mark is not None and mark.fingerprint == job.fingerprint
 
 
 def _make(

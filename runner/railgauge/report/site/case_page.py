@@ -113,10 +113,11 @@ class CasePages:
         metrics = [self._metric(series, plan, title) for series in self._series(case, plan, test)]
         histories = [history for history in metrics if history is not None]
         plan_runs = {head.id for head in self._heads[plan]}
+        columns = [text for metric, _ in histories for text in (metric.title, "95 % interval")]
         return PlanTestHistory(
             title=f"{visible(test)}, plan {visible(plan)}",
             metrics=tuple(metric for metric, _ in histories),
-            columns=(*_columns(metric for metric, _ in histories), "Replications"),
+            columns=(*columns, "Replications"),
             rows=tuple(_rows([nights for _, nights in histories])),
             logs=tuple(
                 (f"run {run}", f"../{log_file(run, test, case.key)}")
@@ -171,12 +172,6 @@ class CasePages:
             undrawn=undrawn,
         )
         return metric, [(night, by_run[night.run.id]) for night in history.nights]
-
-
-def _columns(metrics: Iterable[MetricHistory]) -> Iterator[str]:
-    for metric in metrics:
-        yield metric.title
-        yield "95 % interval"
 
 
 def _lead(case: Case, places: Sequence[PlanTestHistory]) -> Iterator[str]:

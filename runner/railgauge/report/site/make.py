@@ -76,8 +76,10 @@ class Maker:
         for run in runs:
             reading |= self._read_run(run)
         # What is compared of a case without any headline metric depends on all the runs.
-        only_headlines = all(_headlines_only(reading, run) for run in runs)
-        return reading if only_headlines else read(self._store, runs)
+        cases = (metrics for run in runs for metrics in reading.series[run].values())
+        if all(name in HEADLINES for metrics in cases for name in metrics):
+            return reading
+        return read(self._store, runs)
 
     def _logs(self, job: LogJob) -> dict[str, str]:
         run = self._store.run(job.run)
@@ -101,8 +103,3 @@ class Maker:
         # After the files that it names.
         files[job.name] = render_case(page, "All runs", plot, undrawn)
         return files
-
-
-def _headlines_only(reading: ReadRuns, run: int) -> bool:
-    """Return whether all that was read of the run are headline metrics."""
-    return all(name in HEADLINES for metrics in reading.series[run].values() for name in metrics)

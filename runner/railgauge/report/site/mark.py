@@ -28,7 +28,7 @@ class FileMark:
 
 
 def fingerprint(*made_of: object) -> str:
-    """Return the digest of what a page is made of, whose `repr` has to tell it."""
+    """Return the digest of what a page is made of: of its `repr`, which has to contain all."""
     return hashlib.sha256(repr(made_of).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -28,7 +28,7 @@ _HEADER = (
 )
 # The first ones are words, the last the verdict.
 _NUMBERS = range(3, len(_HEADER) - 1)
-# Of more than these, nobody reads the lines in a terminal.
+# More lines than these are too many for a terminal.
 _MOST_ROWS = 100
 _MOST_SENTENCES = 20
 _MOST_CASES = 10

@@ -16,7 +16,7 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.stats.digits import ratio_text
 from railgauge.store.records import PlannedCase
 
-# A fact that is longer is a list, of which nobody reads the rest in a sentence.
+# A fact that is longer is a list, too much for a sentence.
 _LONGEST = 60
 _MOST_FACTS = 8
 _MOST_HOSTS = 20

@@ -128,7 +128,7 @@ def _short(name: str, text: str) -> str:
         # What /proc/meminfo calls kB is 1024 bytes.
         if unit == "kB" and number.isdecimal():
             return f"{int(number) / _KIB_PER_GIB:.1f} GiB"
-    # Who built a kernel, and with what, says little.
+    # Who built a kernel, and with what, matters little.
     return text.partition(" (")[0].replace("Linux version", "Linux") if name == "kernel" else text
 
 

@@ -61,7 +61,12 @@ def _statistics(tables: Sequence[Table]) -> Iterator[str]:
 def _case_sentences(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Iterator[str]:
     if not tables:
         return
-    values = {_value_key(column, cell): cell for column, cell in _cells(tables) if cell.summary}
+    # Cells of several columns may show the same values.
+    values = {
+        (cell.run, cell.test, cell.case_key, column.metric): cell
+        for column, cell in _cells(tables)
+        if cell.summary
+    }
     for run in runs:
         cases = {(test, key) for number, test, key, _ in values if number == run.id}
         case_count = plural(len(run.cases), "case")
@@ -71,11 +76,6 @@ def _case_sentences(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Itera
     if count:
         outlier_words = "1 is an outlier" if outliers == 1 else f"{outliers or 'none'} are outliers"
         yield f"Of their {plural(count, 'value')} {outlier_words}."
-
-
-def _value_key(column: Column, cell: Cell) -> tuple[int, str, str, str]:
-    """Return what two cells have in common that show the same values."""
-    return cell.run, cell.test, cell.case_key, column.metric
 
 
 def _cells(tables: Sequence[Table]) -> Iterator[tuple[Column, Cell]]:

@@ -25,7 +25,7 @@ FOLDER = "cases"
 
 @dataclass(frozen=True, slots=True)
 class CaseLink:
-    """A case that has a page: where it is, and what the report's page says of it.
+    """A case that has a page: where it is, and what the report's page shows of it.
 
     `parameters` are those in which the test's cases differ.
     """

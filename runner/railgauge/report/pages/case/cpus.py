@@ -50,7 +50,7 @@ def soak_load(log: SystemLog) -> float | None:
 def cpu_sheet(counters: Counters) -> Sheet | None:
     """Return the table of all CPUs; None where no CPU time was counted."""
     ticks = _ticks(counters)
-    soak = {str(one.cpu): one for one in counters.log.soak}
+    soak = {str(load.cpu): load for load in counters.log.soak}
     names = sorted(ticks.keys() | soak.keys() - {"all"}, key=by_number)
     names.sort(key=lambda name: name != "all")
     if not names:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from railgauge.report.pages.case.counters import Counters, by_number
 from railgauge.report.pages.case.sheet import Sheet, SheetRow, count
 
-# More columns than this nobody reads; the CPUs that served most are shown.
+# More columns than this are unreadable; the CPUs that served most are shown.
 _MOST_CPUS = 8
 _MOST_ROWS = 40
 

@@ -1,4 +1,4 @@
-"""Counters of the protocols and fabrics that moved: what tells of trouble first, with its words."""
+"""Counters of the protocols and fabrics that moved: losses and errors first, with explanations."""
 
 from __future__ import annotations
 

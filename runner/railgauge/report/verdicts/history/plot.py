@@ -9,7 +9,7 @@ from datetime import datetime
 
 from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, scale
-from railgauge.compare.history import Changed, History, Night
+from railgauge.compare.history import History, Night
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.scripts import render_history
 from railgauge.report.verdicts.history.dots import dots
@@ -74,6 +74,7 @@ def draw_history(
     same_unit = [series for series in replications if series.unit == history.unit]
     blocks = dots(same_unit, began, per_unit, dot) | _blocks(history, per_unit)
     shown_unit = "" if unit in ("", "1") else f" ({unit})"
+    captions = _caption_lines(history) if captioned else ()
     plot = render_history(
         HistoryPlot(
             name=name,
@@ -88,7 +89,7 @@ def draw_history(
                 ChangeMark(number, _seconds(change.night))
                 for number, change in enumerate(history.changes, 1)
             ),
-            captions=tuple(_captions(history)) if captioned else (),
+            captions=tuple(shortened(line, _LONGEST) for line in captions),
         )
     )
     dat = "\n\n".join(f"# {block}\n{rows}" for block, rows in blocks.items())
@@ -119,7 +120,8 @@ def _blocks(history: History, per_unit: float) -> dict[str, str]:
 def _row(night: Night, per_unit: float) -> str:
     low, high = night.interval[:2] if night.interval else (night.median, night.median)
     values = (night.median, low, high)
-    return f"{_seconds(night):.0f} " + " ".join(f"{v / per_unit:.9g}" for v in values) + "\n"
+    texts = (f"{value / per_unit:.9g}" for value in values)
+    return f"{_seconds(night):.0f} {' '.join(texts)}\n"
 
 
 def _levels(history: History, per_unit: float) -> Iterator[str]:
@@ -132,26 +134,19 @@ def _levels(history: History, per_unit: float) -> Iterator[str]:
         yield "".join(f"{_seconds(night):.0f} {median / per_unit:.9g}\n" for night in ends)
 
 
-def _captions(history: History) -> Iterator[str]:
-    for line in _caption_lines(history):
-        yield shortened(line, _LONGEST)
-
-
 def _caption_lines(history: History) -> Iterator[str]:
     numbered = list(enumerate(history.changes, 1))
     for number, changed in numbered[-_MOST_POINTS:]:
         run = changed.night.run
         yield f"{number}: {day(run)} (run {run.id}): {change_text(history, changed)}"
-        lines = list(_beside(changed))
+        lines = [
+            f"run {beside.run.id}: {line}"
+            for beside in changed.beside
+            for line in beside_lines(beside)
+        ]
         yield from (f"    {line}" for line in lines[:_MOST_LINES])
         if (more := len(lines) - _MOST_LINES) > 0:
             yield f"    and {more:,} more changes"
-
-
-def _beside(changed: Changed) -> Iterator[str]:
-    for beside in changed.beside:
-        for line in beside_lines(beside):
-            yield f"run {beside.run.id}: {line}"
 
 
 def _seconds(night: Night) -> float:

@@ -18,7 +18,7 @@ from railgauge.report.verdicts.history.words import (
 )
 from railgauge.stats.digits import ratio_text
 
-# Of more than these, nobody reads the lines in a terminal.
+# More lines than this are too many for a terminal.
 _MOST_ROWS = 100
 _HEADER = ("since", "run", "test", "case", "metric", "before", "after", "ratio", "p", "")
 _NUMBERS = {1, 5, 6, 7, 8}

@@ -11,7 +11,7 @@ from railgauge.compare.history import Changed, History, RunDifference
 from railgauge.stats.digits import ratio_text
 from railgauge.store.heads import RunHead
 
-# A value that is longer is a list or a text, of which nobody reads the rest in a sentence.
+# A value that is longer is a list or a text, too much for a sentence.
 _LONGEST = 40
 # Of what changed beside a case, and of the hosts it changed on, so many are named.
 _MOST_CHANGES, _MOST_HOSTS = 8, 4
