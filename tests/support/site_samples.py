@@ -36,7 +36,7 @@ def build(database: Path | str, out: Path, **options: object) -> Built:
 
 def made(database: Path, out: Path, **options: object) -> set[str]:
     """Build the site and return which pages were made."""
-    return set(build(database, out, **options).made)
+    return set(build(database, out, **options).pages)
 
 
 def files(out: Path) -> dict[str, bytes]:

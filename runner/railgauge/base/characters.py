@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 # Control, format (bidirectional marks, zero-width), surrogate and line or paragraph separators.
@@ -40,6 +41,21 @@ def left(text: str, columns: int) -> str:
 def right(text: str, columns: int) -> str:
     """Return `text` with spaces before it up to `columns`."""
     return " " * (columns - width(text)) + text
+
+
+def shortened(text: str, most: int) -> str:
+    """Return `text` or, of one that is longer than `most`, its beginning and `…`."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def in_columns(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> Iterator[str]:
+    """Yield a line for each row; the columns at `numbers` stand to the right."""
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = enumerate(zip(row, widths, strict=True))
+        yield "  ".join(
+            (right if column in numbers else left)(text, wide) for column, (text, wide) in cells
+        ).rstrip()
 
 
 def centre(text: str, columns: int) -> str:

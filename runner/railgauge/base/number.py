@@ -79,10 +79,13 @@ def in_best_unit(value: float, base: str) -> str:
     unit = _fitting(base, size) if size and math.isfinite(size) else base
     per_unit = scale(unit, base)
     assert per_unit is not None  # the unit was chosen for that base
-    size /= _float(per_unit)
-    digits = max(0, 3 - math.floor(math.log10(size))) if size else 0
-    text = format_number(value, per_unit, digits)
+    text = format_number(value, per_unit, four_digits(size / _float(per_unit)))
     return f"{text} {unit}" if unit not in ("", "1") else text
+
+
+def four_digits(size: float) -> int:
+    """Return how many decimals give `size`, which isn't negative, four significant digits."""
+    return max(0, 3 - math.floor(math.log10(size))) if size else 0
 
 
 @lru_cache

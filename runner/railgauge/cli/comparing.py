@@ -51,11 +51,11 @@ def compare(
         verdict = _verdict(store, before, after, plan)
     catalogue = load_catalogue()
     if markdown:
-        write(markdown, as_markdown(verdict, catalogue, every=every))
+        write(markdown, as_markdown(verdict, catalogue, all_results=every))
     if as_json:
         click.echo(json_text(verdict_data(verdict)))
         return
-    for line in verdict_lines(verdict, catalogue, every=every):
+    for line in verdict_lines(verdict, catalogue, all_results=every):
         click.echo(line)
 
 

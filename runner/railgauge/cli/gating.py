@@ -171,7 +171,7 @@ def _gate(wish: _Wish, outputs: _Outputs) -> _Outcome:
             verdict = _first(store, name, finished, plan)
         else:
             verdict = _judge(wish, store, finished, baseline, plan)
-    lines = verdict_lines(verdict, finished.catalogue, every=outputs.every)
+    lines = verdict_lines(verdict, finished.catalogue, all_results=outputs.every)
     return _Outcome(verdict, "".join(f"{line}\n" for line in lines), finished.catalogue)
 
 
@@ -302,8 +302,8 @@ def _write(verdict: Verdict, outputs: _Outputs, catalogue: Catalogue) -> None:
     if outputs.junit:
         write(outputs.junit, junit(verdict, catalogue))
     if outputs.markdown:
-        write(outputs.markdown, markdown(verdict, catalogue, every=outputs.every))
+        write(outputs.markdown, markdown(verdict, catalogue, all_results=outputs.every))
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if outputs.github and summary:
         # What stands there already may be of a command before.
-        write(Path(summary), markdown(verdict, catalogue, every=outputs.every), append=True)
+        write(Path(summary), markdown(verdict, catalogue, all_results=outputs.every), append=True)

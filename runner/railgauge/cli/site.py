@@ -41,11 +41,13 @@ def site(out: Path, baseline: str | None, logs: int, as_json: bool, where: str) 
     """
     built = build_site(where, out, baseline=baseline, logs=logs, waiting=lambda: _say(out))
     if as_json:
-        told = {"made": list(built.made), "kept": built.kept, "removed": built.removed}
+        told = {"made": list(built.pages), "kept": built.unchanged, "removed": built.removed}
         click.echo(json.dumps(told, indent=2))
         return
     click.echo(out / "index.html")
-    click.echo(f"{len(built.made):,} pages made, {built.kept:,} kept, {built.removed:,} removed")
+    click.echo(
+        f"{len(built.pages):,} pages made, {built.unchanged:,} kept, {built.removed:,} removed"
+    )
 
 
 def _say(out: Path) -> None:

@@ -1,4 +1,4 @@
-"""The word `parameters` in a table's rows: those parameters that tell its cases apart."""
+"""The word `parameters` in a table's rows: those parameters that distinguish its cases."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from railgauge.report.tables.axes import Placed, axis_value
 PARAMETERS = "parameters"
 
 
-def with_parameters(spec: TableSpec, shown: Collection[Placed]) -> TableSpec:
+def with_parameters(spec: TableSpec, cells: Collection[Placed]) -> TableSpec:
     """Return `spec` with parameters in place of the word: the fewest that its axes lack.
 
-    `shown` is what stands in the table. What the other axes tell apart needs no parameter.
+    `cells` are the table's contents. What the other axes distinguish needs no parameter.
     """
     if PARAMETERS not in spec.rows:
         return spec
-    at = spec.rows.index(PARAMETERS)
-    before, behind = spec.rows[:at], spec.rows[at + 1 :]
-    names = [*before, *behind, *spec.columns]
+    index = spec.rows.index(PARAMETERS)
+    before, after = spec.rows[:index], spec.rows[index + 1 :]
+    names = [*before, *after, *spec.columns]
     added: list[str] = []
-    places = _places(shown, names)
-    for name in dict.fromkeys(name for item in shown for name in item.case.parameters):
-        more = _places(shown, [*names, *added, name])
-        if more > places:
+    places = _places(cells, names)
+    for name in dict.fromkeys(name for cell in cells for name in cell.case.parameters):
+        count = _places(cells, [*names, *added, name])
+        if count > places:
             added.append(name)
-            places = more
-    return spec.model_copy(update={"rows": [*before, *added, *behind]})
+            places = count
+    return spec.model_copy(update={"rows": [*before, *added, *after]})
 
 
-def _places(shown: Collection[Placed], names: Sequence[str]) -> int:
-    return len({tuple(axis_value(item, name) for name in names) for item in shown})
+def _places(cells: Collection[Placed], names: Sequence[str]) -> int:
+    return len({tuple(axis_value(cell, name) for name in names) for cell in cells})

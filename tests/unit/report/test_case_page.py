@@ -338,7 +338,7 @@ def test_timelines_are_what_was_counted_in_each_stretch_over_its_length() -> Non
     assert [one.label for one in cpu.quantities] == ["busy", "in interrupts"]
     assert cpu.quantities[0].sound[0].tolist() == [[0, 25], [1, 25], [2, 100], [4, 100]]
     assert traffic.quantities[0].sound[0].tolist() == [[0, 8], [1, 0], [2, 8], [4, 8]]
-    assert cpu.told == (
+    assert cpu.alt_text == (
         "share of all CPUs' time (%). busy: least 25, greatest 100; in interrupts: least 0,"
         " greatest 0."
     )

@@ -212,8 +212,8 @@ def test_a_number_without_a_unit_has_nothing_behind_it(database: Path, unit: str
 def test_why_there_is_not_enough_data_is_told_where_all_is_asked_for(mixed: Verdict):
     why = ": 30 and 1 replications can't show any change: take 4 of each"
     for form in (
-        list(verdict_lines(mixed, CATALOGUE, every=True)),
-        markdown(mixed, CATALOGUE, every=True).splitlines(),
+        list(verdict_lines(mixed, CATALOGUE, all_results=True)),
+        markdown(mixed, CATALOGUE, all_results=True).splitlines(),
     ):
         (told,) = [line for line in form if why in line]
         assert "stream: gw→hh lane=3: throughput: " in told
@@ -227,10 +227,10 @@ def test_a_reason_is_told_once_with_how_many_results_have_it(database: Path):
     add_run(database, {number: noisy() for number in range(1, 25)})
     add_run(database, {number: noisy(n=1) for number in range(1, 25)})
     found = verdict(database)
-    (line,) = (one for one in verdict_lines(found, CATALOGUE, every=True) if "take 4" in one)
+    (line,) = (one for one in verdict_lines(found, CATALOGUE, all_results=True) if "take 4" in one)
     assert line.startswith("not enough data: stream: gw→hh lane=")
     assert ": throughput and 23 more results: 10 and 1 replications can't show" in line
-    assert markdown(found, CATALOGUE, every=True).count("take 4 of each") == 1
+    assert markdown(found, CATALOGUE, all_results=True).count("take 4 of each") == 1
 
 
 def test_of_many_reasons_twenty_are_told(database: Path):
@@ -242,10 +242,10 @@ def test_of_many_reasons_twenty_are_told(database: Path):
         for number, each in enumerate(found.comparison.results)
     ]
     found = replace(found, comparison=replace(found.comparison, results=tuple(whys)))
-    lines = list(verdict_lines(found, CATALOGUE, every=True))
+    lines = list(verdict_lines(found, CATALOGUE, all_results=True))
     assert len([line for line in lines if "because of" in line]) == 20
     assert "not enough data: 4 more reasons" in lines
-    text = markdown(found, CATALOGUE, every=True)
+    text = markdown(found, CATALOGUE, all_results=True)
     assert text.count("because of") == 20
     assert "… and 4 more" in text.splitlines()
 
@@ -261,7 +261,7 @@ def test_a_gate_passes_only_where_all_could_be_measured(mixed: Verdict, tmp_path
 
 def test_names_of_anything_break_no_form(mixed: Verdict):
     found = hostile(mixed)
-    for line in verdict_lines(found, CATALOGUE, every=True):
+    for line in verdict_lines(found, CATALOGUE, all_results=True):
         assert line.isprintable()
     suite = ElementTree.fromstring(junit(found, CATALOGUE).encode())
     assert_valid(suite)

@@ -53,7 +53,7 @@ def test_every_run_and_case_has_a_page_and_all_links_lead_to_files(database: Pat
     nights(database)
     built = build(database, out)
     pages = {"index.html", "changes.html", "runs/1.html", "runs/2.html", "runs/3.html", *CASES}
-    assert set(files(out)) == set(built.made) == pages
+    assert set(files(out)) == set(built.pages) == pages
     for name in pages:
         links = Links(page(out, name)).found
         assert links
@@ -236,7 +236,7 @@ def test_two_builds_in_other_folders_are_the_same_to_the_byte(database: Path, ou
 
 def test_many_pages_made_by_several_processes_are_the_same(database: Path, out: Path):
     add_run(database, {number: noisy(n=6, seed=number) for number in range(60)})
-    assert len(build(database, out).made) == 63
+    assert len(build(database, out).pages) == 63
     # One process alone: too few are due to begin others.
     other = out.with_name("other")
     for some in (slice(0, 30), slice(30, 64)):
@@ -245,7 +245,7 @@ def test_many_pages_made_by_several_processes_are_the_same(database: Path, out: 
             (other / name).parent.mkdir(exist_ok=True)
             (other / name).write_bytes((out / name).read_bytes())
         removed = build(database, other)
-        assert removed.kept + len(removed.made) == 63
+        assert removed.unchanged + len(removed.pages) == 63
     assert files(out) == files(other)
 
 
@@ -277,13 +277,13 @@ def test_without_gnuplot_pages_say_why_they_have_no_figure(
     ).replace("&#39;", "'")
     assert os.environ["RAILGAUGE_GNUPLOT"] == "/nowhere/gnuplot"
     monkeypatch.delenv("RAILGAUGE_GNUPLOT")
-    assert set(CASES) <= set(build(database, out).made)
+    assert set(CASES) <= set(build(database, out).pages)
     assert "<svg" in page(out, CASES[0])
 
 
 def test_a_sites_postgresql_database_has_the_same_pages(where: str, out: Path):
     nights(where, slower=3)
     built = build(where, out)
-    assert len(built.made) == 7
+    assert len(built.pages) == 7
     assert "1 of 2 cases slower" in text(out, "index.html")
-    assert build(where, out).made == ()
+    assert build(where, out).pages == ()

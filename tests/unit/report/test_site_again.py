@@ -208,7 +208,7 @@ def test_another_railgauge_makes_all_pages_again(database: Path):
         one, other = (plan_site(store, maker, None, 1) for maker in ("0.1", "0.2"))
     assert [job.name for job in one.jobs] == [job.name for job in other.jobs]
     assert not {job.fingerprint for job in one.jobs} & {job.fingerprint for job in other.jobs}
-    assert one.seen != other.seen
+    assert one.newest_fingerprint != other.newest_fingerprint
 
 
 def test_pages_of_dropped_runs_go_and_what_is_not_the_sites_stays(database: Path, out: Path):
@@ -233,7 +233,7 @@ def test_pages_of_dropped_runs_go_and_what_is_not_the_sites_stays(database: Path
         change(database, f"DELETE FROM {table} WHERE run_id = 4")
     change(database, "DELETE FROM run WHERE id = 4")
     built = build(database, out)
-    assert set(built.made) == {"changes.html", "index.html"}
+    assert set(built.pages) == {"changes.html", "index.html"}
     assert built.removed == 2
     left = files(out)
     assert not {"runs/4.html", OTHER, "runs/.4.html.123.part"} & left.keys()

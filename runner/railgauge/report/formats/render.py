@@ -102,7 +102,10 @@ def render_case(page: CasePage, report: str, plotted: CasePlot | None, undrawn: 
         svgs = iter(plotted.svgs)
         for place, host in enumerate(page.timelines, 1):
             figures = [
-                (figure, _inline(next(svgs), f"t{place}-{figure.name}", figure.title, figure.told))
+                (
+                    figure,
+                    _inline(next(svgs), f"t{place}-{figure.name}", figure.title, figure.alt_text),
+                )
                 for figure in host.figures
             ]
             pictures.append((host, figures))

@@ -45,14 +45,14 @@ def difference(store: Store, before: int, after: int) -> Difference:
     """Compare two runs of the store; InputError where it lacks one of them."""
     runs = store.run(before), store.run(after)
     first, second = (Selection(f"run {run.id}", (run.id,)) for run in runs)
-    told, tells = (_facts_and_peaks(run) for run in runs)
+    facts_before, facts_after = (_facts_and_peaks(run) for run in runs)
     return Difference(
         runs=runs,
         settings=setting_changes(*runs),
-        hosts=host_changes(told, tells),
+        hosts=host_changes(facts_before, facts_after),
         hosts_only=(
-            tuple(sorted(told.keys() - tells.keys())),
-            tuple(sorted(tells.keys() - told.keys())),
+            tuple(sorted(facts_before.keys() - facts_after.keys())),
+            tuple(sorted(facts_after.keys() - facts_before.keys())),
         ),
         compared=compare(read(store, [before, after]), first, second),
         parameters=tuple(_parameters(runs)),
@@ -71,19 +71,19 @@ def _parameters(runs: tuple[StoredRun, StoredRun]) -> Iterator[ParameterChange]:
         if key in values[1]:
             for name in dict.fromkeys(name for side in values for name in side[key]):
                 before, after = (side[key].get(name, {}) for side in values)
-                one = tuple(value for text, value in before.items() if text not in after)
-                other = tuple(value for text, value in after.items() if text not in before)
-                if one or other:
-                    yield ParameterChange(*key, name, (one, other))
+                only_before = tuple(value for text, value in before.items() if text not in after)
+                only_after = tuple(value for text, value in after.items() if text not in before)
+                if only_before or only_after:
+                    yield ParameterChange(*key, name, (only_before, only_after))
 
 
 def _values(cases: Iterable[PlannedCase]) -> dict[tuple[str, str], dict[str, dict[str, Value]]]:
     """Return (test, engine) -> parameter -> its different values, by their texts: 1 is not true."""
-    found: dict[tuple[str, str], dict[str, dict[str, Value]]] = {}
+    by_test: dict[tuple[str, str], dict[str, dict[str, Value]]] = {}
     # Cases of different places share their parameters, and there may be a million of them.
-    sets = {(one.test, one.case.engine, id(one.case.parameters)): one for one in cases}
-    for planned in sets.values():
-        of_test = found.setdefault((planned.test, planned.case.engine), {})
+    distinct = {(case.test, case.case.engine, id(case.case.parameters)): case for case in cases}
+    for planned in distinct.values():
+        of_test = by_test.setdefault((planned.test, planned.case.engine), {})
         for name, value in planned.case.parameters.items():
             of_test.setdefault(name, {})[repr(value)] = value
-    return found
+    return by_test

@@ -35,7 +35,7 @@ def _texts(log: SystemLog) -> tuple[str, ...]:
         _packets(log, "rx_packets"),
         _packets(log, "tx_packets"),
     ]
-    rates = [f"{one / log.elapsed:,.0f}" if log.elapsed > 0 else "–" for one in sums]
+    rates = [f"{number / log.elapsed:,.0f}" if log.elapsed > 0 else "–" for number in sums]
     return ("–" if load is None else f"{100 * load:.1f}", *rates)
 
 

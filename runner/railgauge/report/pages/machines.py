@@ -1,13 +1,14 @@
-"""The appendix of facts: what each host of a run was, grouped, and once where hosts are alike."""
+"""The appendix of facts: what each host of a run was, grouped, and once where hosts are equal."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import shortened, visible
 from railgauge.base.number import in_best_unit
 from railgauge.store.records import Peak, StoredRun
 
@@ -20,11 +21,11 @@ _GENERAL = "General"
 _PEAKS = "Theoretical peaks"
 _PEAK = "peak "
 _OPEN = (_PEAKS, _GENERAL, "cpu")
-# Facts without a family, and of network cards what tells them apart.
+# Facts without a family, and of network cards what distinguishes them.
 _IN_SHORT = re.compile(r"(?!mitigation_)[^.]+|nic\..+\.(driver|firmware|model|mtu|speed)")
 # Of a value's text where there is no room for all.
 _MOST_SHORT = 240
-# Names that begin alike are a group of their own when there are so many of them.
+# Names with the same prefix are a group of their own when there are so many of them.
 _GROUPED = 4
 
 
@@ -70,33 +71,32 @@ def make_machines(run: StoredRun) -> Machines:
     groups = tuple(
         FactGroup(
             visible(title),
-            tuple(row for name in those for row in _rows(name, hosts, run.facts, few=few)),
+            tuple(row for name in members for row in _rows(name, hosts, run.facts, few=few)),
             open=title in _OPEN,
         )
-        for title, those in _groups(names).items()
+        for title, members in _groups(names).items()
     )
-    every = [row for group in groups for row in group.rows]
+    differing = {row.name for group in groups for row in group.rows if row.differs}
     if peaks := peaks_by_host(run.peaks):
         resources = dict.fromkeys(f"{_PEAK}{peak.resource}" for peak in run.peaks)
         of_hosts = {host: peaks.get(host, {}) for host in hosts}
         rows = (row for name in resources for row in _rows(name, hosts, of_hosts, few=few))
         groups = (FactGroup(_PEAKS, tuple(rows), open=True), *groups)
-    differing = len({row.name for row in every if row.differs})
     return Machines(
         f"Machines of run {run.id}",
         tuple(map(visible, hosts)) if few else _VALUE_COLUMNS,
         groups,
-        _note(len(hosts), len(names), differing),
+        _note(len(hosts), len(names), len(differing)),
     )
 
 
 def peaks_by_host(peaks: Iterable[Peak]) -> dict[str, dict[str, str]]:
-    """Return host -> `peak memory` -> `68.26 GB/s (declared: hosts file)`, as facts are told."""
-    found: dict[str, dict[str, str]] = {}
+    """Return host -> `peak memory` -> `68.26 GB/s (declared: hosts file)`, in the form of facts."""
+    by_host: dict[str, dict[str, str]] = {}
     for peak in peaks:
         text = f"{in_best_unit(peak.value, peak.unit)} ({peak.source})"
-        found.setdefault(peak.host, {})[f"{_PEAK}{peak.resource}"] = text
-    return found
+        by_host.setdefault(peak.host, {})[f"{_PEAK}{peak.resource}"] = text
+    return by_host
 
 
 def in_short(machines: Machines, most: int) -> tuple[tuple[str, str], ...]:
@@ -117,41 +117,37 @@ def in_short(machines: Machines, most: int) -> tuple[tuple[str, str], ...]:
                 f"{cell.text} ({host})"
                 for host, cell in zip(machines.columns, row.cells, strict=True)
             ]
-    return tuple((name, _short("; ".join(texts))) for name, texts in list(rows.items())[:most])
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _MOST_SHORT else f"{text[: _MOST_SHORT - 1]}…"
+    return tuple(
+        (name, shortened("; ".join(texts), _MOST_SHORT))
+        for name, texts in list(rows.items())[:most]
+    )
 
 
 def _note(hosts: int, names: int, differing: int) -> str:
     facts = f"{names} fact{'s' if names > 1 else ''}"
     if hosts == 1:
         return f"{facts} of one host."
-    alike = f"{differing} of them not the same on all" if differing else "all of them alike"
-    return f"{facts} of {hosts} hosts, {alike}."
+    agreement = f"{differing} of them not the same on all" if differing else "all of them alike"
+    return f"{facts} of {hosts} hosts, {agreement}."
 
 
 def _groups(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the names by group: `nic.eth0`'s, those that begin alike, and the general ones."""
-    begins: dict[str, int] = {}
-    for name in names:
-        begin = _begin(name)
-        begins[begin] = begins.get(begin, 0) + 1
+    """Return the names by group: `nic.eth0`'s, those with the same prefix, and the general ones."""
+    prefix_counts = Counter(map(_prefix, names))
     groups: dict[str, list[str]] = {_GENERAL: []}
     for name in names:
-        begin = _begin(name)
-        alone = begins[begin] < _GROUPED and "." not in name
-        groups.setdefault(_GENERAL if alone or not begin else begin, []).append(name)
-    return {title: those for title, those in groups.items() if those}
+        prefix = _prefix(name)
+        alone = prefix_counts[prefix] < _GROUPED and "." not in name
+        groups.setdefault(_GENERAL if alone or not prefix else prefix, []).append(name)
+    return {title: members for title, members in groups.items() if members}
 
 
-def _begin(name: str) -> str:
+def _prefix(name: str) -> str:
     """Return `nic.eth0` of `nic.eth0.mtu`, `numa` of `numa.0.cpus`, `sched` of `sched_debug`."""
     if name.startswith("nic."):
         return name.rpartition(".")[0]
-    dotted, found, _ = name.partition(".")
-    return dotted if found else name.partition("_")[0]
+    dotted, dot, _ = name.partition(".")
+    return dotted if dot else name.partition("_")[0]
 
 
 def _rows(
@@ -161,23 +157,23 @@ def _rows(
     by_value: dict[str, list[str]] = {}
     for host, text in zip(hosts, values, strict=True):
         by_value.setdefault(text, []).append(host)
-    alike = len(by_value) == 1
-    shown = visible(name)
+    uniform = len(by_value) == 1
+    title = visible(name)
     if few:
-        cells = (FactCell(values[0], len(hosts)),) if alike else tuple(map(FactCell, values))
-        yield FactRow(shown, cells, not alike)
+        cells = (FactCell(values[0], len(hosts)),) if uniform else tuple(map(FactCell, values))
+        yield FactRow(title, cells, not uniform)
         return
     ordered = sorted(by_value.items(), key=lambda item: (-len(item[1]), item[1]))
-    for text, those in ordered[:_MOST_VALUES]:
-        yield FactRow(shown, (FactCell(text), FactCell(_named(those, len(hosts)))), not alike)
+    for text, same in ordered[:_MOST_VALUES]:
+        yield FactRow(title, (FactCell(text), FactCell(_host_words(same, len(hosts)))), not uniform)
     if len(ordered) > _MOST_VALUES:
         more = f"{len(ordered) - _MOST_VALUES} more values"
-        count = sum(len(those) for _, those in ordered[_MOST_VALUES:])
-        yield FactRow(shown, (FactCell(more), FactCell(f"{count} hosts")), True)
+        count = sum(len(same) for _, same in ordered[_MOST_VALUES:])
+        yield FactRow(title, (FactCell(more), FactCell(f"{count} hosts")), True)
 
 
-def _named(hosts: Sequence[str], every: int) -> str:
-    if len(hosts) == every:
+def _host_words(hosts: Sequence[str], host_count: int) -> str:
+    if len(hosts) == host_count:
         return "all"
     text = ", ".join(map(visible, hosts[:_MOST_NAMES]))
     return text if len(hosts) <= _MOST_NAMES else f"{text}, … ({len(hosts)} in all)"

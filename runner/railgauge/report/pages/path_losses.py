@@ -13,7 +13,7 @@ from railgauge.report.pages.path_stations import (
     host_station,
     ip_trouble,
     other_packets,
-    others_at_ports,
+    other_port_packets,
     per_datagram,
     port_stations,
 )
@@ -24,7 +24,7 @@ _WAYS = ("", "reverse_")
 
 @dataclass(frozen=True, slots=True)
 class PathLoss:
-    """One direction of a UDP stream: what was counted along its path, and what that tells.
+    """One direction of a UDP stream: what was counted along its path, and what that shows.
 
     `sent` and `lost` are datagrams, of `per_datagram` IP packets each (None if unknown).
     `tolerance` is how many packets of other traffic may be in a count of packets: no difference up
@@ -52,7 +52,7 @@ def path_losses(
         return ()
     by_host = {log.host: log for log in logs}
     received = {prefix: round(metrics.get(f"{prefix}received_packets", 0)) for prefix in _WAYS}
-    found = []
+    losses = []
     for prefix, (sender, receiver), other in (
         ("", (case.client, case.server), "reverse_"),
         ("reverse_", (case.server, case.client), ""),
@@ -65,8 +65,8 @@ def path_losses(
             }
             logged = (by_host.get(sender), by_host.get(receiver))
             stream = _Stream(case, sender, receiver, *logged, own, received[other])
-            found.append(stream.loss(port_stations(ports, reverse=bool(prefix))))
-    return tuple(found)
+            losses.append(stream.loss(port_stations(ports, reverse=bool(prefix))))
+    return tuple(losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,14 @@ class _Stream:
         tolerance = max(
             other_packets(self.sender_log, "out", self.sent),
             other_packets(self.receiver_log, "in", self.arrived),
-            others_at_ports(ports, self.other_stream),
+            other_port_packets(ports, self.other_stream),
         )
         network = self._network(ports)
         if pieces is not None:
-            # Before the place where copies were made nobody has counted them, behind it all have.
+            # Stations before the place where copies were made haven't counted them, others have.
             least = (self.arrived - self.copies) * pieces
             copies = self.copies * pieces
-            network = _judged(network, self.sent * pieces, least, tolerance, copies)
+            network = _with_notes(network, self.sent * pieces, least, tolerance, copies)
         first = Station(f"the socket on {self.sender}", "sent_packets", self.sent, "datagrams")
         arrived = Station(
             f"the socket on {self.receiver}",
@@ -148,14 +148,14 @@ class _Stream:
     def _network(self, ports: Sequence[Station]) -> list[Station]:
         if self.case.parameters.get("warmup"):
             note = "has counted the warm-up as well"
-            ports = [replace(each, note=each.note or note) for each in ports]
-        leaves = None if self.sender_log is None else host_station(self.sender_log, "out")
-        comes = None if self.receiver_log is None else host_station(self.receiver_log, "in")
-        stations = [each for each in (leaves, *ports, comes) if each is not None]
+            ports = [replace(station, note=station.note or note) for station in ports]
+        first = None if self.sender_log is None else host_station(self.sender_log, "out")
+        last = None if self.receiver_log is None else host_station(self.receiver_log, "in")
+        stations = [station for station in (first, *ports, last) if station is not None]
         if self.case.parameters.get("gso") or self.case.parameters.get("gro"):
-            # An interface may have counted what is cut apart, or held together, as one.
+            # An interface may have counted what is split, or merged, as one.
             note = "may count several datagrams as one (gso, gro)"
-            stations = [replace(each, note=each.note or note) for each in stations]
+            stations = [replace(station, note=station.note or note) for station in stations]
         return stations
 
     def _sentences(
@@ -170,39 +170,39 @@ class _Stream:
             return [f"All {self.sent:,} datagrams arrived."]
         if self.dropped is None:
             gro = self.case.parameters.get("gro")
-            why = (
+            reason = (
                 "with gro it counts several datagrams as one" if gro else "its drops are not known"
             )
             return [
                 f"{self.lost:,} of {self.sent:,} datagrams vanished: how many of them at the "
-                f"socket on {self.receiver} can't be told, as {why}."
+                f"socket on {self.receiver} can't be told, as {reason}."
             ]
-        said: list[str] = []
-        usable = [each for each in network if not each.note]
+        sentences: list[str] = []
+        usable = [station for station in network if not station.note]
         if pieces is not None and usable:
             start = replace(first, packets=self.sent * pieces)
             trouble = ip_trouble(self.receiver_log)
             if pieces == 1:
                 end = replace(arrived, trouble=trouble)
-                said = self._gaps([start, *usable, end], 1, tolerance)
+                sentences = self._gap_sentences([start, *usable, end], 1, tolerance)
             else:
-                said = self._gaps([start, *usable], pieces, tolerance)
-                said += self._incomplete([start, *usable][-1], pieces, tolerance)
+                sentences = self._gap_sentences([start, *usable], pieces, tolerance)
+                sentences += self._reassembly_sentences([start, *usable][-1], pieces, tolerance)
         if self.dropped:
-            said.append(
+            sentences.append(
                 f"{self.dropped:,} of {self.sent:,} datagrams reached {self.receiver} and were "
                 "dropped at the socket, whose receive buffer was full."
             )
-        said = said or [self._unknown(network, pieces, tolerance)]
+        sentences = sentences or [self._unlocated_sentence(network, pieces, tolerance)]
         if self.copies:
-            said.append(
+            sentences.append(
                 f"{self.copies:,} copies of datagrams were made on the way, and counts that "
                 f"include them hide as many losses: {self.lost:,} different datagrams are missing."
             )
-        return said
+        return sentences
 
-    def _gaps(self, stations: Sequence[Station], pieces: int, tolerance: int) -> list[str]:
-        """Say between which of the stations more packets vanished than the tolerance, most first.
+    def _gap_sentences(self, stations: Sequence[Station], pieces: int, tolerance: int) -> list[str]:
+        """Return between which stations more packets vanished than the tolerance, most first.
 
         How many is known exactly where all that is missing vanished in one place.
         """
@@ -221,33 +221,34 @@ class _Stream:
         kind = "packets" if pieces == 1 else "IP packets"
         return [
             f"{f'{vanished:,}' if exact else f'About {number:,}'} of {self.sent * pieces:,} {kind} "
-            f"vanished between {before.place} and {after.place}"
-            f"{_counted([(each.place, each.trouble) for each in (before, after)])}."
+            f"vanished between {before.place} and {after.place}{_station_trouble(before, after)}."
             for number, before, after in sorted(gaps, key=lambda gap: -gap[0])
         ]
 
-    def _incomplete(self, last: Station, pieces: int, tolerance: int) -> list[str]:
-        """Say which datagrams were not put together again; `last` saw their packets last."""
+    def _reassembly_sentences(self, last: Station, pieces: int, tolerance: int) -> list[str]:
+        """Return which datagrams were not reassembled; `last` counted their packets last."""
         vanished = self.sent - self.arrived
         missing = self.sent * pieces - _packets(last)
         if vanished <= 0 or max(vanished, missing) <= tolerance:
             return []
-        trouble = _counted([(self.receiver, ip_trouble(self.receiver_log))])
-        those = f"{vanished:,} of {self.sent:,} datagrams, of {pieces} packets each,"
+        trouble = _trouble_words([(self.receiver, ip_trouble(self.receiver_log))])
+        losses = f"{vanished:,} of {self.sent:,} datagrams, of {pieces} packets each,"
         if missing <= tolerance:
             return [
-                f"{those} were not put together again on {self.receiver}, although their packets "
+                f"{losses} were not put together again on {self.receiver}, although their packets "
                 f"were counted as far as {last.place}{trouble}."
             ]
         more = ", which is more than the missing packets explain" * (vanished > missing + tolerance)
-        return [f"So {those} could not be put together again{more}{trouble}."]
+        return [f"So {losses} could not be put together again{more}{trouble}."]
 
-    def _unknown(self, network: Sequence[Station], pieces: int | None, tolerance: int) -> str:
+    def _unlocated_sentence(
+        self, network: Sequence[Station], pieces: int | None, tolerance: int
+    ) -> str:
         lost = f"{self.lost:,} of {self.sent:,} datagrams vanished"
-        trouble = _counted([(each.place, each.trouble) for each in network])
+        trouble = _station_trouble(*network)
         if pieces is None:
             return f"{lost}: where can't be told, as their numbers of IP packets differ{trouble}."
-        if not any(not each.note for each in network):
+        if all(station.note for station in network):
             return f"{lost}: where can't be told, as nothing on their way was counted{trouble}."
         return (
             f"{lost}: where can't be told, as the counts on their way may differ by {tolerance:,} "
@@ -255,7 +256,7 @@ class _Stream:
         )
 
 
-def _judged(
+def _with_notes(
     stations: Sequence[Station], most: int, least: int, tolerance: int, copies: int
 ) -> list[Station]:
     """Note which counts can't be right or are of more than the stream.
@@ -263,26 +264,27 @@ def _judged(
     Between `least` packets, which arrived, and `most`, which were sent, passed each station, and no
     station more than one before it, but for the `copies` that something on the way made of them.
     """
-    judged = []
-    for each in stations:
-        if each.note or each.packets is None:
-            judged.append(each)
-        elif each.packets < least - tolerance:
+    noted = []
+    for station in stations:
+        if station.note or station.packets is None:
+            noted.append(station)
+        elif station.packets < least - tolerance:
             note = f"has not counted all of {least:,} packets that arrived: old, or not on the path"
-            judged.append(replace(each, note=note))
-        elif each.packets > most + copies + tolerance:
-            over = each.packets - most
-            judged.append(replace(each, note=f"has counted {over:,} packets of other traffic"))
+            noted.append(replace(station, note=note))
+        elif station.packets > most + copies + tolerance:
+            excess = station.packets - most
+            noted.append(replace(station, note=f"has counted {excess:,} packets of other traffic"))
         else:
-            judged.append(each)
+            noted.append(station)
     wrong: set[int] = set()
-    usable = [index for index, each in enumerate(judged) if not each.note]
+    usable = [index for index, station in enumerate(noted) if not station.note]
     for before, after in pairwise(usable):
-        if _packets(judged[after]) > _packets(judged[before]) + copies + tolerance:
+        if _packets(noted[after]) > _packets(noted[before]) + copies + tolerance:
             wrong |= {before, after}
     note = "contradicts its neighbour: one of the two is old, or has counted other traffic"
     return [
-        replace(each, note=note) if index in wrong else each for index, each in enumerate(judged)
+        replace(station, note=note) if index in wrong else station
+        for index, station in enumerate(noted)
     ]
 
 
@@ -290,11 +292,15 @@ def _packets(station: Station) -> int:
     return station.packets or 0
 
 
-def _counted(places: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> str:
-    """Return what discards and errors were counted, in brackets; nothing if none were."""
-    said = [
+def _station_trouble(*stations: Station) -> str:
+    return _trouble_words([(station.place, station.trouble) for station in stations])
+
+
+def _trouble_words(places: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> str:
+    """Return the discards and errors that were counted, in brackets; empty if there were none."""
+    counts = [
         f"{place} counted {', '.join(f'{number:,} {name}' for name, number in trouble)}"
         for place, trouble in places
         if trouble
     ]
-    return f" ({'; '.join(said)})" if said else ""
+    return f" ({'; '.join(counts)})" if counts else ""

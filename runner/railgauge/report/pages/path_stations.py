@@ -28,7 +28,7 @@ class Station:
 
     `unit` says of what: datagrams, or the IP packets that carry them. `trouble` are the discards
     and errors counted there, by the counter's name. `opposite` are the packets that a port counted
-    the other way. `note` says why a count can't be held against the others.
+    the other way. `note` says why a count can't be compared with the others.
     """
 
     place: str
@@ -59,11 +59,17 @@ def host_station(log: SystemLog, way: Way) -> Station | None:
         return None
     interface = max(sorted(counts), key=counts.__getitem__)
     trouble = _nonzero(
-        (f"{sign}_{each}", log.counts.get(f"interface/{interface}/{sign}_{each}", 0))
-        for each in _TROUBLE[way]
+        (f"{sign}_{suffix}", log.counts.get(f"interface/{interface}/{sign}_{suffix}", 0))
+        for suffix in _TROUBLE[way]
     )
     place = f"{interface} of {log.host}"
     return Station(place, f"{sign}_packets", counts[interface], "packets", trouble)
+
+
+def ports_by_device(ports: Iterable[PortLog]) -> list[list[PortLog]]:
+    """Return the ports of a path in its order, those of one device in a row together."""
+    ordered = sorted(ports, key=lambda port: port.position)
+    return [list(group) for _, group in groupby(ordered, key=lambda port: port.device)]
 
 
 def port_stations(ports: Sequence[PortLog], *, reverse: bool = False) -> list[Station]:
@@ -72,15 +78,14 @@ def port_stations(ports: Sequence[PortLog], *, reverse: bool = False) -> list[St
     Of two ports of a device in a row, the stream comes in by the first and leaves by the second. A
     port alone is where it comes in, but at the last device of several where it leaves.
     """
-    ordered = sorted(ports, key=lambda port: port.position)
+    devices = ports_by_device(ports)
     if reverse:
-        ordered.reverse()
-    devices = [list(some) for _, some in groupby(ordered, key=lambda port: port.device)]
+        devices = [device_ports[::-1] for device_ports in reversed(devices)]
     stations = []
-    for number, some in enumerate(devices):
+    for number, device_ports in enumerate(devices):
         last = number > 0 and number == len(devices) - 1
-        for index, port in enumerate(some):
-            leaves = index > 0 or (len(some) == 1 and last)
+        for index, port in enumerate(device_ports):
+            leaves = index > 0 or (len(device_ports) == 1 and last)
             stations.append(_port_station(port, "out" if leaves else "in"))
     return stations
 
@@ -99,44 +104,45 @@ def _port_station(port: PortLog, way: Way) -> Station:
 
 
 def per_datagram(log: SystemLog | None, datagram: int) -> int | None:
-    """Return how many IP packets the sender made of each datagram; None if that can't be told."""
+    """Return how many IP packets the sender made of each datagram; None if that is unknown."""
     if log is None:
         return 1 if datagram <= _ONE_PACKET else None
-    made, cut = _both(log.counts, "Ip", "FragCreates"), _both(log.counts, "Ip", "FragOKs")
-    if not made:
+    fragments = _ip_total(log.counts, "Ip", "FragCreates")
+    cut = _ip_total(log.counts, "Ip", "FragOKs")
+    if not fragments:
         return 1
-    return made // cut if cut and made % cut == 0 else None
+    return fragments // cut if cut and fragments % cut == 0 else None
 
 
 def other_packets(log: SystemLog | None, way: Way, own: int) -> int:
     """Return how many packets a host sent or received beside the `own` datagrams of the stream.
 
-    At most: those of all its interfaces but lo are meant.
+    At most: those of all its interfaces but lo.
     """
     if log is None:
         return _UNCOUNTED
     counts = log.counts
     sign = way.title()
-    datagrams = _both(counts, "Udp", f"{sign}Datagrams")
+    datagrams = _ip_total(counts, "Udp", f"{sign}Datagrams")
     if way == "in":
-        datagrams += _both(counts, "Udp", "InErrors") + _both(counts, "Udp", "NoPorts")
-    others = (
+        datagrams += _ip_total(counts, "Udp", "InErrors") + _ip_total(counts, "Udp", "NoPorts")
+    packets = (
         counts.get(f"protocol/Tcp/{sign}Segs", 0)
         + (counts.get("protocol/Tcp/RetransSegs", 0) if way == "out" else 0)
-        + _both(counts, "Icmp", f"{sign}Msgs")
+        + _ip_total(counts, "Icmp", f"{sign}Msgs")
         + max(0, datagrams - own)
     )
-    return max(0, others - counts.get(f"interface/lo/{_SIGNS[way]}_packets", 0)) + _UNCOUNTED
+    return max(0, packets - counts.get(f"interface/lo/{_SIGNS[way]}_packets", 0)) + _UNCOUNTED
 
 
-def others_at_ports(stations: Iterable[Station], other_stream: int) -> int:
+def other_port_packets(stations: Iterable[Station], other_stream: int) -> int:
     """Return how many packets beside the stream's a port may have counted, at most.
 
     Ports are read before an engine starts and after it has ended, so they count the whole control
     channel. That is a conversation: not more than two packets one way for each the other way, where
     `other_stream` datagrams may have come as well.
     """
-    most = max((each.opposite for each in stations), default=0)
+    most = max((station.opposite for station in stations), default=0)
     return 2 * max(0, most - other_stream) + _UNCOUNTED
 
 
@@ -150,12 +156,12 @@ def ip_trouble(log: SystemLog | None) -> tuple[tuple[str, int], ...]:
         if name.startswith("softnet/") and name.endswith("/dropped")
     )
     names = (("Ip", "InDiscards"), ("Ip", "InHdrErrors"), ("Ip", "ReasmFails"))
-    counted = ((f"IP {counter}", _both(log.counts, ip, counter)) for ip, counter in names)
-    wrong = ("UDP InCsumErrors", _both(log.counts, "Udp", "InCsumErrors"))
-    return _nonzero([("softnet dropped", backlog), *counted, wrong])
+    counted = ((f"IP {counter}", _ip_total(log.counts, ip, counter)) for ip, counter in names)
+    checksum_errors = ("UDP InCsumErrors", _ip_total(log.counts, "Udp", "InCsumErrors"))
+    return _nonzero([("softnet dropped", backlog), *counted, checksum_errors])
 
 
-def _both(counts: Mapping[str, int], protocol: str, counter: str) -> int:
+def _ip_total(counts: Mapping[str, int], protocol: str, counter: str) -> int:
     """Return what IPv4 and IPv6 counted together."""
     return sum(counts.get(f"protocol/{protocol}{six}/{counter}", 0) for six in ("", "6"))
 

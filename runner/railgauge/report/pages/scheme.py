@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from xml.sax.saxutils import escape, quoteattr
 
 from railgauge.base.characters import visible, width
 from railgauge.base.systemlog import PortLog
+from railgauge.report.pages.path_stations import ports_by_device
 
 _COLUMN, _ROW = 9, 24
 _BOX_HEIGHT, _MARGIN = 40, 12
@@ -40,15 +41,14 @@ def scheme(client: str, server: str, ports: Sequence[PortLog]) -> Scheme:
 
 
 def _devices(ports: Sequence[PortLog]) -> list[_Box]:
-    ordered = sorted(ports, key=lambda port: port.position)
-    groups = [list(some) for _, some in groupby(ordered, key=lambda port: port.device)]
+    devices = ports_by_device(ports)
     boxes = []
-    for number, some in enumerate(groups):
-        name = visible(some[0].device)
-        interfaces = [visible(port.interface) for port in some]
+    for number, device_ports in enumerate(devices):
+        name = visible(device_ports[0].device)
+        interfaces = [visible(port.interface) for port in device_ports]
         if len(interfaces) > 1:
             boxes.append(_Box(name, interfaces[0], interfaces[-1]))
-        elif number > 0 and number == len(groups) - 1:
+        elif number > 0 and number == len(devices) - 1:
             boxes.append(_Box(name, right=interfaces[0]))
         else:
             boxes.append(_Box(name, left=interfaces[0]))
@@ -90,7 +90,7 @@ def _svg(boxes: Sequence[_Box]) -> str:
         parts += _label(box.name, x + wide // 2, middle + _LABEL, "middle")
         x += wide
     total, high = x + _MARGIN, 2 * _ROW + _BOX_HEIGHT
-    title = "Path: " + ", ".join(_spoken(boxes))
+    title = "Path: " + ", ".join(_spoken_names(boxes))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {high}" '
         f'width="{total}" height="{high}" role="img" aria-label={quoteattr(title)} '
@@ -108,11 +108,11 @@ def _label(text: str, x: int, y: int, anchor: str) -> list[str]:
     ]
 
 
-def _spoken(boxes: Sequence[_Box]) -> list[str]:
+def _spoken_names(boxes: Sequence[_Box]) -> list[str]:
     """Return what the drawing shows, from left to right, for those who can't see it."""
-    said = [boxes[0].name]
+    names = [boxes[0].name]
     for before, after in pairwise(boxes):
         begin, end = _line(before, after)
-        said += [f"port {each}" for each in (begin, end) if each]
-        said.append(after.name)
-    return said
+        names += [f"port {port}" for port in (begin, end) if port]
+        names.append(after.name)
+    return names

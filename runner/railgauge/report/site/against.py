@@ -1,4 +1,4 @@
-"""What each run is held against: its plan's baseline or, without one, the run before."""
+"""What each run is compared with: its plan's baseline or, without one, the run before."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from railgauge.store.records import Baseline
 
 
 class Against:
-    """Chooses for each of `heads`, oldest first, what it is held against.
+    """Chooses for each of `heads`, oldest first, what it is compared with.
 
-    `named` is the baseline asked for, of the plan that its runs are of; other plans have the
-    one called like them, if there is one. A run of the baseline itself is held against the run
+    `named` is the requested baseline, of the plan that its runs are of; other plans have the
+    one with their name, if there is one. A run of the baseline itself is compared with the run
     before it. `measured` are the runs with a value, which alone count.
 
-    `newest` are the last runs of each plan that measured anything or are `over`: one of which
-    nothing came is no reason to show a better one from before.
+    `newest` are the last runs of each plan that measured anything or are `over`: that one measured
+    nothing is no reason to show a better one from before.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Against:
         named: str | None,
         over: Collection[int] = (),
     ) -> None:
-        by_name = {each.name: each for each in baselines}
+        by_name = {baseline.name: baseline for baseline in baselines}
         plans = {head.id: head.plan for head in heads}
         self._baselines = {plan: by_name[plan] for plan in set(plans.values()) & by_name.keys()}
         if named is not None:
@@ -46,7 +46,7 @@ class Against:
         self.newest: Sequence[int] = tuple(newest.values())
 
     def of(self, head: RunHead) -> Selection | None:
-        """Return what the run is held against; None where there is nothing yet."""
+        """Return what the run is compared with; None where there is nothing yet."""
         baseline = self._baselines.get(head.plan)
         if baseline is not None and baseline.runs and head.id not in baseline.runs:
             return titled(f"baseline {baseline.name}", baseline.runs, baseline.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ _IN_A_BATCH = 8
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build came to: names of pages `made`, how many were `kept` as they are, `removed`."""
+    """The outcome of a build: the `pages` that it made, how many were `unchanged` or `removed`."""
 
-    made: tuple[str, ...]
-    kept: int
+    pages: tuple[str, ...]
+    unchanged: int
     removed: int
 
 
@@ -48,7 +48,7 @@ def build_site(
 ) -> Built:
     """Make the site of the database at `where` in the folder `out`, which is made if missing.
 
-    Runs are held against `baseline`, if it is of their plan (see `against`); of each plan the
+    Runs are compared with `baseline`, if it is of their plan (see `against`); of each plan the
     newest `logs` runs have pages with system logs. `waiting` is called when another build has the
     folder, before this one waits for it. InputError for a database or baseline that isn't there,
     or a file that is none of the site's where a page has to be; EnvironmentFailedError when the
@@ -60,22 +60,22 @@ def build_site(
         if baseline is not None:
             # Before a folder is made.
             store.baseline(baseline)
-        with folder.taken(waiting):
+        with folder.locked(waiting):
             site = plan_site(store, maker, baseline, logs)
-            own = folder.marks()
+            own_marks = folder.marks()
             names = [name for job in site.jobs for name in _files(job)]
-            folder.refuse_foreign([*names, Index.name], own)
-            due = [job for job in site.jobs if not _is_made(job, own)]
-            marks = own | _make(due, where, folder, site.heads, store)
+            folder.refuse_foreign([*names, Index.name], own_marks)
+            fingerprints = {name: mark.fingerprint for name, mark in own_marks.items()}
+            due_jobs = [job for job in site.jobs if fingerprints.get(job.name) != job.fingerprint]
+            marks = own_marks | _make(due_jobs, where, folder, site.heads, store)
             index = Index(store, site, marks)
-            made = [job.name for job in due]
+            made_pages = [job.name for job in due_jobs]
             if marks.get(index.name) != FileMark(index.fingerprint):
                 Maker(store, folder, site.heads).make_index(index)
-                made.append(index.name)
+                made_pages.append(index.name)
             # Last: while pages are made, what links to them may still show the others.
-            keep = {*names, index.name}
-            removed = folder.sweep(keep, own)
-    return Built(tuple(made), len(site.jobs) + 1 - len(made), removed)
+            removed = folder.sweep({*names, index.name}, own_marks)
+    return Built(tuple(made_pages), len(site.jobs) + 1 - len(made_pages), removed)
 
 
 def _files(job: Job) -> Iterator[str]:
@@ -86,26 +86,21 @@ def _files(job: Job) -> Iterator[str]:
     yield job.name
 
 
-def _is_made(job: Job, own: Mapping[str, FileMark]) -> bool:
-    mark = own.get(job.name)
-    return mark is not None and mark.fingerprint == job.fingerprint
-
-
 def _make(
-    due: Sequence[Job], where: str, folder: Folder, heads: Sequence[RunHead], store: Store
+    jobs: Sequence[Job], where: str, folder: Folder, heads: Sequence[RunHead], store: Store
 ) -> dict[str, FileMark]:
     """Make the pages, in as many processes as there are CPUs for them; return their marks."""
-    processes = min(len(os.sched_getaffinity(0)), len(due) // _LEAST_FOR_SEVERAL)
+    processes = min(len(os.sched_getaffinity(0)), len(jobs) // _LEAST_FOR_SEVERAL)
     if processes < 2:
         maker = Maker(store, folder, heads)
-        return {job.name: maker.make(job) for job in due}
+        return {job.name: maker.make(job) for job in jobs}
     marks: dict[str, FileMark] = {}
     # Spawned: a fork would share the database's connection.
     workers = ProcessPoolExecutor(
-        processes, get_context("spawn"), _begin, (where, folder.path, tuple(heads))
+        processes, get_context("spawn"), _start_worker, (where, folder.path, tuple(heads))
     )
     try:
-        futures = [workers.submit(_make_some, batch) for batch in _batches(due)]
+        futures = [workers.submit(_make_batch, batch) for batch in _batches(jobs)]
         for future in as_completed(futures):
             marks |= future.result()
     except BrokenProcessPool as error:
@@ -118,18 +113,18 @@ def _make(
     return marks
 
 
-def _batches(due: Sequence[Job]) -> Iterator[Sequence[Job]]:
+def _batches(jobs: Sequence[Job]) -> Iterator[Sequence[Job]]:
     """Yield the jobs, pages of one kind together, the longest ones alone and first."""
-    first = [job for job in due if not isinstance(job, RunJob)]
-    last = [job for job in due if isinstance(job, RunJob)]
-    for some in (first[:1], first[1:], last):
-        yield from (some[at : at + _IN_A_BATCH] for at in range(0, len(some), _IN_A_BATCH))
+    first = [job for job in jobs if not isinstance(job, RunJob)]
+    last = [job for job in jobs if isinstance(job, RunJob)]
+    for kind in (first[:1], first[1:], last):
+        yield from (kind[start : start + _IN_A_BATCH] for start in range(0, len(kind), _IN_A_BATCH))
 
 
 _maker: Maker | None = None
 
 
-def _begin(where: str, out: Path, heads: Sequence[RunHead]) -> None:
+def _start_worker(where: str, out: Path, heads: Sequence[RunHead]) -> None:
     """Begin a process that makes pages: it ends with the one that began it, however that does."""
     global _maker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -144,6 +139,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _make_some(jobs: Sequence[Job]) -> dict[str, FileMark]:
+def _make_batch(jobs: Sequence[Job]) -> dict[str, FileMark]:
     assert _maker is not None  # the process began with one
     return {job.name: _maker.make(job) for job in jobs}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.compare.history import Besides, Changed, History, Night, case_history
+from railgauge.compare.history import Besides, Changed, History, Night, RunDifference, case_history
 from railgauge.plan.cases import Case, case_name
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.report.site.cells import LinkedCell, count, interval, number, quantity, replications
@@ -90,7 +91,7 @@ class CasePages:
             self._heads.setdefault(head.plan, []).append(head)
         self._metrics = known_metrics(store)
         self._cases = known_cases(store)
-        self._smallest: dict[int, Mapping[tuple[str, str], float]] = {}
+        self._smallest_changes = cache(store.smallest_changes)
 
     def page(self, job: CaseJob) -> CaseHistoryPage:
         """Return the page of a case."""
@@ -108,83 +109,69 @@ class CasePages:
         )
 
     def _place(self, case: Case, name: str, plan: str, test: str, job: CaseJob) -> PlanTestHistory:
-        series = self._series(case, plan, test)
-        metrics = [self._metric(those, plan, f"{visible(test)}: {name}") for those in series]
-        shown = [one for one in metrics if one is not None]
-        logs = [(run, log_file(run, test, case.key)) for run, of in job.logged if of == test]
-        there = {head.id for head in self._heads[plan]}
+        title = f"{visible(test)}: {name}"
+        metrics = [self._metric(series, plan, title) for series in self._series(case, plan, test)]
+        histories = [history for history in metrics if history is not None]
+        plan_runs = {head.id for head in self._heads[plan]}
+        columns = [text for metric, _ in histories for text in (metric.title, "95 % interval")]
         return PlanTestHistory(
             title=f"{visible(test)}, plan {visible(plan)}",
-            metrics=tuple(metric for metric, _ in shown),
-            columns=(*_columns(metric for metric, _ in shown), "Replications"),
-            rows=tuple(_rows([nights for _, nights in shown])),
-            logs=tuple((f"run {run}", f"../{file}") for run, file in logs if run in there),
+            metrics=tuple(metric for metric, _ in histories),
+            columns=(*columns, "Replications"),
+            rows=tuple(_rows([nights for _, nights in histories])),
+            logs=tuple(
+                (f"run {run}", f"../{log_file(run, test, case.key)}")
+                for run, logged_test in job.logged
+                if logged_test == test and run in plan_runs
+            ),
         )
 
     def _series(self, case: Case, plan: str, test: str) -> list[list[Series]]:
         """Return, metric by metric, what runs measured: the headline metrics, or others."""
         names = self._metrics.get(case.engine, ())
-        chosen = list(
-            self._directed(case, plan, test, [name for name in HEADLINES if name in names])
+
+        def measured(names: Iterable[str]) -> Iterator[list[Series]]:
+            for name in names:
+                series = self._store.history(case.key, name, test=test, plan=plan)
+                if any(len(run_series.values) for run_series in series):
+                    yield series
+
+        def directed(names: Iterable[str]) -> Iterator[list[Series]]:
+            return (series for series in measured(names) if series[-1].better in BETTER)
+
+        return (
+            list(directed(name for name in HEADLINES if name in names))
+            or list(islice(directed(name for name in names if name not in HEADLINES), _OTHERS))
+            # Where none says which way is better, there is still what was measured.
+            or list(islice(measured(names), _OTHERS))
         )
-        if chosen:
-            return chosen
-        rest = [name for name in names if name not in HEADLINES]
-        others = list(islice(self._directed(case, plan, test, rest), _OTHERS))
-        # Without any that says which way is better, there is still what was measured.
-        return others or list(islice(self._there(case, plan, test, names), _OTHERS))
-
-    def _directed(
-        self, case: Case, plan: str, test: str, names: Sequence[str]
-    ) -> Iterator[list[Series]]:
-        there = self._there(case, plan, test, names)
-        return (those for those in there if those[-1].better in BETTER)
-
-    def _there(
-        self, case: Case, plan: str, test: str, names: Sequence[str]
-    ) -> Iterator[list[Series]]:
-        for name in names:
-            those = self._store.history(case.key, name, test=test, plan=plan)
-            if any(len(one.values) for one in those):
-                yield those
 
     def _metric(
         self, series: Sequence[Series], plan: str, title: str
     ) -> tuple[MetricHistory, list[tuple[Night, Series]]] | None:
         last = series[-1]
-        smallest = self._smallest_of(last.run).get((last.case.engine, last.metric))
+        smallest = self._smallest_changes(last.run).get((last.case.engine, last.metric))
         history = case_history(series, self._heads[plan], smallest)
         if history is None:
             return None
         history = self._besides.told(history)
         svg, undrawn = "", ""
         try:
-            files = draw_history(history, title, series, told=False)
+            files = draw_history(history, title, series, captioned=False)
             svg = next(text for name, text in files.items() if name.endswith(".svg"))
         except EnvironmentFailedError as error:
             undrawn = f"Without a figure: {error}."
-        by_run = {one.run: one for one in series}
+        by_run = {run_series.run: run_series for run_series in series}
         metric = MetricHistory(
             name=last.metric,
             title=visible(last.metric).replace("_", " "),
             span=span(history),
             summary=summary(history),
-            changes=tuple(_change(history, one) for one in reversed(history.changes)),
+            changes=tuple(_change(history, changed) for changed in reversed(history.changes)),
             svg=svg,
             undrawn=undrawn,
         )
         return metric, [(night, by_run[night.run.id]) for night in history.nights]
-
-    def _smallest_of(self, run: int) -> Mapping[tuple[str, str], float]:
-        if run not in self._smallest:
-            self._smallest[run] = self._store.smallest_changes(run)
-        return self._smallest[run]
-
-
-def _columns(metrics: Iterable[MetricHistory]) -> Iterator[str]:
-    for metric in metrics:
-        yield metric.title
-        yield "95 % interval"
 
 
 def _lead(case: Case, places: Sequence[PlanTestHistory]) -> Iterator[str]:
@@ -194,27 +181,28 @@ def _lead(case: Case, places: Sequence[PlanTestHistory]) -> Iterator[str]:
     elif case.members:
         where = f"on the {len(case.members)} hosts of group {case.link}"
     yield f"Engine {visible(case.engine)} {visible(where)}."
-    which = " --plan … --test …" if len(places) > 1 else ""
+    options = " --plan … --test …" if len(places) > 1 else ""
     metrics = {metric.name for place in places for metric in place.metrics}
     if len(metrics) > 1 or not metrics <= {*HEADLINES}:
-        # Unasked, it tells of one metric: the first headline, or the first of all.
-        which += " --metric …"
-    yield f"railgauge history {visible(case.key)}{which} says the same in a terminal."
+        # Without the option it shows one metric: the first headline, or the first of all.
+        options += " --metric …"
+    yield f"railgauge history {visible(case.key)}{options} says the same in a terminal."
 
 
 def _change(history: History, changed: Changed) -> ChangeNote:
     run = changed.night.run
-    beside = (
-        (f"from run {one.before.id} to {one.run.id}, {day(one.run)}", tuple(beside_lines(one)))
-        for one in changed.beside
-    )
     return ChangeNote(
         when=f"{day(run)}, run {run.id}",
         href=f"../{run_file(run.id)}",
         text=change_text(history, changed),
         direction=changed.direction,
-        beside=tuple(beside),
+        beside=tuple(map(_beside, changed.beside)),
     )
+
+
+def _beside(difference: RunDifference) -> tuple[str, tuple[str, ...]]:
+    runs = f"from run {difference.before.id} to {difference.run.id}, {day(difference.run)}"
+    return runs, tuple(beside_lines(difference))
 
 
 def _rows(metrics: Sequence[Sequence[tuple[Night, Series]]]) -> Iterator[tuple[LinkedCell, ...]]:
@@ -224,15 +212,15 @@ def _rows(metrics: Sequence[Sequence[tuple[Night, Series]]]) -> Iterator[tuple[L
     order = sorted(heads.values(), key=lambda head: (head.started_at, head.id), reverse=True)
     for head in order:
         cells = [count(head.id, f"../{run_file(head.id)}"), LinkedCell(day(head))]
-        there = [nights.get(head.id) for nights in by_run]
-        for found in there:
-            if found is None:
+        medians = [nights.get(head.id) for nights in by_run]
+        for median in medians:
+            if median is None:
                 cells += [number(None, ""), number(None, "")]
             else:
-                night, series = found
+                night, series = median
                 cells += [
                     quantity(night.median, series.unit),
                     interval(night.interval, series.unit),
                 ]
-        most = max((series for _, series in filter(None, there)), key=lambda one: len(one.values))
-        yield (*cells, replications(most))
+        measured = [series for _, series in filter(None, medians)]
+        yield (*cells, replications(max(measured, key=lambda series: len(series.values))))

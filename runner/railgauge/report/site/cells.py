@@ -32,16 +32,16 @@ class LinkedCell(NamedTuple):
     kind: str = ""
 
 
-def text(anything: str, href: str = "", kind: str = "") -> LinkedCell:
+def text(words: str, href: str = "", kind: str = "") -> LinkedCell:
     """Return a cell of words, whatever is in them."""
-    return LinkedCell(visible(anything), None, href, kind)
+    return LinkedCell(visible(words), None, href, kind)
 
 
-def number(value: float | None, shown: str, href: str = "", kind: str = "") -> LinkedCell:
+def number(value: float | None, written: str, href: str = "", kind: str = "") -> LinkedCell:
     """Return a cell of a number; a dash where there is none."""
     if value is None or not math.isfinite(value):
         return LinkedCell(NOTHING, kind="missing")
-    return LinkedCell(shown, value, href, kind)
+    return LinkedCell(written, value, href, kind)
 
 
 def count(value: int, href: str = "", kind: str = "") -> LinkedCell:
@@ -54,15 +54,15 @@ def quantity(value: float | None, unit: str) -> LinkedCell:
     return number(value, "" if value is None else visible(in_best_unit(value, unit)))
 
 
-def interval(found: Interval | None, unit: str) -> LinkedCell:
+def interval(bounds: Interval | None, unit: str) -> LinkedCell:
     """Return a cell of the 95 % interval of a median, in base units; it sorts by its width."""
-    if found is None:
+    if bounds is None:
         return LinkedCell(NOTHING, kind="missing")
-    low, high = (visible(in_best_unit(end, unit)) for end in found[:2])
-    number, space, shown = low.partition(" ")
-    if space and high.endswith(f" {shown}"):
+    low, high = (visible(in_best_unit(end, unit)) for end in bounds[:2])
+    number, space, unit_name = low.partition(" ")
+    if space and high.endswith(f" {unit_name}"):
         low = number
-    return LinkedCell(f"{low} to {high}", found.high - found.low)
+    return LinkedCell(f"{low} to {high}", bounds.high - bounds.low)
 
 
 def replications(series: Series) -> LinkedCell:
@@ -72,10 +72,10 @@ def replications(series: Series) -> LinkedCell:
 
 def outcomes(measured: int, suspect: int, failed: int) -> LinkedCell:
     """Return these counts; of the measured replications some are suspect."""
-    told = [str(measured)]
-    told += [f"{suspect} suspect"] if suspect else []
-    told += [f"{failed} failed"] if failed else []
-    return LinkedCell(", ".join(told), measured, "", "suspect" if suspect or failed else "")
+    parts = [str(measured)]
+    parts += [f"{suspect} suspect"] if suspect else []
+    parts += [f"{failed} failed"] if failed else []
+    return LinkedCell(", ".join(parts), measured, "", "suspect" if suspect or failed else "")
 
 
 def rows(cells: Sequence[Sequence[LinkedCell]], words: int, tail: int, heading: int) -> Markup:
@@ -83,27 +83,27 @@ def rows(cells: Sequence[Sequence[LinkedCell]], words: int, tail: int, heading: 
 
     The first `words` columns and the last `tail` ones are words; the one at `heading` heads a row.
     """
+    width = len(cells[0]) if cells else 0
     tags = [
-        ("th" if at == heading else "td", "text" if at < words or at >= len(row) - tail else "")
-        for row in cells[:1]
-        for at in range(len(row))
+        ("th" if at == heading else "td", "text" if at < words or at >= width - tail else "")
+        for at in range(width)
     ]
-    written = ("".join(map(_cell, row, tags)) for row in cells)
+    lines = ("".join(map(_cell, row, tags)) for row in cells)
     # Put together of escaped texts and numbers.
-    return Markup("\n".join(f"<tr>{row}</tr>" for row in written))  # noqa: S704
+    return Markup("\n".join(f"<tr>{row}</tr>" for row in lines))  # noqa: S704
 
 
 def _cell(cell: LinkedCell, where: tuple[str, str]) -> str:
     (text, value, href, kind), (tag, side) = cell, where
-    shown = _escaped(text)
+    content = _escaped(text)
     if href:
-        shown = f'<a href="{_escaped(href)}">{shown}</a>'
+        content = f'<a href="{_escaped(href)}">{content}</a>'
     number = "" if value is None else f' data-value="{value!r}"'
-    return f"{_begin(tag, side, kind)}{number}>{shown}</{tag}>"
+    return f"{_start_tag(tag, side, kind)}{number}>{content}</{tag}>"
 
 
 @lru_cache
-def _begin(tag: str, side: str, kind: str) -> str:
+def _start_tag(tag: str, side: str, kind: str) -> str:
     kinds = html.escape(f"{side} {kind}".strip())
     scope = ' scope="row"' if tag == "th" else ""
     return f'<{tag}{scope} class="{kinds}"' if kinds else f"<{tag}{scope}"

@@ -39,7 +39,7 @@ class ChangesPage:
     """The page: a row for each metric of a case, the newest change first; or why there is none."""
 
     nights: int
-    nothing: str
+    empty_reason: str
     rows: tuple[tuple[LinkedCell, ...], ...]
 
 
@@ -49,15 +49,15 @@ def changes_page(
     """Return the page, and how many cases changed; `heads` are all runs, oldest first."""
     besides = Besides(store.run)
     last = last_of_each_plan(heads, NIGHTS)
-    most = max(Counter(head.plan for head in last).values(), default=0)
-    looked = all_histories(store, last)
-    found = newest_first(looked.changed)
-    names = varying([one.case for one in found])
-    rows = tuple(_row(besides.told(one), names, catalogue) for one in found)
-    changed = len({(one.plan, one.test, one.case.key) for one in found})
-    why = nothing_changed(looked, most)
-    nothing = "" if found else why[:1].upper() + why[1:]
-    return ChangesPage(NIGHTS, nothing, rows), {"changed": changed, "nights": most}
+    nights = max(Counter(head.plan for head in last).values(), default=0)
+    histories = all_histories(store, last)
+    newest = newest_first(histories.changed)
+    names = varying([history.case for history in newest])
+    rows = tuple(_row(besides.told(history), names, catalogue) for history in newest)
+    changed = len({(history.plan, history.test, history.case.key) for history in newest})
+    reason = nothing_changed(histories, nights)
+    empty_reason = "" if newest else reason[:1].upper() + reason[1:]
+    return ChangesPage(NIGHTS, empty_reason, rows), {"changed": changed, "nights": nights}
 
 
 def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[LinkedCell, ...]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 from railgauge.base.atomicfile import PART, write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
@@ -17,7 +16,7 @@ from railgauge.report.site.mark import FileMark, marked, read_mark
 INDEX, CHANGES = "index.html", "changes.html"
 RUNS, CASES, LOGS = "runs", "cases", "logs"
 _LOCK = ".railgauge-site.lock"
-# What the site's files are called: never by a text out of the database.
+# The names of the site's files: never a text out of the database.
 _OWN = re.compile(
     rf"(?:index|changes)\.html|{RUNS}/[0-9]+\.html|{CASES}/[0-9a-f]+\.html"
     rf"|{LOGS}/run[0-9]+-[0-9a-f]+-[0-9a-f]+\.(?:html|plot|dat)"
@@ -31,13 +30,16 @@ class Folder:
         self.path = path
 
     @contextmanager
-    def taken(self, waiting: Callable[[], None]) -> Iterator[None]:
-        """Make the folder and have it for this process alone while inside.
+    def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
+        """Make the folder and lock it for this process while inside.
 
         `waiting` is called when another build has it, before this one waits for its end, however
         that comes. EnvironmentFailedError when the folder can't be written to.
         """
-        with self._lock() as lock:
+        with self._os_errors_reported():
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / _LOCK).open("a", encoding="utf-8")
+        with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -45,19 +47,12 @@ class Folder:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _lock(self) -> TextIO:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            return (self.path / _LOCK).open("a", encoding="utf-8")
-        except OSError as error:
-            raise self._unwritable(error) from error
-
     def marks(self) -> dict[str, FileMark]:
         """Return the marks of all files here that are a site's."""
-        with self._explained():
+        with self._os_errors_reported():
             names = (name for name in self._files() if _OWN.fullmatch(name))
-            found = {name: read_mark(self.path / name) for name in names}
-        return {name: mark for name, mark in found.items() if mark is not None}
+            marks = {name: read_mark(self.path / name) for name in names}
+        return {name: mark for name, mark in marks.items() if mark is not None}
 
     def refuse_foreign(self, names: Iterable[str], own: Collection[str]) -> None:
         """InputError where one of the files to be written is there and isn't the site's `own`."""
@@ -71,7 +66,7 @@ class Folder:
 
     def write(self, files: Mapping[str, str], mark: FileMark) -> None:
         """Write the files, each whole or not at all, the last one last."""
-        with self._explained():
+        with self._os_errors_reported():
             for name, text in files.items():
                 path = self.path / name
                 path.parent.mkdir(exist_ok=True)
@@ -80,13 +75,13 @@ class Folder:
     def sweep(self, keep: Collection[str], own: Collection[str]) -> int:
         """Remove those of the site's `own` files that are none of `keep`; return how many.
 
-        And what a build that was killed had begun to write. The folder has to be `taken`.
+        And what a build that was killed had begun to write. The folder has to be `locked`.
         """
-        gone = [name for name in own if name not in keep]
-        with self._explained():
-            for name in [*gone, *self._parts()]:
+        obsolete = [name for name in own if name not in keep]
+        with self._os_errors_reported():
+            for name in [*obsolete, *self._parts()]:
                 (self.path / name).unlink(missing_ok=True)
-        return len(gone)
+        return len(obsolete)
 
     def _files(self) -> Iterator[str]:
         """Yield the names, below this folder, of what is in it and its three folders."""
@@ -106,14 +101,11 @@ class Folder:
                 yield name
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _os_errors_reported(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: OSError) -> EnvironmentFailedError:
-        return EnvironmentFailedError(
-            f"the site can't be kept in {self.path}: {error.strerror or error}:"
-            " make room, mend the permissions, or choose another folder with --out"
-        )
+            raise EnvironmentFailedError(
+                f"the site can't be kept in {self.path}: {error.strerror or error}:"
+                " make room, mend the permissions, or choose another folder with --out"
+            ) from error

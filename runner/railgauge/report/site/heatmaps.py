@@ -33,45 +33,46 @@ def heatmaps(
 
     Of its first headline metric; of cases that differ in more than their hosts, one for each.
     """
-    found: list[Figure] = []
+    figures: list[Figure] = []
     for test, cases in _tests(run).items():
         metric = _metric(reading, run.id, test)
         if metric and _is_matrix(cases):
             spec = FigureSpec(
-                name=f"pairs-{len(found) + 1}",
+                name=f"pairs-{len(figures) + 1}",
                 title=f"{visible(test)}: {metric.replace('_', ' ')} between hosts",
                 kind="heatmap",
                 select={"test": test},
-                each=list(varying(one.case for one in cases)),
+                each=list(varying(planned.case for planned in cases)),
                 y=YSpec(metric=metric, statistic="median"),
             )
-            found += build_figures(spec, store, [run.id], catalogue=catalogue)
-    note = f"The first {_MOST} of {len(found)} heat maps." if len(found) > _MOST else ""
+            figures += build_figures(spec, store, [run.id], catalogue=catalogue)
+    note = f"The first {_MOST} of {len(figures)} heat maps." if len(figures) > _MOST else ""
     try:
-        return tuple(draw(figure, _PICTURES) for figure in found[:_MOST]), note
+        return tuple(draw(figure, _PICTURES) for figure in figures[:_MOST]), note
     except EnvironmentFailedError as error:
         return (), f"Without heat maps: {error}."
 
 
 def _tests(run: StoredRun) -> dict[str, list[PlannedCase]]:
     tests: dict[str, list[PlannedCase]] = {}
-    for one in run.cases:
-        tests.setdefault(one.test, []).append(one)
+    for planned in run.cases:
+        tests.setdefault(planned.test, []).append(planned)
     return tests
 
 
 def _is_matrix(cases: list[PlannedCase]) -> bool:
-    pairs = {(one.case.client, one.case.server) for one in cases if one.case.server is not None}
+    links = [planned.case for planned in cases if planned.case.server is not None]
+    pairs = {(case.client, case.server) for case in links}
     hosts = {host for pair in pairs for host in pair}
     # A star of links to one host is no matrix.
     return len(hosts) >= _LEAST_HOSTS and 2 * len(pairs) >= len(hosts) * (len(hosts) - 1)
 
 
 def _metric(reading: ReadRuns, run: int, test: str) -> str:
-    there = {
+    measured = {
         metric
-        for (of, _), metrics in reading.series[run].items()
+        for (series_test, _), metrics in reading.series[run].items()
         for metric, series in metrics.items()
-        if of == test and len(series.values) and has_direction(series)
+        if series_test == test and len(series.values) and has_direction(series)
     }
-    return next((name for name in HEADLINES if name in there), min(there, default=""))
+    return next((name for name in HEADLINES if name in measured), min(measured, default=""))

@@ -14,7 +14,7 @@ from railgauge.compare.verdict import held_against
 from railgauge.plan.cases import case_name
 from railgauge.report.site.cells import LinkedCell, count, text
 from railgauge.report.site.folder import CHANGES, INDEX
-from railgauge.report.site.jobs import Listed, SitePages, run_file
+from railgauge.report.site.jobs import ListedCase, SitePages, run_file
 from railgauge.report.site.mark import FileMark, fingerprint
 from railgauge.report.site.run_page import VerdictText, judged
 from railgauge.report.tables.naming import telling
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
 
 # Of each plan; the run's page has more.
-_MOST_TOLD = 8
+_MOST_RESULTS = 8
 RUN_COLUMNS = (
     *("Run", "Plan", "Began (UTC)", "State", "Commit", "Cases", "Measured", "Failed"),
     *("Slower", "Faster", "Not enough data"),
@@ -46,9 +46,9 @@ class Newest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexPage:
-    """The page. `changed` cases are on the page of changes; of no plan more `nights` are looked at.
+    """The page. `changed` cases are on the page of changes; of no plan were more `nights` read.
 
-    `too_few` of them tell no change.
+    `too_few` of them show no change.
     """
 
     newest: tuple[Newest, ...]
@@ -68,20 +68,23 @@ class Index:
     def __init__(self, store: Store, site: SitePages, marks: Mapping[str, FileMark]) -> None:
         self._store, self._site = store, site
         self._summaries = store.runs()
-        self._told = {
-            one.id: dict(sorted(marks[run_file(one.id)].told.items())) for one in self._known()
+        # One that began meanwhile has no page yet.
+        ids = {head.id for head in site.heads}
+        self._runs = {run.id: run for run in self._summaries if run.id in ids}
+        self._counts = {
+            run: dict(sorted(marks[run_file(run)].counts.items())) for run in self._runs
         }
-        told = marks[CHANGES].told
-        self._changed, self._nights = told.get("changed", 0), told.get("nights", 0)
+        changes = marks[CHANGES].counts
+        self._changed, self._nights = changes.get("changed", 0), changes.get("nights", 0)
 
     @property
     def fingerprint(self) -> str:
         """The digest of what the page is made of."""
         return fingerprint(
             "index",
-            self._site.seen,
+            self._site.newest_fingerprint,
             self._summaries,
-            self._told,
+            self._counts,
             (self._changed, self._nights),
             self._site.cases,
         )
@@ -94,35 +97,31 @@ class Index:
             nights=self._nights,
             too_few=self._nights < LEAST_NIGHTS,
             changes=CHANGES,
-            runs=tuple(_run_row(one, self._told[one.id]) for one in reversed(self._known())),
+            runs=tuple(
+                _run_row(run, self._counts[run.id]) for run in reversed(self._runs.values())
+            ),
             cases=tuple(self._case_rows(catalogue)),
         )
 
-    def _known(self) -> list[RunSummary]:
-        """Return the runs that have a page: one that began meanwhile has none yet."""
-        there = {head.id for head in self._site.heads}
-        return [one for one in self._summaries if one.id in there]
-
     def _newest(self, catalogue: Catalogue) -> Iterator[Newest]:
-        by_id = {one.id: one for one in self._summaries}
-        order = sorted(self._site.newest, key=lambda run: by_id[run].started_at, reverse=True)
+        order = sorted(self._site.newest, key=lambda run: self._runs[run].started_at, reverse=True)
         for run in order:
-            one, side = by_id[run], self._site.against[run]
+            summary, side = self._runs[run], self._site.newest[run]
             verdict = None
             if side is not None:
                 reading = read(self._store, [*side.runs, run])
                 verdict = held_against(self._store, reading, side, Selection(f"run {run}", (run,)))
             yield Newest(
-                title=visible(one.plan),
+                title=visible(summary.plan),
                 href=run_file(run),
-                lead=f"Run {run}, {_when(one.started_at)} UTC{_state(one)}",
-                judged=judged(verdict, catalogue, "", _MOST_TOLD) if verdict else None,
+                lead=f"Run {run}, {_minute_began(summary.started_at)} UTC{_state(summary)}",
+                judged=judged(verdict, catalogue, "", _MOST_RESULTS) if verdict else None,
             )
 
     def _case_rows(self, catalogue: Catalogue) -> Iterator[tuple[LinkedCell, ...]]:
-        known = known_cases(self._store)
+        cases = known_cases(self._store)
         for listed in self._site.cases:
-            case = known[listed.key]
+            case = cases[listed.key]
             name = case_name(case, telling(case, catalogue), catalogue)
             yield (
                 text(name, listed.name),
@@ -133,38 +132,40 @@ class Index:
             )
 
 
-def _run_row(one: RunSummary, told: Mapping[str, int]) -> tuple[LinkedCell, ...]:
-    commit = visible(one.git_commit[:10]) + (" +" if one.git_dirty else "")
-    nothing = LinkedCell("–", kind="missing")
-    judged = "compared" in told
-    state = f"{one.state}, some cases" if one.partial else one.state
+def _run_row(run: RunSummary, counts: Mapping[str, int]) -> tuple[LinkedCell, ...]:
+    commit = visible(run.git_commit[:10]) + (" +" if run.git_dirty else "")
+    no_verdict = LinkedCell("–", kind="missing")
+    judged = "compared" in counts
+    state = f"{run.state}, some cases" if run.partial else run.state
     return (
-        count(one.id, run_file(one.id)),
-        text(one.plan),
-        LinkedCell(_when(one.started_at)),
-        LinkedCell(state if one.origin == "measured" else f"{state}, imported"),
+        count(run.id, run_file(run.id)),
+        text(run.plan),
+        LinkedCell(_minute_began(run.started_at)),
+        LinkedCell(state if run.origin == "measured" else f"{state}, imported"),
         LinkedCell(commit or "–"),
-        count(one.cases),
-        count(one.measured),
-        count(one.failed, kind="slower"),
-        count(told.get("slower", 0) + told["lost"], kind="slower") if judged else nothing,
-        count(told.get("faster", 0), kind="faster") if judged else nothing,
-        count(told.get("not_enough_data", 0) - told["lost"]) if judged else nothing,
+        count(run.cases),
+        count(run.measured),
+        count(run.failed, kind="slower"),
+        count(counts.get("slower", 0) + counts["lost"], kind="slower") if judged else no_verdict,
+        count(counts.get("faster", 0), kind="faster") if judged else no_verdict,
+        count(counts.get("not_enough_data", 0) - counts["lost"]) if judged else no_verdict,
     )
 
 
-def _when(started_at: str) -> str:
+def _minute_began(started_at: str) -> str:
     return f"{started_at[:10]} {started_at[11:16]}"
 
 
-def _state(one: RunSummary) -> str:
-    told = f", {one.measured:,} replications"
-    if one.failed:
-        told += f", {one.failed:,} failed"
-    return told if one.state == "complete" else f"{told}, {one.state}: its numbers may still change"
+def _state(run: RunSummary) -> str:
+    words = f", {run.measured:,} replications"
+    if run.failed:
+        words += f", {run.failed:,} failed"
+    if run.state != "complete":
+        words += f", {run.state}: its numbers may still change"
+    return words
 
 
-def _tests(listed: Listed) -> str:
+def _tests(listed: ListedCase) -> str:
     plans = {plan for plan, _ in listed.places}
     names: Sequence[str] = [
         test if len(plans) == 1 else f"{plan}: {test}" for plan, test in listed.places

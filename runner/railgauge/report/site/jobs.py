@@ -1,4 +1,4 @@
-"""The pages of a site: what each is to show, and the digest of all that it will be made of."""
+"""The pages of a site: what each shows, and the digest of all that it is made of."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KEY = re.compile("[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """The page of a run, held `against` others, with those of its cases that have a log page."""
+    """The page of a run, compared with `against`, with those of its cases that have a log page."""
 
     name: str
     fingerprint: str
@@ -70,7 +70,7 @@ Job = RunJob | CaseJob | LogJob | ChangesJob
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedCase:
     """A case as the index lists it: where its page is, where it is measured, by which runs."""
 
     name: str
@@ -84,16 +84,15 @@ class Listed:
 class SitePages:
     """All pages but the index, and what the index is made of.
 
-    `newest` are the runs it begins with, one of each plan, each held `against` others; `seen` is
-    what these are made of.
+    `newest` are the runs it begins with, one of each plan, and what each is compared with;
+    `newest_fingerprint` is the digest of what these are made of.
     """
 
     jobs: Sequence[Job]
     heads: Sequence[RunHead]
-    newest: Sequence[int]
-    against: Mapping[int, Selection | None]
-    cases: Sequence[Listed]
-    seen: str
+    newest: Mapping[int, Selection | None]
+    cases: Sequence[ListedCase]
+    newest_fingerprint: str
 
 
 def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> SitePages:
@@ -104,15 +103,15 @@ def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> Site
     """
     heads = run_heads(store)
     # Before anything is read for the pages: what comes meanwhile makes them anew next time.
-    found = digests(store, HEADLINES)
-    heads = [head for head in heads if head.id in found.settings]
-    against = Against(heads, found.measured, store.baselines(), baseline, found.over)
-    return _Planner(store, maker, heads, found, against, logs).site()
+    run_digests = digests(store, HEADLINES)
+    heads = [head for head in heads if head.id in run_digests.settings]
+    against = Against(heads, run_digests.measured, store.baselines(), baseline, run_digests.over)
+    return _Planner(store, maker, heads, run_digests, against, logs).site()
 
 
 def case_file(key: str) -> str:
     """Return the name of a case's page: its key, or in a file of somebody else's, its digest."""
-    return f"{CASES}/{_plain(key)}.html"
+    return f"{CASES}/{_key_name(key)}.html"
 
 
 def run_file(run: int) -> str:
@@ -127,105 +126,100 @@ def log_file(run: int, test: str, key: str) -> str:
 
 def log_stem(run: int, test: str, key: str) -> str:
     """Return how the names of the files of a log page begin."""
-    return f"run{run}-{_short(test)[:8]}-{_plain(key)}"
+    return f"run{run}-{_short_digest(test)[:8]}-{_key_name(key)}"
 
 
-def _plain(key: str) -> str:
-    return key if _KEY.fullmatch(key) else _short(key)
+def _key_name(key: str) -> str:
+    return key if _KEY.fullmatch(key) else _short_digest(key)
 
 
-def _short(text: str) -> str:
+def _short_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class _Planner:
-    """Says of each page what it shows."""
+    """Plans which pages there are and what each shows."""
 
     def __init__(
         self,
         store: Store,
         maker: str,
         heads: Sequence[RunHead],
-        found: Digests,
+        run_digests: Digests,
         against: Against,
         logs: int,
     ) -> None:
         self._store, self._maker, self._heads = store, maker, heads
-        self._settings, self._cases = found.settings, found.cases
-        self._chosen = {head.id: against.of(head) for head in heads}
+        self._settings, self._cases = run_digests.settings, run_digests.cases
+        self._against = {head.id: against.of(head) for head in heads}
         self._newest = against.newest
-        measured = [head for head in heads if head.id in found.measured]
+        measured = [head for head in heads if head.id in run_digests.measured]
         runs = [head.id for head in last_of_each_plan(measured, logs)] if logs else []
         self._logged = {run: tuple(store.logged_cases(run, MOST_PAGES)) for run in runs}
-        self._logs = {run: log_digest(store, run) for run, those in self._logged.items() if those}
-        self._whole = {
-            run: fingerprint(told, tuple(found.cases.get(run, {}).items()))
-            for run, told in found.settings.items()
+        self._logs = {run: log_digest(store, run) for run, names in self._logged.items() if names}
+        self._run_inputs = {
+            run: fingerprint(settings, tuple(run_digests.cases.get(run, {}).items()))
+            for run, settings in run_digests.settings.items()
         }
 
     def site(self) -> SitePages:
         cases = list(self._listed())
-        newest = {run: self._chosen[run] for run in self._newest}
-        seen = [(self._whole[run], self._of_side(side)) for run, side in newest.items()]
-        jobs: list[Job] = [self._changes()]
-        jobs += self._case_jobs(cases)
-        jobs += self._log_jobs()
+        newest = {run: self._against[run] for run in self._newest}
+        inputs = [(self._run_inputs[run], self._side_inputs(side)) for run, side in newest.items()]
+        jobs: list[Job] = [self._changes(), *self._case_jobs(cases), *self._log_jobs()]
         jobs += self._run_jobs()
-        return SitePages(
-            jobs, self._heads, self._newest, newest, cases, fingerprint(self._maker, seen)
-        )
+        return SitePages(jobs, self._heads, newest, cases, fingerprint(self._maker, inputs))
 
     def _run_jobs(self) -> Iterator[RunJob]:
         for head in self._heads:
-            side, logged = self._chosen[head.id], self._logged.get(head.id, ())
-            of = (head, self._whole[head.id], self._of_side(side), logged)
-            made_of = fingerprint("run", self._maker, of)
-            yield RunJob(run_file(head.id), made_of, head.id, side, logged)
+            side, logged = self._against[head.id], self._logged.get(head.id, ())
+            inputs = (head, self._run_inputs[head.id], self._side_inputs(side), logged)
+            digest = fingerprint("run", self._maker, inputs)
+            yield RunJob(run_file(head.id), digest, head.id, side, logged)
 
-    def _of_side(self, side: Selection | None) -> object:
-        return side and (side.title, [self._whole[run] for run in side.runs])
+    def _side_inputs(self, side: Selection | None) -> object:
+        return side and (side.title, [self._run_inputs[run] for run in side.runs])
 
-    def _case_jobs(self, cases: Sequence[Listed]) -> Iterator[CaseJob]:
+    def _case_jobs(self, cases: Sequence[ListedCase]) -> Iterator[CaseJob]:
         nights: dict[str, list[tuple[RunHead, str]]] = {}
         for head in self._heads:
             nights.setdefault(head.plan, []).append((head, self._settings[head.id]))
-        # Of the runs without the case it is said how many there are.
-        of_plan = {plan: fingerprint(those) for plan, those in nights.items()}
+        # A case's page also has the number of runs without the case.
+        plan_digests = {plan: fingerprint(runs) for plan, runs in nights.items()}
         logged: dict[str, list[tuple[int, str]]] = {}
-        for run, those in self._logged.items():
-            for test, key in those:
+        for run, names in self._logged.items():
+            for test, key in names:
                 logged.setdefault(key, []).append((run, test))
-        of_case: dict[str, list[str]] = {}
+        case_digests: dict[str, list[str]] = {}
         for head in self._heads:
-            for (test, key), told in self._cases.get(head.id, {}).items():
-                of_case.setdefault(key, []).append(f"{head.id} {test} {told}")
+            for (test, key), digest in self._cases.get(head.id, {}).items():
+                case_digests.setdefault(key, []).append(f"{head.id} {test} {digest}")
         for case in cases:
             pages = tuple(logged.get(case.key, ()))
-            plans = [of_plan[plan] for plan in dict.fromkeys(plan for plan, _ in case.places)]
-            of = (case.key, case.places, plans, of_case[case.key], pages)
-            made_of = fingerprint("case", self._maker, of)
-            yield CaseJob(case.name, made_of, case.key, case.places, pages)
+            plans = [plan_digests[plan] for plan in dict.fromkeys(plan for plan, _ in case.places)]
+            inputs = (case.key, case.places, plans, case_digests[case.key], pages)
+            page_digest = fingerprint("case", self._maker, inputs)
+            yield CaseJob(case.name, page_digest, case.key, case.places, pages)
 
     def _log_jobs(self) -> Iterator[LogJob]:
-        for run, those in self._logged.items():
-            for test, key in those:
-                told = (self._settings[run], self._cases[run][test, key], self._logs[run])
-                made_of = fingerprint("log", self._maker, run, test, key, told)
-                yield LogJob(log_file(run, test, key), made_of, run, test, key, MOST_PAGES)
+        for run, names in self._logged.items():
+            for test, key in names:
+                inputs = (self._settings[run], self._cases[run][test, key], self._logs[run])
+                digest = fingerprint("log", self._maker, run, test, key, inputs)
+                yield LogJob(log_file(run, test, key), digest, run, test, key, MOST_PAGES)
 
     def _changes(self) -> ChangesJob:
         last = last_of_each_plan(self._heads, NIGHTS)
-        made_of = [(head, self._whole[head.id]) for head in last]
-        return ChangesJob(CHANGES, fingerprint("changes", self._maker, made_of))
+        inputs = [(head, self._run_inputs[head.id]) for head in last]
+        return ChangesJob(CHANGES, fingerprint("changes", self._maker, inputs))
 
-    def _listed(self) -> Iterator[Listed]:
+    def _listed(self) -> Iterator[ListedCase]:
         """Yield the cases, those of the newest run first, in its plan's order."""
-        plans = {head.id: head.plan for head in self._heads}
         places: dict[str, dict[tuple[str, str], None]] = {}
         runs: dict[str, list[int]] = {}
         for head in reversed(self._heads):
             for test, key in self._cases.get(head.id, {}):
-                places.setdefault(key, {})[plans[head.id], test] = None
+                places.setdefault(key, {})[head.plan, test] = None
                 runs.setdefault(key, []).append(head.id)
-        for key, those in places.items():
-            yield Listed(case_file(key), key, tuple(those), len(set(runs[key])), runs[key][0])
+        for key, ids in runs.items():
+            yield ListedCase(case_file(key), key, tuple(places[key]), len(set(ids)), ids[0])

@@ -1,8 +1,9 @@
-"""A store for whoever reads the same runs again and again, and doesn't mind what came meanwhile."""
+"""A store for readers of the same runs again and again, to whom later changes don't matter."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 
 from railgauge.store import Store
 from railgauge.store.records import StoredRun
@@ -12,17 +13,12 @@ _RUNS_KEPT = 8
 
 
 class KeptStore(Store):
-    """A store that reads what the last runs are once."""
-
-    _kept: OrderedDict[int, StoredRun] | None = None
+    """A store that remembers the last runs it has read."""
 
     def run(self, run_id: int) -> StoredRun:
         """Return all about one run but its values."""
-        if self._kept is None:
-            self._kept = OrderedDict()
-        if run_id not in self._kept:
-            self._kept[run_id] = super().run(run_id)
-        self._kept.move_to_end(run_id)
-        if len(self._kept) > _RUNS_KEPT:
-            self._kept.popitem(last=False)
-        return self._kept[run_id]
+        return self._cached_run(run_id)
+
+    @cached_property
+    def _cached_run(self) -> Callable[[int], StoredRun]:
+        return lru_cache(_RUNS_KEPT)(super().run)

@@ -39,7 +39,7 @@ def gnuplot_version() -> str:
 
 
 def _files() -> Iterator[Path]:
-    """Yield the files that pages depend on; a version alone doesn't tell a checkout's changes."""
+    """Yield the files that pages depend on; a version alone doesn't show a checkout's changes."""
     yield from sorted(Path(railgauge.__file__).parent.rglob("*.py"))
     for part in ("html", "gnuplot"):
         yield from sorted(file for file in (folder("templates") / part).iterdir() if file.is_file())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.compare.reading import ReadRuns, read
@@ -35,26 +34,27 @@ class Maker:
 
     def __init__(self, store: Store, folder: Folder, heads: Sequence[RunHead]) -> None:
         self._store, self._folder, self._heads = store, folder, heads
-        self._readings: OrderedDict[int, ReadRuns] = OrderedDict()
+        # The next run is compared with the same runs.
+        self._read_run = lru_cache(_RUNS_KEPT)(lambda run: read(store, [run]))
         self._links: dict[int, dict[tuple[str, str], CaseLink]] = {}
 
     def make(self, job: Job) -> FileMark:
         """Make a page and return its mark."""
-        told: dict[str, int] = {}
+        counts: dict[str, int] = {}
         files: dict[str, str] = {}
         match job:
             case RunJob():
                 reading = self._reading([*(job.against.runs if job.against else ()), job.run])
-                page, told = run_page(self._store, reading, job, self._catalogue)
+                page, counts = run_page(self._store, reading, job, self._catalogue)
                 files[job.name] = render_run(page)
             case CaseJob():
                 files[job.name] = render_case_page(self._cases.page(job))
             case LogJob():
                 files = self._logs(job)
             case ChangesJob():
-                changes, told = changes_page(self._store, self._heads, self._catalogue)
+                changes, counts = changes_page(self._store, self._heads, self._catalogue)
                 files[job.name] = render_changes(changes)
-        mark = FileMark(job.fingerprint, told)
+        mark = FileMark(job.fingerprint, counts)
         self._folder.write(files, mark)
         return mark
 
@@ -71,44 +71,35 @@ class Maker:
     def _cases(self) -> CasePages:
         return CasePages(self._store, self._heads, self._catalogue)
 
-    def _reading(self, runs: Iterable[int]) -> ReadRuns:
-        """Read the runs; the last ones are kept, as the next run is held against the same."""
-        together, every = ReadRuns({}, {}, {}), list(runs)
-        for run in every:
-            if run not in self._readings:
-                self._readings[run] = read(self._store, [run])
-            self._readings.move_to_end(run)
-            together |= self._readings[run]
-        while len(self._readings) > _RUNS_KEPT:
-            self._readings.popitem(last=False)
+    def _reading(self, runs: Sequence[int]) -> ReadRuns:
+        reading = ReadRuns({}, {}, {})
+        for run in runs:
+            reading |= self._read_run(run)
         # What is compared of a case without any headline metric depends on all the runs.
-        alone = all(_headlines_only(together, run) for run in every)
-        return together if alone else read(self._store, every)
+        cases = (metrics for run in runs for metrics in reading.series[run].values())
+        if all(name in HEADLINES for metrics in cases for name in metrics):
+            return reading
+        return read(self._store, runs)
 
     def _logs(self, job: LogJob) -> dict[str, str]:
         run = self._store.run(job.run)
         if job.run not in self._links:
             links = case_links(self._store, [run], self._catalogue, job.most)
-            self._links = {job.run: {(one.test, one.case.key): one for one in links}}
+            self._links = {job.run: {(link.test, link.case.key): link for link in links}}
         name = log_stem(job.run, job.test, job.key)
         link = replace(self._links[job.run][job.test, job.key], name=name)
         (page,) = case_pages(self._store, [run], [link], self._catalogue)
         files: dict[str, str] = {}
-        plotted, undrawn = None, ""
+        plot, undrawn = None, ""
         if page.timelines:
             try:
-                plotted = draw_timelines(find_gnuplot(), name, page.title, page.timelines)
+                plot = draw_timelines(find_gnuplot(), name, page.title, page.timelines)
             except EnvironmentFailedError as error:
                 undrawn = f"Without figures over time: {error}."
             else:
                 folder = job.name.rpartition("/")[0]
-                files[f"{folder}/{name}.plot"] = plotted.plot
-                files[f"{folder}/{name}.dat"] = plotted.dat
-        # After what it tells of.
-        files[job.name] = render_case(page, "All runs", plotted, undrawn)
+                files[f"{folder}/{name}.plot"] = plot.plot
+                files[f"{folder}/{name}.dat"] = plot.dat
+        # After the files that it names.
+        files[job.name] = render_case(page, "All runs", plot, undrawn)
         return files
-
-
-def _headlines_only(reading: ReadRuns, run: int) -> bool:
-    """Return whether all that was read of the run are headline metrics."""
-    return all(name in HEADLINES for found in reading.series[run].values() for name in found)

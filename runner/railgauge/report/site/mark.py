@@ -21,20 +21,20 @@ _MARK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FileMark:
-    """What a file was made of, and `told`, numbers about it that other pages show."""
+    """What a file was made of, and `counts`, numbers about it that other pages show."""
 
     fingerprint: str
-    told: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 def fingerprint(*made_of: object) -> str:
-    """Return the digest of what a page is made of, whose `repr` has to tell it."""
+    """Return the digest of what a page is made of: of its `repr`, which has to contain all."""
     return hashlib.sha256(repr(made_of).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def marked(name: str, text: str, mark: FileMark) -> str:
     """Return the text of the file `name` with its mark, a comment in HTML and in gnuplot."""
-    line = f"railgauge site {mark.fingerprint} {json.dumps(dict(mark.told), sort_keys=True)}"
+    line = f"railgauge site {mark.fingerprint} {json.dumps(dict(mark.counts), sort_keys=True)}"
     end = "" if text.endswith("\n") or not text else "\n"
     return f"{text}{end}<!-- {line} -->\n" if name.endswith(".html") else f"{text}{end}# {line}\n"
 
@@ -44,12 +44,12 @@ def read_mark(path: Path) -> FileMark | None:
     try:
         with path.open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - _LONGEST))
-            found = _MARK.search(file.read())
+            match = _MARK.search(file.read())
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
-    if found is None:
+    if match is None:
         return None
     try:
-        return FileMark(found[1].decode(), json.loads(found[2]))
+        return FileMark(match[1].decode(), json.loads(match[2]))
     except ValueError:
         return None

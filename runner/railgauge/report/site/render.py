@@ -31,8 +31,8 @@ def render_run(page: RunPage) -> str:
 def render_case_page(page: CaseHistoryPage) -> str:
     """Return the page of a case."""
     pictures = {}
-    for place, one in enumerate(page.places):
-        for number, metric in enumerate(one.metrics):
+    for place, history in enumerate(page.places):
+        for number, metric in enumerate(history.metrics):
             if metric.svg:
                 name = f"history-{place}-{number}"
                 pictures[place, number] = picture(

@@ -15,7 +15,7 @@ from railgauge.compare.verdict import Reasons, Verdict, held_against
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats.page import Page, RunRecords, make_page
 from railgauge.report.pages.idle import idle_details
-from railgauge.report.site.bare import Bare
+from railgauge.report.site.bare import UnjudgedCases
 from railgauge.report.site.cells import LinkedCell, number, quantity, replications, text
 from railgauge.report.site.cells import interval as interval_cell
 from railgauge.report.site.heatmaps import heatmaps
@@ -38,14 +38,14 @@ from railgauge.store.records import PlannedCase, Series
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
 
-_MOST_TOLD = 20
-_MOST_GONE = 100
+_MOST_RESULTS = 20
+_MOST_REMOVED = 100
 _NEW, _NOT_COMPARED = "new", "not compared"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A slower or lost case: its name and page, what became of it, what changed beside."""
+class CaseVerdict:
+    """A slower or lost case: its name and page, its verdict in words, what changed beside it."""
 
     name: str
     href: str
@@ -55,16 +55,16 @@ class Told:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerdictText:
-    """A verdict in words; `more` slower or lost results are not told. `facts` of hosts changed."""
+    """A verdict in words; `more` slower or lost results aren't listed. `facts` of hosts changed."""
 
     headline: str
     tally: str
-    slower: tuple[Told, ...]
-    lost: tuple[Told, ...]
+    slower: tuple[CaseVerdict, ...]
+    lost: tuple[CaseVerdict, ...]
     more: int
     facts: tuple[str, ...]
     notes: tuple[str, ...]
-    gone: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,44 +80,44 @@ class RunPage:
     details: Page
 
 
-_WHAT = ("Test", "Case", "Metric")
+_NAMES = ("Test", "Case", "Metric")
 _MEASURED = ("Median", "95 % interval", "Replications")
-# Of a run that is held against others, and of one that is held against nothing.
-COMPARED = (*_WHAT, "Verdict", "Ratio", "95 % of it", "Before", *_MEASURED, "Why")
-ALONE = (*_WHAT, *_MEASURED, "Why")
+# Of a run that is compared with others, and of one that is compared with nothing.
+COMPARED = (*_NAMES, "Verdict", "Ratio", "95 % of it", "Before", *_MEASURED, "Why")
+ALONE = (*_NAMES, *_MEASURED, "Why")
 
 
 def run_page(
     store: Store, reading: ReadRuns, job: RunJob, catalogue: Catalogue
 ) -> tuple[RunPage, dict[str, int]]:
-    """Return the page of a run, and how many of its results are judged how.
+    """Return the page of a run, and how many of its results have each verdict.
 
-    `reading` has the run and what it is held against.
+    `reading` has the run and what it is compared with.
     """
     run = store.run(job.run)
     records = RunRecords(run, store.failures(run.id), store.suspicions(run.id))
-    idle = idle_details(run.id, [one.log for one in store.run_logs(run.id)])
-    page = make_page(
+    idle = idle_details(run.id, [stored.log for stored in store.run_logs(run.id)])
+    details = make_page(
         "run", f"Run {run.id}", [records], idle=[idle] if idle else (), catalogue=catalogue
     )
     verdict = None
     if job.against is not None:
         verdict = held_against(store, reading, job.against, Selection(f"run {run.id}", (run.id,)))
     pictures, note = heatmaps(store, run, reading, catalogue)
-    made = RunPage(
+    page = RunPage(
         title=f"Run {run.id} of {visible(run.new.plan)}",
-        lead=page.summary,
+        lead=details.summary,
         judged=judged(verdict, catalogue, "../") if verdict else None,
         rows=tuple(_Rows(store, records, verdict, job, catalogue).all(reading)),
         heatmaps=pictures,
         heatmaps_note=note,
-        details=replace(page, runs=replace(page.runs, title="Settings")),
+        details=replace(details, runs=replace(details.runs, title="Settings")),
     )
-    return made, _counts(verdict)
+    return page, _counts(verdict)
 
 
 def judged(
-    verdict: Verdict, catalogue: Catalogue, to_top: str, most: int = _MOST_TOLD
+    verdict: Verdict, catalogue: Catalogue, to_top: str, most: int = _MOST_RESULTS
 ) -> VerdictText:
     """Return the verdict in words, `most` of the slower and as many of the lost results.
 
@@ -126,35 +126,36 @@ def judged(
     compared = verdict.comparison
     names = Namer(compared, catalogue)
 
-    def told(results: Sequence[Result]) -> tuple[Told, ...]:
+    def case_verdicts(results: Sequence[Result]) -> tuple[CaseVerdict, ...]:
         return tuple(
-            Told(
-                names.result(each),
-                to_top + case_file(each.case.key),
-                sentence(each),
-                tuple(map(counter_line, verdict.reasons.get(each.name[:2], Reasons()).counters)),
+            CaseVerdict(
+                names.with_test(result),
+                to_top + case_file(result.case.key),
+                sentence(result),
+                tuple(map(counter_line, verdict.reasons.get(result.name[:2], Reasons()).counters)),
             )
-            for each in results[:most]
+            for result in results[:most]
         )
 
-    gone = [names.planned(planned) for planned in compared.cases_only[0]]
+    removed = [names.with_test(planned) for planned in compared.cases_only[0]]
     return VerdictText(
         headline=headline(verdict),
         tally=tally(compared),
-        slower=told(verdict.slower),
-        lost=told(verdict.lost),
-        more=sum(max(0, len(those) - most) for those in (verdict.slower, verdict.lost)),
+        slower=case_verdicts(verdict.slower),
+        lost=case_verdicts(verdict.lost),
+        more=sum(max(0, len(results) - most) for results in (verdict.slower, verdict.lost)),
         facts=tuple(shared_facts(verdict.slower, verdict.reasons)),
         notes=tuple(map(visible, verdict.notes)),
-        gone=tuple(gone[:_MOST_GONE]),
+        removed=tuple(removed[:_MOST_REMOVED]),
     )
 
 
 def _counts(verdict: Verdict | None) -> dict[str, int]:
     if verdict is None:
         return {}
-    found = {change.replace(" ", "_"): n for change, n in verdict.comparison.counts().items()}
-    return found | {"compared": len(verdict.comparison.results), "lost": len(verdict.lost)}
+    compared = verdict.comparison
+    counts = {change.replace(" ", "_"): number for change, number in compared.counts().items()}
+    return counts | {"compared": len(compared.results), "lost": len(verdict.lost)}
 
 
 class _Rows:
@@ -169,30 +170,31 @@ class _Rows:
         catalogue: Catalogue,
     ) -> None:
         self._job, self._verdict = job, verdict
-        self._bare = Bare(store, records)
-        only = verdict.comparison.cases_only[1] if verdict else ()
-        self._new = {(one.test, one.case.key) for one in only}
+        self._unjudged = UnjudgedCases(store, records)
+        new_cases = verdict.comparison.cases_only[1] if verdict else ()
+        self._new = {(planned.test, planned.case.key) for planned in new_cases}
         self._naming = CaseNames(records.run, catalogue)
         self._names: dict[tuple[str, str], str] = {}
 
     def all(self, reading: ReadRuns) -> Iterator[tuple[LinkedCell, ...]]:
         """Yield a row for each case and metric: as the verdict sorts them, then what it hasn't."""
         series = reading.series[self._job.run]
-        planned = {(one.test, one.case.key): one for one in reading.cases[self._job.run]}
+        cases = {(case.test, case.case.key): case for case in reading.cases[self._job.run]}
         results = self._verdict.comparison.results if self._verdict else ()
-        told = {each.name for each in results}
-        cases = {name[:2] for name in told}
-        for each in results:
-            one = series.get(each.name[:2], {}).get(each.metric)
-            yield self._row(planned[each.name[:2]], each.metric, one, each)
-        for name, one_case in planned.items():
-            found = series.get(name, {}).items()
-            directed = {metric: one for metric, one in found if has_direction(one)}
-            for metric, one in directed.items():
-                if (*name, metric) not in told:
-                    yield self._row(one_case, metric, one, None)
-            if not directed and name not in cases:
-                yield self._row(one_case, "", None, None)
+        compared = {result.name for result in results}
+        compared_cases = {name[:2] for name in compared}
+        for result in results:
+            name = result.name[:2]
+            measured = series.get(name, {}).get(result.metric)
+            yield self._row(cases[name], result.metric, measured, result)
+        for name, planned in cases.items():
+            metrics = series.get(name, {}).items()
+            directed = {metric: values for metric, values in metrics if has_direction(values)}
+            for metric, values in directed.items():
+                if (*name, metric) not in compared:
+                    yield self._row(planned, metric, values, None)
+            if not directed and name not in compared_cases:
+                yield self._row(planned, "", None, None)
 
     def _row(
         self, planned: PlannedCase, metric: str, series: Series | None, result: Result | None
@@ -201,9 +203,9 @@ class _Rows:
         measured = series if series is not None and len(series.values) else None
         middle = median(measured.values.tolist()) if measured else None
         unit = series.unit if series else ""
-        there = replications(series) if series else self._bare.replications(planned)
+        counts = replications(series) if series else self._unjudged.replications(planned)
         if (planned.test, case.key) in job.logged:
-            there = there._replace(href=f"../{log_file(job.run, planned.test, case.key)}")
+            counts = counts._replace(href=f"../{log_file(job.run, planned.test, case.key)}")
         judgement = self._judgement(planned, result) if job.against else ()
         return (
             text(planned.test),
@@ -212,25 +214,27 @@ class _Rows:
             *judgement,
             quantity(middle, unit),
             interval_cell(median_interval(measured.values) if measured else None, unit),
-            there,
-            text(result.judged.why if result else "" if measured else self._bare.why(planned)),
+            counts,
+            text(
+                result.judged.why if result else "" if measured else self._unjudged.reason(planned)
+            ),
         )
 
     def _judgement(self, planned: PlannedCase, result: Result | None) -> tuple[LinkedCell, ...]:
         """Return the cells of verdict, ratio, its interval, before."""
-        nothing = number(None, "")
+        no_number = number(None, "")
         if result is None:
             new = (planned.test, planned.case.key) in self._new
-            return text(_NEW if new else _NOT_COMPARED), nothing, nothing, nothing
-        found, before = result.judged, result.sides[0].median
-        there = found.ratio > 0
-        word = "not measured" if result.lost else str(found.change)
-        order = float(ORDER.index(found.change)) - (0.5 if result.lost else 0)
-        kind = "slower" if result.lost else found.change
+            return text(_NEW if new else _NOT_COMPARED), no_number, no_number, no_number
+        judgement, before = result.judged, result.sides[0].median
+        has_ratio = judgement.ratio > 0
+        word = "not measured" if result.lost else str(judgement.change)
+        order = float(ORDER.index(judgement.change)) - (0.5 if result.lost else 0)
+        kind = "slower" if result.lost else judgement.change
         return (
             LinkedCell(word, order, "", kind if kind in ("slower", "faster") else ""),
-            number(found.ratio if there else None, ratio_text(found.ratio)),
-            number(found.high - found.low if there else None, interval(result)),
+            number(judgement.ratio if has_ratio else None, ratio_text(judgement.ratio)),
+            number(judgement.high - judgement.low if has_ratio else None, interval(result)),
             quantity(before, result.unit),
         )
 

@@ -20,22 +20,26 @@ def workflow_commands(verdict: Verdict, catalogue: Catalogue) -> Iterator[str]:
     """
     names = Namer(verdict.comparison, catalogue)
     errors = [("Not measured", visible(problem)) for problem in verdict.problems]
-    for each in verdict.slower:
-        reasons = reason_lines(verdict.reasons.get(each.name[:2]))
-        errors.append((f"Slower: {names.result(each)}", "\n".join([sentence(each), *reasons])))
-    errors += [(f"Not measured: {names.result(each)}", each.judged.why) for each in verdict.lost]
-    warnings = [(f"Not confirmed: {names.result(e)}", sentence(e)) for e in verdict.unconfirmed]
+    for result in verdict.slower:
+        reasons = reason_lines(verdict.reasons.get(result.name[:2]))
+        errors.append(
+            (f"Slower: {names.with_test(result)}", "\n".join([sentence(result), *reasons]))
+        )
+    errors += [(f"Not measured: {names.with_test(lost)}", lost.judged.why) for lost in verdict.lost]
+    warnings = []
+    for result in verdict.unconfirmed:
+        warnings.append((f"Not confirmed: {names.with_test(result)}", sentence(result)))
     if verdict.notes:
         warnings.append(("Note", "\n".join(verdict.notes)))
     warnings += [
-        (f"Gone: {names.planned(planned)}", "it is not in the second side any more")
+        (f"Gone: {names.with_test(planned)}", "it is not in the second side any more")
         for planned in verdict.comparison.cases_only[0]
     ]
-    for command, those in (("error", errors), ("warning", warnings)):
-        if len(those) > _MOST:
-            rest = len(those) - _MOST + 1
-            those[_MOST - 1 :] = [(f"{rest:,} more", headline(verdict))]
-        for title, message in those:
+    for command, messages in (("error", errors), ("warning", warnings)):
+        if len(messages) > _MOST:
+            rest = len(messages) - _MOST + 1
+            messages[_MOST - 1 :] = [(f"{rest:,} more", headline(verdict))]
+        for title, message in messages:
             yield f"::{command} title={_property(title)}::{_data(message)}"
 
 

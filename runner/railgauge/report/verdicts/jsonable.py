@@ -7,6 +7,7 @@ from typing import Any
 
 from railgauge.compare.compare import Result, SideSample
 from railgauge.compare.facts import HostChanges
+from railgauge.compare.history import History
 from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.store.records import PlannedCase
 
@@ -14,7 +15,7 @@ from railgauge.store.records import PlannedCase
 def verdict_data(verdict: Verdict) -> dict[str, Any]:
     """Return the verdict with every result; numbers that aren't there are None."""
     compared = verdict.comparison
-    unconfirmed = {each.name for each in verdict.unconfirmed}
+    unconfirmed = {result.name for result in verdict.unconfirmed}
     return {
         "plan": verdict.plan or None,
         "passed": verdict.passed,
@@ -24,13 +25,13 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "notes": list(verdict.notes),
         "results": [
             {
-                **result_data(each),
-                "unconfirmed": each.name in unconfirmed,
-                **_reasons(verdict.reasons.get(each.name[:2]), each),
+                **result_data(result),
+                "unconfirmed": result.name in unconfirmed,
+                **_reasons(verdict.reasons.get(result.name[:2]), result),
             }
-            for each in compared.results
+            for result in compared.results
         ],
-        "cases_only": [[case_data(each) for each in cases] for cases in compared.cases_only],
+        "cases_only": [[case_data(planned) for planned in cases] for cases in compared.cases_only],
     }
 
 
@@ -38,7 +39,7 @@ def result_data(result: Result) -> dict[str, Any]:
     """Return a result without what changed beside it."""
     judged = result.judged
     return {
-        **_of_case(result),
+        **case_data(result),
         "metric": result.metric,
         "unit": result.unit,
         "better": result.better,
@@ -55,15 +56,11 @@ def result_data(result: Result) -> dict[str, Any]:
     }
 
 
-def case_data(planned: PlannedCase) -> dict[str, Any]:
-    """Return which case it is."""
-    return _of_case(planned)
-
-
-def _of_case(what: Result | PlannedCase) -> dict[str, Any]:
-    case = what.case
+def case_data(source: PlannedCase | Result | History) -> dict[str, Any]:
+    """Return which case it is, or is of."""
+    case = source.case
     return {
-        "test": what.test,
+        "test": source.test,
         "engine": case.engine,
         "link": case.link,
         "case_key": case.key,
@@ -88,14 +85,14 @@ def _reasons(reasons: Reasons | None, result: Result) -> dict[str, Any]:
     return {
         "counters": [
             {
-                "host": each.host,
-                "name": each.name,
-                "unit": each.unit,
-                "before": each.before,
-                "after": each.after,
-                "p": each.p,
+                "host": change.host,
+                "name": change.name,
+                "unit": change.unit,
+                "before": change.before,
+                "after": change.after,
+                "p": change.p,
             }
-            for each in reasons.counters
+            for change in reasons.counters
         ],
         "facts": [fact for host in reasons.hosts for fact in _facts(host)],
     }
@@ -103,7 +100,8 @@ def _reasons(reasons: Reasons | None, result: Result) -> dict[str, Any]:
 
 def _facts(host: HostChanges) -> list[dict[str, Any]]:
     return [
-        {"host": host.host, "name": each.name, "values": list(each.values)} for each in host.changes
+        {"host": host.host, "name": change.name, "values": list(change.values)}
+        for change in host.changes
     ]
 
 

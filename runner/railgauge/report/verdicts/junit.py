@@ -14,24 +14,24 @@ from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.words import Namer, headline, reason_lines, sentence
 
-_COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+_OUTCOMES = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def junit(verdict: Verdict, catalogue: Catalogue) -> str:
     """Return the document. Slower is a failure; a case that couldn't be measured is an error.
 
-    One of which nothing can be told yet, or that is gone from the plan, is skipped.
+    A case without enough data, or that is gone from the plan, is skipped.
     """
     names = Namer(verdict.comparison, catalogue)
     suite = ElementTree.Element("testsuite")
     cases: dict[tuple[str, str], list[Result]] = {}
-    for each in verdict.comparison.results:
-        cases.setdefault(each.name[:2], []).append(each)
+    for result in verdict.comparison.results:
+        cases.setdefault(result.name[:2], []).append(result)
     for results in cases.values():
         _add_case(suite, results, names, verdict)
     for planned in verdict.comparison.cases_only[0]:
-        gone = _case(suite, planned.test, names.case(planned.case))
-        _add(gone, "skipped", "it is not in the second side any more")
+        element = _case(suite, planned.test, names.case(planned.case))
+        _add(element, "skipped", "it is not in the second side any more")
     for problem in verdict.problems:
         _add(_case(suite, "measuring", problem), "error", problem)
     _count(suite, headline(verdict), verdict.plan)
@@ -44,13 +44,13 @@ def _add_case(
     suite: ElementTree.Element, results: list[Result], names: Namer, verdict: Verdict
 ) -> None:
     case = _case(suite, results[0].test, names.case(results[0].case))
-    slower = [each for each in results if each.judged.change == "slower"]
+    slower = [result for result in results if result.judged.change == "slower"]
     if slower:
-        beside = list(reason_lines(verdict.reasons.get(slower[0].name[:2])))
-        _add(case, "failure", sentence(slower[0]), [*map(sentence, slower), *beside])
-    elif lost := [each for each in results if each.lost]:
+        reason_texts = list(reason_lines(verdict.reasons.get(slower[0].name[:2])))
+        _add(case, "failure", sentence(slower[0]), [*map(sentence, slower), *reason_texts])
+    elif lost := [result for result in results if result.lost]:
         _add(case, "error", lost[0].judged.why, map(sentence, lost))
-    elif all(each.judged.change == "not enough data" for each in results):
+    elif all(result.judged.change == "not enough data" for result in results):
         _add(case, "skipped", results[0].judged.why)
     out = ElementTree.SubElement(case, "system-out")
     out.text = "\n".join(map(sentence, results))
@@ -71,9 +71,5 @@ def _add(case: ElementTree.Element, outcome: str, message: str, lines: Iterable[
 def _count(suite: ElementTree.Element, title: str, plan: str) -> None:
     suite.set("name", visible(plan) or title)
     suite.set("tests", str(len(suite)))
-    for attribute, outcome in (
-        ("failures", "failure"),
-        ("errors", "error"),
-        ("skipped", "skipped"),
-    ):
+    for attribute, outcome in _OUTCOMES.items():
         suite.set(attribute, str(len(suite.findall(f"testcase/{outcome}"))))

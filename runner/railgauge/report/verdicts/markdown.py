@@ -15,10 +15,10 @@ from railgauge.report.verdicts.words import (
     counter_line,
     headline,
     interval,
+    not_enough_data,
     quantities,
     shared_facts,
     tally,
-    unknown,
 )
 from railgauge.stats.digits import ratio_text
 
@@ -33,13 +33,13 @@ _MOST_REASONS = 20
 _MOST_ROWS = 200
 
 
-def markdown(verdict: Verdict, catalogue: Catalogue, *, every: bool = False) -> str:
+def markdown(verdict: Verdict, catalogue: Catalogue, *, all_results: bool = False) -> str:
     """Return the verdict: a heading, what changed as a table, reasons, what wasn't compared.
 
-    With `every`, also why there is not enough data for what isn't in the table.
+    With `all_results`, also why there is not enough data for what isn't in the table.
     """
     names = Namer(verdict.comparison, catalogue)
-    return "".join(f"{line}\n" for line in _lines(verdict, names, every=every))
+    return "".join(f"{line}\n" for line in _lines(verdict, names, all_results=all_results))
 
 
 def escaped(text: str) -> str:
@@ -47,26 +47,26 @@ def escaped(text: str) -> str:
     return _NUMBERED.sub(r"\1\\\2", _ACTS.sub(r"\\\g<0>", visible(text)))
 
 
-def _lines(verdict: Verdict, names: Namer, *, every: bool) -> Iterator[str]:
+def _lines(verdict: Verdict, names: Namer, *, all_results: bool) -> Iterator[str]:
     compared = verdict.comparison
     yield f"## {'✅' if verdict.passed else '❌'} {escaped(headline(verdict))}"
     yield ""
     yield from _items([*verdict.problems, *verdict.notes])
     changed = [*verdict.slower, *compared.of("faster"), *verdict.lost, *verdict.unconfirmed]
     yield from _table(changed, verdict, names)
-    for each in _once(verdict.slower):
-        if (reasons := verdict.reasons.get(each.name[:2])) and reasons.counters:
-            yield f"What changed beside {escaped(names.result(each))}:"
+    for result in _one_per_case(verdict.slower):
+        if (reasons := verdict.reasons.get(result.name[:2])) and reasons.counters:
+            yield f"What changed beside {escaped(names.with_test(result))}:"
             yield ""
             yield from _items([counter_line(counter) for counter in reasons.counters])
     if facts := list(shared_facts(verdict.slower, verdict.reasons)):
         yield "What changed of the hosts of slower cases:"
         yield ""
         yield from _items(facts)
-    if every:
-        yield from _list("Not enough data:", unknown(verdict, names), _MOST_REASONS)
-    gone = [names.planned(planned) for planned in compared.cases_only[0]]
-    yield from _list("Not in the second side any more:", gone, _MOST_ROWS)
+    if all_results:
+        yield from _list("Not enough data:", not_enough_data(verdict, names), _MOST_REASONS)
+    removed = [names.with_test(planned) for planned in compared.cases_only[0]]
+    yield from _list("Not in the second side any more:", removed, _MOST_ROWS)
     yield escaped(tally(compared))
 
 
@@ -91,23 +91,23 @@ def _items(texts: Sequence[str]) -> Iterator[str]:
 def _table(results: Sequence[Result], verdict: Verdict, names: Namer) -> Iterator[str]:
     if not results:
         return
-    unconfirmed = {each.name for each in verdict.unconfirmed}
+    unconfirmed = {result.name for result in verdict.unconfirmed}
     yield _line(_HEADER)
     yield _line(["---"] * len(_HEADER))
-    for each in results[:_MOST_ROWS]:
-        judged = each.judged
-        before, after = quantities(each)
-        change = "not measured" if each.lost else str(judged.change)
+    for result in results[:_MOST_ROWS]:
+        judged = result.judged
+        before, after = quantities(result)
+        change = "not measured" if result.lost else str(judged.change)
         cells = (
-            names.result(each),
-            each.metric,
+            names.with_test(result),
+            result.metric,
             before,
             after,
             ratio_text(judged.ratio) if judged.ratio > 0 else "–",
-            interval(each),
+            interval(result),
             "–" if judged.q != judged.q else f"{judged.q:.2g}",
-            " / ".join(map(count, each.sides)),
-            f"{change} (not confirmed)" if each.name in unconfirmed else change,
+            " / ".join(map(count, result.sides)),
+            f"{change} (not confirmed)" if result.name in unconfirmed else change,
         )
         yield _line([escaped(cell) for cell in cells])
     yield ""
@@ -120,5 +120,5 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _once(results: Sequence[Result]) -> list[Result]:
-    return list({each.name[:2]: each for each in reversed(results)}.values())[::-1]
+def _one_per_case(results: Sequence[Result]) -> list[Result]:
+    return list({result.name[:2]: result for result in reversed(results)}.values())[::-1]

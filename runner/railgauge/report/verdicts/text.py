@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from railgauge.base.characters import left, right, visible, width
+from railgauge.base.characters import in_columns, visible
 from railgauge.compare.compare import Comparison, Result
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
@@ -14,11 +14,11 @@ from railgauge.report.verdicts.words import (
     counter_line,
     headline,
     interval,
+    not_enough_data,
     quantities,
     sentence,
     shared_facts,
     tally,
-    unknown,
 )
 from railgauge.stats.digits import ratio_text
 
@@ -26,34 +26,36 @@ _HEADER = (
     *("test", "case", "metric", "before", "n", "after", "n"),
     *("ratio", "95 %", "q", "effect", ""),
 )
-# The first ones are words, the last the verdict; numbers stand to the right.
-_WORDS = {0, 1, 2, len(_HEADER) - 1}
-# Of more than these, nobody reads the lines in a terminal.
+# The first ones are words, the last the verdict.
+_NUMBERS = range(3, len(_HEADER) - 1)
+# More lines than these are too many for a terminal.
 _MOST_ROWS = 100
-_MOST_TOLD = 20
+_MOST_SENTENCES = 20
 _MOST_CASES = 10
 
 
-def verdict_lines(verdict: Verdict, catalogue: Catalogue, *, every: bool = False) -> Iterator[str]:
-    """Yield the lines of a verdict, the first one saying it all.
+def verdict_lines(
+    verdict: Verdict, catalogue: Catalogue, *, all_results: bool = False
+) -> Iterator[str]:
+    """Yield the lines of a verdict, the first one a summary.
 
-    `every` result, with the reason where there is not enough data, or what changed.
+    With `all_results` each one, with the reason where there is not enough data, or what changed.
     """
     compared = verdict.comparison
     names = Namer(compared, catalogue)
     yield headline(verdict)
-    yield from (f"not measured: {visible(each)}" for each in verdict.problems)
-    yield from _told("slower", verdict.slower, names, verdict)
+    yield from (f"not measured: {visible(problem)}" for problem in verdict.problems)
+    yield from _result_sentences("slower", verdict.slower, names, verdict)
     yield from (f"  {line}" for line in shared_facts(verdict.slower, verdict.reasons))
-    yield from _told("could not be compared", verdict.lost, names, verdict)
+    yield from _result_sentences("could not be compared", verdict.lost, names, verdict)
     yield from map(visible, verdict.notes)
-    yield from _told("not confirmed", verdict.unconfirmed, names, verdict)
-    if every:
-        yield from _reasons(unknown(verdict, names))
-    wanted = [each for each in compared.results if every or each.judged.change in _CHANGED]
-    if wanted:
+    yield from _result_sentences("not confirmed", verdict.unconfirmed, names, verdict)
+    if all_results:
+        yield from _reasons(not_enough_data(verdict, names))
+    changed = [result for result in compared.results if result.judged.change in _CHANGED]
+    if listed := compared.results if all_results else changed:
         yield ""
-        yield from result_lines(wanted, names)
+        yield from result_lines(listed, names)
     yield ""
     yield tally(compared)
     yield from case_lines(compared, names)
@@ -62,30 +64,27 @@ def verdict_lines(verdict: Verdict, catalogue: Catalogue, *, every: bool = False
 _CHANGED = ("slower", "faster")
 
 
-def _told(word: str, results: Sequence[Result], names: Namer, verdict: Verdict) -> Iterator[str]:
-    for each in results[:_MOST_TOLD]:
-        yield f"{word}: {names.result(each)}: {sentence(each)}"
-        if word == "slower" and (reasons := verdict.reasons.get(each.name[:2])):
+def _result_sentences(
+    word: str, results: Sequence[Result], names: Namer, verdict: Verdict
+) -> Iterator[str]:
+    for result in results[:_MOST_SENTENCES]:
+        yield f"{word}: {names.with_test(result)}: {sentence(result)}"
+        if word == "slower" and (reasons := verdict.reasons.get(result.name[:2])):
             yield from (f"  {counter_line(counter)}" for counter in reasons.counters)
-    if (more := len(results) - _MOST_TOLD) > 0:
+    if (more := len(results) - _MOST_SENTENCES) > 0:
         yield f"{word}: {more:,} more"
 
 
 def _reasons(reasons: Sequence[str]) -> Iterator[str]:
-    yield from (f"not enough data: {each}" for each in reasons[:_MOST_TOLD])
-    if (more := len(reasons) - _MOST_TOLD) > 0:
+    yield from (f"not enough data: {reason}" for reason in reasons[:_MOST_SENTENCES])
+    if (more := len(reasons) - _MOST_SENTENCES) > 0:
         yield f"not enough data: {more:,} more reasons"
 
 
 def result_lines(results: Sequence[Result], names: Namer) -> Iterator[str]:
     """Yield a table of the results, its head first."""
-    rows = [_HEADER, *(_row(each, names) for each in results[:_MOST_ROWS])]
-    widths = [max(width(row[column]) for row in rows) for column in range(len(_HEADER))]
-    for row in rows:
-        cells = enumerate(zip(row, widths, strict=True))
-        yield "  ".join(
-            (left if column in _WORDS else right)(text, wide) for column, (text, wide) in cells
-        ).rstrip()
+    rows = [_HEADER, *(_row(result, names) for result in results[:_MOST_ROWS])]
+    yield from in_columns(rows, _NUMBERS)
     if len(results) > _MOST_ROWS:
         yield f"… and {len(results) - _MOST_ROWS:,} more: all of them with --json"
 
@@ -109,12 +108,12 @@ def _row(result: Result, names: Namer) -> tuple[str, ...]:
 
 def case_lines(compared: Comparison, names: Namer) -> Iterator[str]:
     """Yield which cases only one side has, at most ten of each."""
-    sides = [side for each in compared.results for side in each.sides]
+    sides = [side for result in compared.results for side in result.sides]
     if any(side.suspect or side.failed for side in sides):
         yield "n: replications, of which s are suspect; f failed besides"
     for word, cases in zip(("before", "after"), compared.cases_only, strict=True):
         if cases:
             yield f"{len(cases):,} {'case' if len(cases) == 1 else 'cases'} only {word}:"
-            yield from (f"  {names.planned(planned)}" for planned in cases[:_MOST_CASES])
+            yield from (f"  {names.with_test(planned)}" for planned in cases[:_MOST_CASES])
             if (more := len(cases) - _MOST_CASES) > 0:
                 yield f"  … and {more:,} more"

@@ -10,7 +10,7 @@ from railgauge.report.formats.contents import Passage
 from railgauge.report.formats.page import Details, RunRecords
 from railgauge.report.pages.appendix.hosts import machine_tables
 from railgauge.report.pages.appendix.methods import methods
-from railgauge.report.pages.appendix.shown import shown
+from railgauge.report.pages.appendix.shown import table_numbers
 from railgauge.report.tables.table import Table
 from railgauge.store.counts import changed_facts, launch_settings, replication_counts
 
@@ -41,19 +41,19 @@ def make_appendix(
     catalogue: Catalogue | None,
 ) -> Appendix:
     """Return the appendix of the report called `report`, over the runs of `records`."""
-    runs = [one.run for one in records]
+    runs = [record.run for record in records]
     about = [
         methods(
-            one,
-            replication_counts(store, one.run.id),
+            record,
+            replication_counts(store, record.run.id),
             catalogue,
-            launches=launch_settings(store, one.run.id),
-            changed=changed_facts(store, one.run.id),
+            launches=launch_settings(store, record.run.id),
+            changed=changed_facts(store, record.run.id),
         )
-        for one in records
+        for record in records
     ]
     return Appendix(
         name=f"{report}{SUFFIX}",
-        about=(*about, shown(tables, runs)),
+        about=(*about, table_numbers(tables, runs)),
         machines=machine_tables(runs),
     )

@@ -48,14 +48,14 @@ _NIC, _MTU, _FABRIC = "nic.", ".mtu", "fabric."
 
 
 class _Kind(NamedTuple):
-    """Hosts that are alike, and what is told of them, each with what it's called."""
+    """Hosts with the same facts, and these facts as (title, text)."""
 
     hosts: tuple[str, ...]
     texts: tuple[tuple[str, str], ...]
 
 
 def machine_tables(runs: Sequence[StoredRun]) -> tuple[Details, ...]:
-    """Return the machines of `runs`, alike ones in one column, a few columns a table.
+    """Return the machines of `runs`, equal ones in one column, a few columns a table.
 
     Runs whose machines are all the same share theirs. Those without any fact have none.
     """
@@ -78,21 +78,21 @@ def _kinds(run: StoredRun) -> tuple[_Kind, ...]:
 
 
 def _tables(kinds: Sequence[_Kind], runs: Sequence[int]) -> Iterator[Details]:
-    of = f"run{'s' if len(runs) > 1 else ''} {listed(map(str, runs))}"
-    kept = kinds[:_MOST_KINDS]
-    parts = [kept[at : at + _BESIDE] for at in range(0, len(kept), _BESIDE)]
-    for place, part in enumerate(parts, 1):
-        title = f"Machines of {of}"
+    run_words = f"run{'s' if len(runs) > 1 else ''} {listed(map(str, runs))}"
+    shown_kinds = kinds[:_MOST_KINDS]
+    parts = [shown_kinds[start : start + _BESIDE] for start in range(0, len(shown_kinds), _BESIDE)]
+    for number, part in enumerate(parts, 1):
+        title = f"Machines of {run_words}"
         if len(parts) > 1:
-            title += f", part {place} of {len(parts)}"
-        if len(kinds) > len(kept) and place == len(parts):
-            title += f" ({len(kinds) - len(kept)} more kinds are in index.html)"
+            title += f", part {number} of {len(parts)}"
+        if len(kinds) > len(shown_kinds) and number == len(parts):
+            title += f" ({len(kinds) - len(shown_kinds)} more kinds are in index.html)"
         yield _table(title, part)
 
 
 def _table(title: str, kinds: Sequence[_Kind]) -> Details:
     described = [dict(kind.texts) for kind in kinds]
-    # In the first one's order; what only others have comes behind.
+    # In the order of the first kind; facts that only other kinds have come last.
     names = dict.fromkeys(name for texts in described for name in texts)
     return Details(
         title,
@@ -102,7 +102,7 @@ def _table(title: str, kinds: Sequence[_Kind]) -> Details:
 
 
 def _described(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield what is told of a host, each with what it's called."""
+    """Yield the facts of a host that are shown, as (title, text)."""
     for name, title in _TITLES.items():
         if name in facts and facts[name] != "none":
             yield title, visible(_short(name, facts[name]))
@@ -128,28 +128,28 @@ def _short(name: str, text: str) -> str:
         # What /proc/meminfo calls kB is 1024 bytes.
         if unit == "kB" and number.isdecimal():
             return f"{int(number) / _KIB_PER_GIB:.1f} GiB"
-    # Who built a kernel, and with what, says little.
+    # Who built a kernel, and with what, matters little.
     return text.partition(" (")[0].replace("Linux version", "Linux") if name == "kernel" else text
 
 
 def _interfaces(facts: Mapping[str, str]) -> list[str]:
     """Return the interfaces towards the other hosts, or where that isn't known all that are up."""
     # Names may have dots; every interface has an MTU.
-    every = [
+    interfaces = [
         name.removeprefix(_NIC).removesuffix(_MTU)
         for name in facts
         if name.startswith(_NIC) and name.endswith(_MTU)
     ]
-    towards = facts.get("peer_interfaces", "").split()
-    if used := [name for name in every if name in towards]:
-        return used
-    return [name for name in every if facts.get(f"{_NIC}{name}.state", "up") == "up"]
+    peer_interfaces = facts.get("peer_interfaces", "").split()
+    if towards_peers := [name for name in interfaces if name in peer_interfaces]:
+        return towards_peers
+    return [name for name in interfaces if facts.get(f"{_NIC}{name}.state", "up") == "up"]
 
 
 def _adapters(facts: Mapping[str, str]) -> list[str]:
     """Return the devices that facts such as `fabric.mlx5_0.model` are about."""
-    those = (name.split(".") for name in facts if name.startswith(_FABRIC))
-    return list(dict.fromkeys(parts[1] for parts in those))
+    name_parts = (name.split(".") for name in facts if name.startswith(_FABRIC))
+    return list(dict.fromkeys(parts[1] for parts in name_parts))
 
 
 def _joined(facts: Mapping[str, str], prefix: str, names: Sequence[str]) -> str:

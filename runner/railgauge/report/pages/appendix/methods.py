@@ -16,7 +16,7 @@ from railgauge.plan.yamlfile import loads
 from railgauge.report.formats.contents import Passage
 from railgauge.report.formats.page import RunRecords, time_of
 from railgauge.report.pages.appendix.reasons import counted, plural
-from railgauge.report.pages.appendix.settings import settings
+from railgauge.report.pages.appendix.settings import distinct_parameters, settings
 from railgauge.report.tables.selection import make_axes, some
 from railgauge.store.counts import Counts, LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun
@@ -53,30 +53,32 @@ def methods(
 ) -> Passage:
     """Return how the run of `records` was measured; `counts` are its replications by test.
 
-    `launches` are its settings by test, `changed` the facts, each of a host, that were
-    another when it was resumed.
+    `launches` are its settings by test, `changed` the (host, fact)s that had changed when it was
+    resumed.
     """
     run = records.run
-    paragraphs = [" ".join([*_run(run), *_changed(changed)])]
+    paragraphs = [" ".join([*_run_sentences(run), *_resumption(changed)])]
     if run.new.origin == "measured":
-        plan = _plan(run)
-        paragraphs.append(" ".join(_orders(run, plan)))
+        plan = _stored_plan(run)
+        paragraphs.append(" ".join(_order_sentences(run, plan)))
     else:
         plan = None
     by_test: dict[str, list[PlannedCase]] = {}
     for case in run.cases:
         by_test.setdefault(case.test, []).append(case)
     for test, cases in by_test.items():
-        told = _test(test, cases, counts.get(test, Counts()), run.new.origin == "imported")
-        warmups = _warmups(cases, counts.get(test), catalogue)
+        test_sentences = _test_sentences(
+            test, cases, counts.get(test, Counts()), run.new.origin == "imported"
+        )
+        warmup_sentences = _warmup_sentences(cases, counts.get(test), catalogue)
         in_effect = settings(cases, launches.get(test), catalogue)
-        paragraphs.append(" ".join([*told, *warmups, *in_effect]))
-    if reasons := " ".join(_reasons(records)):
+        paragraphs.append(" ".join([*test_sentences, *warmup_sentences, *in_effect]))
+    if reasons := " ".join(_reason_sentences(records)):
         paragraphs.append(reasons)
     return Passage(f"appendix.run-{run.id}", f"Run {run.id}", tuple(paragraphs))
 
 
-def _run(run: StoredRun) -> Iterator[str]:
+def _run_sentences(run: StoredRun) -> Iterator[str]:
     plan = visible(run.new.plan)
     if run.new.origin == "imported":
         unknown = "in an order" if run.facts else "in an order and on machines"
@@ -85,38 +87,38 @@ def _run(run: StoredRun) -> Iterator[str]:
             f" measured elsewhere, {unknown} not known here."
         )
         return
-    when = f"from {time_of(run.started_at)}"
+    period = f"from {time_of(run.started_at)}"
     if run.ended_at:
-        when += f" to {time_of(run.ended_at)}"
-    yield f"Run {run.id} measured plan {plan}, {_commit(run)}, {when}."
+        period += f" to {time_of(run.ended_at)}"
+    yield f"Run {run.id} measured plan {plan}, {_commit_words(run)}, {period}."
     if run.state in _STATES:
         yield _STATES[run.state]
     if only_cases(run.new.files) is not None:
         yield "It measured only some of its plan's cases, to look at them once more."
-    engines = ", ".join(dict.fromkeys(visible(one.case.engine) for one in run.cases))
+    engines = ", ".join(dict.fromkeys(visible(planned.case.engine) for planned in run.cases))
     version = visible(run.new.railgauge_version) or "of unknown version"
     yield f"Measured with railgauge {version}, by its engines and those that it drives: {engines}."
     if run.new.engines_hash:
         yield f"The engines' source has the hash {visible(run.new.engines_hash)}."
 
 
-def _changed(facts: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _resumption(facts: Sequence[tuple[str, str]]) -> Iterator[str]:
     if facts:
-        told = some([f"{visible(name)} of {visible(host)}" for host, name in facts])
+        changed_facts = some([f"{visible(name)} of {visible(host)}" for host, name in facts])
         yield (
             "It was resumed when facts of its machines had changed, of which the table of machines"
-            f" has the last: {told}."
+            f" has the last: {changed_facts}."
         )
 
 
-def _commit(run: StoredRun) -> str:
+def _commit_words(run: StoredRun) -> str:
     if not run.new.git_commit:
         return "its files in no git repository"
     changed = " with uncommitted changes" if run.new.git_dirty else ""
     return f"its files at git commit {visible(run.new.git_commit)}{changed}"
 
 
-def _plan(run: StoredRun) -> Plan | None:
+def _stored_plan(run: StoredRun) -> Plan | None:
     """Return the plan that is stored with the run; None if it is another version's."""
     try:
         document = loads(run.new.plan_text, "plan")
@@ -127,7 +129,7 @@ def _plan(run: StoredRun) -> Plan | None:
         return None
 
 
-def _orders(run: StoredRun, plan: Plan | None) -> Iterator[str]:
+def _order_sentences(run: StoredRun, plan: Plan | None) -> Iterator[str]:
     if plan is None:
         yield (
             "In which order it measured says its plan's text, which is stored with it but which"
@@ -141,7 +143,7 @@ def _orders(run: StoredRun, plan: Plan | None) -> Iterator[str]:
             f"Up to {plan.concurrency} launches of engines ran at the same time, on machines that"
             " were all different; to that end some may have begun before their turn."
         )
-    tests = [test for test in plan.tests if any(one.test == test.name for one in run.cases)]
+    tests = [test for test in plan.tests if any(planned.test == test.name for planned in run.cases)]
     if len(tests) > 1:
         yield "The tests were measured one after another."
     by_order: dict[str, list[str]] = {}
@@ -149,91 +151,91 @@ def _orders(run: StoredRun, plan: Plan | None) -> Iterator[str]:
         order = _ORDERS[test.order].format(seed=run.new.seed) + (_OPEN if test.rule else "")
         by_order.setdefault(order, []).append(visible(test.name))
     for order, names in by_order.items():
-        of = f" of {', '.join(names)}" if len(by_order) > 1 else ""
-        yield f"The order{of} was: {order}."
+        of_tests = f" of {', '.join(names)}" if len(by_order) > 1 else ""
+        yield f"The order{of_tests} was: {order}."
 
 
-def _test(name: str, cases: Sequence[PlannedCase], got: Counts, imported: bool) -> Iterator[str]:
-    engines = ", ".join(dict.fromkeys(visible(one.case.engine) for one in cases))
+def _test_sentences(
+    name: str, cases: Sequence[PlannedCase], counts: Counts, imported: bool
+) -> Iterator[str]:
+    engines = ", ".join(dict.fromkeys(visible(planned.case.engine) for planned in cases))
     yield f"Test {visible(name)} (engine {engines}) has {plural(len(cases), 'case')}."
-    there = [one for one in cases if not one.skipped]
+    measured_cases = [planned for planned in cases if not planned.skipped]
     if imported:
-        parts = [f"Imported: {plural(got.ok + got.suspect, 'replication')} of them"]
-        parts += [f"suspect: {got.suspect}"] if got.suspect else []
-        parts += [f"failed besides: {got.failed}"] if got.failed else []
+        parts = [f"Imported: {plural(counts.ok + counts.suspect, 'replication')} of them"]
+        parts += [f"suspect: {counts.suspect}"] if counts.suspect else []
+        parts += [f"failed besides: {counts.failed}"] if counts.failed else []
         yield f"{'; '.join(parts)}."
         return
-    yield from _asked(there)
-    yield _outcome(there, got)
-    skipped = Counter(visible(one.skipped) for one in cases if one.skipped)
+    yield from _replication_rules(measured_cases)
+    yield _outcome_sentence(measured_cases, counts)
+    skipped = Counter(visible(planned.skipped) for planned in cases if planned.skipped)
     if skipped:
         yield f"Skipped: {counted(skipped, 'case')}."
 
 
-def _asked(cases: Sequence[PlannedCase]) -> Iterator[str]:
-    fixed = sorted({one.replications for one in cases if one.least is None})
+def _replication_rules(cases: Sequence[PlannedCase]) -> Iterator[str]:
+    fixed = sorted({planned.replications for planned in cases if planned.least is None})
     if fixed:
-        yield f"Replications of each case: {_numbers(fixed)}."
+        numbers = f"{fixed[0]}" if len(fixed) == 1 else f"{fixed[0]} to {fixed[-1]}"
+        yield f"Replications of each case: {numbers}."
     ruled: dict[tuple[int, int, str], Counter[str]] = {}
-    for one in cases:
-        if one.least is not None:
-            asked = (one.least, one.replications, one.rule)
-            ruled.setdefault(asked, Counter())[one.ended] += 1
+    for planned in cases:
+        if planned.least is not None:
+            rule_terms = (planned.least, planned.replications, planned.rule)
+            ruled.setdefault(rule_terms, Counter())[planned.ended] += 1
     for (least, most, rule), ended in ruled.items():
-        how = [f"{_ENDED.get(end, end)}: {ended[end]}" for end in sorted(ended) if end]
-        parts = [f"cases ended {', '.join(how)}"] if how else []
+        end_counts = [f"{_ENDED.get(end, end)}: {ended[end]}" for end in sorted(ended) if end]
+        parts = [f"cases ended {', '.join(end_counts)}"] if end_counts else []
         parts += [f"cases not ended yet: {ended['']}"] if ended[""] else []
-        asked_for = f"Replications of each case: {least} to {most}, until {visible(rule)}"
-        yield f"{'; '.join([asked_for, *parts])}."
+        sentence_start = f"Replications of each case: {least} to {most}, until {visible(rule)}"
+        yield f"{'; '.join([sentence_start, *parts])}."
 
 
-def _numbers(every: Sequence[int]) -> str:
-    return str(every[0]) if len(every) == 1 else f"{every[0]} to {every[-1]}"
-
-
-def _outcome(cases: Sequence[PlannedCase], got: Counts) -> str:
-    """Say how many replications there are of how many, where a number was asked for."""
-    measured = got.ok + got.suspect
-    asked = sum(one.replications for one in cases)
-    fixed = all(one.least is None for one in cases) and measured + got.failed <= asked
-    parts = [f"{measured} of {asked} measured" if fixed else f"{measured} measured"]
-    parts.append(f"{got.suspect or 'none'} of them suspect")
-    parts.append(f"{got.failed or 'none'} failed")
-    missing = asked - measured - got.failed
+def _outcome_sentence(cases: Sequence[PlannedCase], counts: Counts) -> str:
+    """Return how many replications were measured, of how many where the plan has a number."""
+    measured = counts.ok + counts.suspect
+    requested = sum(planned.replications for planned in cases)
+    missing = requested - measured - counts.failed
+    fixed = missing >= 0 and all(planned.least is None for planned in cases)
+    parts = [f"{measured} of {requested} measured" if fixed else f"{measured} measured"]
+    parts.append(f"{counts.suspect or 'none'} of them suspect")
+    parts.append(f"{counts.failed or 'none'} failed")
     if fixed and missing:
         parts.append(f"{missing} missing")
     return f"In all: {', '.join(parts)}."
 
 
-def _warmups(
-    cases: Sequence[PlannedCase], got: Counts | None, catalogue: Catalogue | None
+def _warmup_sentences(
+    cases: Sequence[PlannedCase], counts: Counts | None, catalogue: Catalogue | None
 ) -> Iterator[str]:
-    """Say how long engines warmed up; nothing of those that know no warm-up."""
-    # Of a matrix's hundred thousands of pairs the parameters are one object.
-    every = {id(one.case.parameters): one.case for one in cases if not one.skipped}.values()
-    values = {one.parameters[_WARMUP]: one.engine for one in every if _WARMUP in one.parameters}
+    """Yield how long engines warmed up; nothing for engines without a warm-up."""
+    distinct = distinct_parameters(planned for planned in cases if not planned.skipped)
+    values = {
+        case.parameters[_WARMUP]: case.engine for case in distinct if _WARMUP in case.parameters
+    }
     if not values:
         return
     axis = make_axes([_WARMUP], {}, sorted(set(values.values())), catalogue)[_WARMUP]
     texts = [axis.text(value) for value in axis.sorted(values) if value]
     if texts:
-        some = "each launch" if all(values) else "the launches of some cases, not of all,"
-        yield f"Before its replications {some} warmed up for {' or '.join(texts)}."
+        launches = "each launch" if all(values) else "the launches of some cases, not of all,"
+        yield f"Before its replications {launches} warmed up for {' or '.join(texts)}."
     else:
         yield "There was no warm-up."
-    if got is not None and got.warmups:
-        stand = "stands" if got.warmups == 1 else "stand"
-        yield f"{plural(got.warmups, 'warm-up replication')} {stand} apart, in no number."
+    if counts is not None and counts.warmups:
+        stand = "stands" if counts.warmups == 1 else "stand"
+        yield f"{plural(counts.warmups, 'warm-up replication')} {stand} apart, in no number."
 
 
-def _reasons(records: RunRecords) -> Iterator[str]:
-    """Say why replications failed or are suspect, by the codes of the reasons."""
-    failed = Counter(visible(one.error_code) for one in records.failures)
+def _reason_sentences(records: RunRecords) -> Iterator[str]:
+    """Yield why replications failed or are suspect, by the codes of the reasons."""
+    failed = Counter(visible(failure.error_code) for failure in records.failures)
     if failed:
         yield f"Why replications failed: {counted(failed, 'replication')}."
     suspect = {
-        (visible(one.suspicion.code), one.test, one.case.key, one.replication)
-        for one in records.suspicions
+        (visible(stored.suspicion.code), stored.test, stored.case.key, stored.replication)
+        for stored in records.suspicions
     }
     if suspect:
         codes = Counter(code for code, *_ in suspect)

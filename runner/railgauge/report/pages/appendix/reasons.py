@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-# Of different reasons; the rest is told as one number.
+# Different reasons that are listed; the others are one number.
 _MOST = 12
 
 

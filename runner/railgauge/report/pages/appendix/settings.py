@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.plan.cases import Value
+from railgauge.plan.cases import Case, Value
 from railgauge.report.tables.selection import make_axes
 from railgauge.store.counts import LaunchSettings
 from railgauge.store.records import PlannedCase
@@ -14,7 +14,7 @@ from railgauge.store.records import PlannedCase
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
 
-# Of a setting with more values their number is told.
+# Of a setting with more values only their number is given.
 _MOST_VALUES = 6
 # Settings of a single connection, which say nothing of how it was measured.
 _OF_A_CONNECTION = frozenset(
@@ -35,20 +35,25 @@ _OF_A_CONNECTION = frozenset(
 def settings(
     cases: Sequence[PlannedCase], launches: LaunchSettings | None, catalogue: Catalogue | None
 ) -> Iterator[str]:
-    """Say which parameters all cases of a test have in common, which vary, and what was granted."""
+    """Yield which parameters all cases of a test share, which vary, and what was granted."""
     yield from _parameters(cases, catalogue)
     if launches is not None:
         yield from _in_effect(launches)
 
 
+def distinct_parameters(cases: Iterable[PlannedCase]) -> Collection[Case]:
+    """Return a case for each set of parameters: a matrix's 100,000s of pairs share one object."""
+    return {id(planned.case.parameters): planned.case for planned in cases}.values()
+
+
 def _parameters(cases: Sequence[PlannedCase], catalogue: Catalogue | None) -> Iterator[str]:
-    # Of a matrix's hundred thousands of pairs the parameters are one object.
-    every = {id(one.case.parameters): one.case for one in cases}.values()
-    names = dict.fromkeys(name for case in every for name in case.parameters)
-    axes = make_axes(names, {}, list(dict.fromkeys(case.engine for case in every)), catalogue)
+    distinct_cases = distinct_parameters(cases)
+    names = dict.fromkeys(name for case in distinct_cases for name in case.parameters)
+    engines = list(dict.fromkeys(case.engine for case in distinct_cases))
+    axes = make_axes(names, {}, engines, catalogue)
     fixed, varied = [], []
     for name, axis in axes.items():
-        values = {case.parameters.get(name) for case in every}
+        values = {case.parameters.get(name) for case in distinct_cases}
         if len(values) == 1:
             fixed.append(f"{visible(name)} {axis.text(values.pop())}")
         else:
@@ -61,13 +66,13 @@ def _parameters(cases: Sequence[PlannedCase], catalogue: Catalogue | None) -> It
 
 
 def _in_effect(launches: LaunchSettings) -> Iterator[str]:
-    """Say which settings the engines had: the same at both ends, and each end's own."""
+    """Yield which settings the engines had: the same at both ends, and each end's own."""
     client, server = (_texts(side) for side in (launches.client, launches.server))
-    both = {name: text for name, text in client.items() if server.get(name) == text}
+    common = {name: text for name, text in client.items() if server.get(name) == text}
     sides = {
-        "both ends": both,
-        "client": {name: text for name, text in client.items() if name not in both},
-        "server": {name: text for name, text in server.items() if name not in both},
+        "both ends": common,
+        "client": {name: text for name, text in client.items() if name not in common},
+        "server": {name: text for name, text in server.items() if name not in common},
     }
     parts = [
         f"{side} {', '.join(f'{name} {text}' for name, text in sorted(texts.items()))}"

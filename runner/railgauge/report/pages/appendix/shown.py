@@ -38,47 +38,47 @@ _ALL_COUNT = (
 )
 
 
-def shown(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Passage:
-    """Return what stands in `tables`, over `runs`, and what was left out."""
+def table_numbers(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Passage:
+    """Return what the numbers in `tables`, over `runs`, are and what was left out."""
     paragraphs = [" ".join([*_statistics(tables), _ALL_COUNT])]
-    if cases := " ".join(_cases(tables, runs)):
+    if cases := " ".join(_case_sentences(tables, runs)):
         paragraphs.append(cases)
     return Passage("appendix.numbers", "Numbers", tuple(paragraphs))
 
 
 def _statistics(tables: Sequence[Table]) -> Iterator[str]:
-    there = {
+    statistics = {
         _KINDS.get(column.statistic, column.statistic)
         for table in tables
         for column in table.columns
     }
-    if any(one.summary and one.summary.interval_low is not None for _, one in _every(tables)):
+    if any(cell.summary and cell.summary.interval_low is not None for _, cell in _cells(tables)):
         # The sentences below a table have it.
-        there |= {"interval", "median"}
-    return (text for name, text in _SENTENCES.items() if name in there)
+        statistics |= {"interval", "median"}
+    return (text for name, text in _SENTENCES.items() if name in statistics)
 
 
-def _cases(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Iterator[str]:
+def _case_sentences(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Iterator[str]:
     if not tables:
         return
-    values = {_value(column, cell): cell for column, cell in _every(tables) if cell.summary}
+    # Cells of several columns may show the same values.
+    values = {
+        (cell.run, cell.test, cell.case_key, column.metric): cell
+        for column, cell in _cells(tables)
+        if cell.summary
+    }
     for run in runs:
         cases = {(test, key) for number, test, key, _ in values if number == run.id}
-        every = plural(len(run.cases), "case")
-        yield f"The tables show {len(cases)} of the {every} of run {run.id}."
-    outliers = sum(one.summary.outliers for one in values.values() if one.summary)
-    count = sum(one.summary.n for one in values.values() if one.summary)
+        case_count = plural(len(run.cases), "case")
+        yield f"The tables show {len(cases)} of the {case_count} of run {run.id}."
+    outliers = sum(cell.summary.outliers for cell in values.values() if cell.summary)
+    count = sum(cell.summary.n for cell in values.values() if cell.summary)
     if count:
-        told = "1 is an outlier" if outliers == 1 else f"{outliers or 'none'} are outliers"
-        yield f"Of their {plural(count, 'value')} {told}."
+        outlier_words = "1 is an outlier" if outliers == 1 else f"{outliers or 'none'} are outliers"
+        yield f"Of their {plural(count, 'value')} {outlier_words}."
 
 
-def _value(column: Column, cell: Cell) -> tuple[int, str, str, str]:
-    """Return what two cells have in common that show the same values."""
-    return cell.run, cell.test, cell.case_key, column.metric
-
-
-def _every(tables: Sequence[Table]) -> Iterator[tuple[Column, Cell]]:
+def _cells(tables: Sequence[Table]) -> Iterator[tuple[Column, Cell]]:
     for table in tables:
         for row in table.rows:
             yield from zip(table.columns, row.cells, strict=True)

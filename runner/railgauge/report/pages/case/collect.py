@@ -25,7 +25,7 @@ FOLDER = "cases"
 
 @dataclass(frozen=True, slots=True)
 class CaseLink:
-    """A case that has a page: where it is, and what the report's page says of it.
+    """A case that has a page: where it is, and what the report's page shows of it.
 
     `parameters` are those in which the test's cases differ.
     """
@@ -55,19 +55,19 @@ def case_links(
         logged = set(store.logged_cases(run.id, most - len(links))) if most > len(links) else ()
         if not logged:
             continue
-        suspect = {place: len(those) for place, those in _suspicions(store, run.id).items()}
+        suspicions = _suspicions(store, run.id)
         names = CaseNames(run, catalogue)
         links += [
             CaseLink(
-                name=f"run{run.id}-{stem(one.test)}-{one.case.key[:16]}",
+                name=f"run{run.id}-{stem(planned.test)}-{planned.case.key[:16]}",
                 run=run.id,
-                test=one.test,
-                case=one.case,
-                parameters=names.differing(one.test, one.case),
-                suspect=suspect.get((one.test, one.case.key), 0),
+                test=planned.test,
+                case=planned.case,
+                parameters=names.differing(planned.test, planned.case),
+                suspect=len(suspicions.get((planned.test, planned.case.key), ())),
             )
-            for one in run.cases
-            if (one.test, one.case.key) in logged
+            for planned in run.cases
+            if (planned.test, planned.case.key) in logged
         ]
     return links
 
@@ -78,7 +78,7 @@ def case_pages(
     links: Sequence[CaseLink],
     catalogue: Catalogue | None,
 ) -> Iterator[CasePage]:
-    """Return the pages of `links`, each made when it is asked for."""
+    """Yield the pages of `links`, each made when it is needed."""
     plans = {run.id: run.new.plan for run in runs}
     suspicions = {run.id: _suspicions(store, run.id) for run in runs}
     warnings = {run.id: _warnings(store, run.id) for run in runs}
@@ -100,31 +100,33 @@ def case_pages(
 
 def _logs(store: Store, link: CaseLink) -> dict[int, list[SystemLog]]:
     logs: dict[int, list[SystemLog]] = {}
-    for one in store.logs(link.run, test=link.test, case_key=link.case.key, series=True):
-        if one.replication is not None:
-            logs.setdefault(one.replication, []).append(one.log)
+    for stored in store.logs(link.run, test=link.test, case_key=link.case.key, series=True):
+        if stored.replication is not None:
+            logs.setdefault(stored.replication, []).append(stored.log)
     return logs
 
 
 def _ports(store: Store, link: CaseLink) -> dict[int, list[PortLog]]:
     ports: dict[int, list[PortLog]] = {}
-    for one in store.ports(link.run, test=link.test, case_key=link.case.key):
-        ports.setdefault(one.replication, []).append(one.port)
+    for stored in store.ports(link.run, test=link.test, case_key=link.case.key):
+        ports.setdefault(stored.replication, []).append(stored.port)
     return ports
 
 
 def _warnings(store: Store, run: int) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in store.warnings(run):
-        if one.case is not None:
-            about = f" (replication {one.replication})" if one.replication is not None else ""
-            found.setdefault((one.test, one.case.key), []).append(one.message + about)
-    return found
+    messages: dict[tuple[str, str], list[str]] = {}
+    for warning in store.warnings(run):
+        if warning.case is not None:
+            number = warning.replication
+            suffix = f" (replication {number})" if number is not None else ""
+            of_case = messages.setdefault((warning.test, warning.case.key), [])
+            of_case.append(warning.message + suffix)
+    return messages
 
 
 def _suspicions(store: Store, run: int) -> dict[tuple[str, str], dict[int, list[Suspicion]]]:
-    found: dict[tuple[str, str], dict[int, list[Suspicion]]] = {}
-    for one in store.suspicions(run):
-        by_number = found.setdefault((one.test, one.case.key), {})
-        by_number.setdefault(one.replication, []).append(one.suspicion)
-    return found
+    suspicions: dict[tuple[str, str], dict[int, list[Suspicion]]] = {}
+    for stored in store.suspicions(run):
+        by_replication = suspicions.setdefault((stored.test, stored.case.key), {})
+        by_replication.setdefault(stored.replication, []).append(stored.suspicion)
+    return suspicions

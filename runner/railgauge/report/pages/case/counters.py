@@ -25,11 +25,11 @@ class Counters:
 
     def members(self, family: str) -> dict[str, dict[str, int]]:
         """Return the counts of a family by its members: `1 -> {processed: 7}` of `softnet`."""
-        found: dict[str, dict[str, int]] = {}
+        members: dict[str, dict[str, int]] = {}
         for name, number in self.counts(family).items():
             member, _, counter = name.rpartition("/")
-            found.setdefault(member, {})[counter] = number
-        return found
+            members.setdefault(member, {})[counter] = number
+        return members
 
 
 def by_number(name: str) -> tuple[int, int, str]:

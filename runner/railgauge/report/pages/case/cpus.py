@@ -44,20 +44,20 @@ class _Ticks(NamedTuple):
 
 def soak_load(log: SystemLog) -> float | None:
     """Return the mean load of the host's CPUs by their soakers; None without any."""
-    return sum(one.load for one in log.soak) / len(log.soak) if log.soak else None
+    return sum(soak.load for soak in log.soak) / len(log.soak) if log.soak else None
 
 
 def cpu_sheet(counters: Counters) -> Sheet | None:
     """Return the table of all CPUs; None where no CPU time was counted."""
     ticks = _ticks(counters)
-    soak = {str(one.cpu): one for one in counters.log.soak}
+    soak = {str(load.cpu): load for load in counters.log.soak}
     names = sorted(ticks.keys() | soak.keys() - {"all"}, key=by_number)
     names.sort(key=lambda name: name != "all")
     if not names:
         return None
-    shown, left_out = _worth_listing(names, ticks, soak)
-    every = ticks.get("all")
-    kinds = [*_ALWAYS, *(one for one in _IF_ANY if every and every.kinds.get(one))]
+    listed_names = _listed_names(names, ticks, soak)
+    all_ticks = ticks.get("all")
+    kinds = [*_ALWAYS, *(kind for kind in _IF_ANY if all_ticks and all_ticks.kinds.get(kind))]
     clocks = counters.gauges("frequency")
     members = {family: counters.members(family) for family, _, _ in _EXTRA}
     extra = [
@@ -66,22 +66,22 @@ def cpu_sheet(counters: Counters) -> Sheet | None:
         if any(counts.get(counter) for counts in members[family].values())
     ]
     rows = []
-    for name in shown:
-        one = ticks.get(name)
-        cells = _shares(one, kinds)
+    for name in listed_names:
+        cpu_ticks = ticks.get(name)
+        cells = _shares(cpu_ticks, kinds)
         if soak:
-            cells += _soaked(_mean(counters.log.soak) if name == "all" else soak.get(name))
+            cells += _soak_shares(_mean(counters.log.soak) if name == "all" else soak.get(name))
         if clocks:
             cells.append(f"{clocks[name] / 1e9:.2f}" if name in clocks else "")
         for family, counter, _ in extra:
-            moved = members[family]
-            cells.append("" if name == "all" else count(moved.get(name, {}).get(counter, 0)))
-        rows.append(SheetRow(name, tuple(cells), _bar(one)))
+            counts = members[family].get(name, {})
+            cells.append("" if name == "all" else count(counts.get(counter, 0)))
+        rows.append(SheetRow(name, tuple(cells), _bar(cpu_ticks)))
     headings = ["CPU", "busy", *kinds]
     headings += ["by soak", "lost", "slowdown"] if soak else []
     headings += ["GHz"] if clocks else []
     headings += [heading for _, _, heading in extra]
-    notes = _notes(counters, ticks, left_out)
+    notes = _notes(counters, ticks, len(names) - len(listed_names))
     return Sheet(
         "CPU by CPU, % of its time", tuple(headings), tuple(rows), notes, barred=bool(ticks)
     )
@@ -89,67 +89,68 @@ def cpu_sheet(counters: Counters) -> Sheet | None:
 
 def _ticks(counters: Counters) -> dict[str, _Ticks]:
     expected = counters.log.elapsed * counters.log.ticks_per_second
-    found = counters.members("cpu")
-    cpus = max(len(found) - ("all" in found), 1)
+    by_cpu = counters.members("cpu")
+    cpus = max(len(by_cpu) - ("all" in by_cpu), 1)
     ticks = {}
-    for name, kinds in found.items():
+    for name, kinds in by_cpu.items():
         total = sum(kinds.get(kind, 0) for kind in _KINDS)
-        due = expected * (cpus if name == "all" else 1)
-        off = abs(total - due) > _WHOLE * due
-        ticks[name] = _Ticks(kinds, total, total > 0 and not (off and due >= _JUDGED_TICKS))
+        expected_ticks = expected * (cpus if name == "all" else 1)
+        deviates = abs(total - expected_ticks) > _WHOLE * expected_ticks
+        whole = total > 0 and not (deviates and expected_ticks >= _JUDGED_TICKS)
+        ticks[name] = _Ticks(kinds, total, whole)
     return ticks
 
 
-def _worth_listing(
+def _listed_names(
     names: list[str], ticks: Mapping[str, _Ticks], soak: Mapping[str, SoakLoad]
-) -> tuple[list[str], int]:
+) -> list[str]:
     if len(names) <= _ALL_LISTED + 1:
-        return names, 0
-    shown = [
+        return names
+    return [
         name
         for name in names
         if name == "all"
         or (name in ticks and not (ticks[name].whole and ticks[name].busy == 0))
         or (name in soak and soak[name].load > _NOTHING)
     ]
-    return shown, len(names) - len(shown)
 
 
-def _shares(one: _Ticks | None, kinds: list[str]) -> list[str]:
-    if one is None or not one.whole:
+def _shares(cpu_ticks: _Ticks | None, kinds: list[str]) -> list[str]:
+    if cpu_ticks is None or not cpu_ticks.whole:
         return ["–"] * (len(kinds) + 1)
     return [
-        share(one.busy, one.total),
-        *(share(one.kinds.get(kind, 0), one.total) for kind in kinds),
+        share(cpu_ticks.busy, cpu_ticks.total),
+        *(share(cpu_ticks.kinds.get(kind, 0), cpu_ticks.total) for kind in kinds),
     ]
 
 
-def _soaked(one: SoakLoad | None) -> list[str]:
-    if one is None:
+def _soak_shares(soak: SoakLoad | None) -> list[str]:
+    if soak is None:
         return ["–"] * 3
-    return [share(each, 1) for each in (one.load, one.lost, one.slowdown)]
+    return [share(part, 1) for part in (soak.load, soak.lost, soak.slowdown)]
 
 
 def _mean(soak: tuple[SoakLoad, ...]) -> SoakLoad:
     n = len(soak)
     return SoakLoad(
         -1,
-        sum(one.load for one in soak) / n,
-        sum(one.lost for one in soak) / n,
-        sum(one.slowdown for one in soak) / n,
+        sum(cpu_soak.load for cpu_soak in soak) / n,
+        sum(cpu_soak.lost for cpu_soak in soak) / n,
+        sum(cpu_soak.slowdown for cpu_soak in soak) / n,
     )
 
 
-def _bar(one: _Ticks | None) -> tuple[Piece, ...]:
-    if one is None or not one.whole:
+def _bar(cpu_ticks: _Ticks | None) -> tuple[Piece, ...]:
+    if cpu_ticks is None or not cpu_ticks.whole:
         return ()
-    parts = {**one.kinds, "user": one.kinds.get("user", 0) + one.kinds.get("nice", 0)}
+    kinds, total = cpu_ticks.kinds, cpu_ticks.total
+    parts = {**kinds, "user": kinds.get("user", 0) + kinds.get("nice", 0)}
     return tuple(
-        Piece(kind, round(100 * parts[kind] / one.total, 1)) for kind in _PIECES if parts.get(kind)
+        Piece(kind, round(100 * parts[kind] / total, 1)) for kind in _PIECES if parts.get(kind)
     )
 
 
-def _notes(counters: Counters, ticks: Mapping[str, _Ticks], left_out: int) -> tuple[str, ...]:
+def _notes(counters: Counters, ticks: Mapping[str, _Ticks], omitted_count: int) -> tuple[str, ...]:
     notes = []
     log = counters.log
     if log.ticks_per_second > 0 and log.elapsed * log.ticks_per_second < 200:
@@ -158,13 +159,13 @@ def _notes(counters: Counters, ticks: Mapping[str, _Ticks], left_out: int) -> tu
             f"The kernel counts CPU time in ticks of {1000 / log.ticks_per_second:g} ms: over"
             f" {log.elapsed:.2f} s a single CPU's shares come in steps of {step:.1f} %."
         )
-    if any(not one.whole for one in ticks.values()):
+    if any(not cpu_ticks.whole for cpu_ticks in ticks.values()):
         notes.append("–: the kinds of time don't add up to the time that passed.")
     if log.soak:
         notes.append(
             "by soak: what a soaker on that CPU could not do, for the time it lost and for running"
             " slower in its own; the other shares are the kernel's ticks."
         )
-    if left_out:
-        notes.append(f"{left_out} CPUs that did nothing are not listed.")
+    if omitted_count:
+        notes.append(f"{omitted_count} CPUs that did nothing are not listed.")
     return tuple(notes)

@@ -16,33 +16,33 @@ def interface_sheet(counters: Counters) -> Sheet | None:
 
     Counters without a column of their own are named where they moved.
     """
-    found = {
+    active = {
         name: counts
         for name, counts in counters.members("interface").items()
         if any(counts.values())
     }
-    if not found:
+    if not active:
         return None
-    names = sorted(found, key=lambda name: (name == "lo", -_traffic(found[name]), name))
+    names = sorted(active, key=lambda name: (name == "lo", -_traffic(active[name]), name))
     rows = []
-    for name in names[:_MOST]:
+    for interface in names[:_MOST]:
         for direction, prefix in _DIRECTIONS:
-            moved = {
+            counts = {
                 counter.removeprefix(prefix): number
-                for counter, number in found[name].items()
-                if counter.startswith(prefix)
+                for counter, number in active[interface].items()
+                if counter.startswith(prefix) and number
             }
-            cells = [count(moved.pop(column, 0)) for column in _COLUMNS]
-            also = ", ".join(f"{one} {count(moved[one])}" for one in sorted(moved) if moved[one])
+            cells = [count(counts.pop(column, 0)) for column in _COLUMNS]
+            further = ", ".join(f"{name} {count(counts[name])}" for name in sorted(counts))
             begins = direction == "received"
-            rows.append(SheetRow(f"{name} {direction}", (also, *cells), begins=begins))
+            rows.append(SheetRow(f"{interface} {direction}", (further, *cells), begins=begins))
     more = len(names) - _MOST
     notes = (f"{more} interfaces with less traffic are not listed.",) if more > 0 else ()
-    others = [_OTHERS] if any(row.cells[0] for row in rows) else []
-    if not others:
+    words = [_OTHERS] if any(row.cells[0] for row in rows) else []
+    if not words:
         rows = [row._replace(cells=row.cells[1:]) for row in rows]
-    columns = ("Interface", *others, *_COLUMNS)
-    return Sheet("Interface by interface", columns, tuple(rows), notes, texts=len(others))
+    columns = ("Interface", *words, *_COLUMNS)
+    return Sheet("Interface by interface", columns, tuple(rows), notes, texts=len(words))
 
 
 def _traffic(counts: dict[str, int]) -> int:

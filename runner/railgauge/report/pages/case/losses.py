@@ -44,13 +44,7 @@ def port_sheet(ports: Sequence[PortLog]) -> Sheet | None:
 
 
 def _part(loss: PathLoss) -> LossPart:
-    rows = tuple(
-        SheetRow(
-            one.place,
-            (one.counter, _remarks(one), "–" if one.packets is None else count(one.packets)),
-        )
-        for one in loss.stations
-    )
+    rows = tuple(map(_row, loss.stations))
     notes = [f"Counts of packets may be of up to {count(loss.tolerance)} others."]
     if loss.per_datagram is not None and loss.per_datagram > 1:
         notes.append(f"Each datagram is {loss.per_datagram} IP packets.")
@@ -63,6 +57,9 @@ def _part(loss: PathLoss) -> LossPart:
     )
 
 
-def _remarks(station: Station) -> str:
-    trouble = [f"{count(number)} {name}" for name, number in station.trouble]
-    return "; ".join([*trouble, *([station.note] if station.note else [])])
+def _row(station: Station) -> SheetRow:
+    remarks = [f"{count(number)} {name}" for name, number in station.trouble]
+    if station.note:
+        remarks.append(station.note)
+    packets = "–" if station.packets is None else count(station.packets)
+    return SheetRow(station.place, (station.counter, "; ".join(remarks), packets))

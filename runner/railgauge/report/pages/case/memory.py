@@ -39,13 +39,13 @@ def machine_sheet(counters: Counters) -> Sheet | None:
 
 
 def _activity(counters: Counters) -> Iterator[tuple[str, str]]:
-    found = counters.counts("stat")
+    counts = counters.counts("stat")
     for name, words in _ACTIVITY:
-        if found.get(name):
+        if counts.get(name):
             rate = ""
             if counters.log.elapsed > 0:
-                rate = f" ({value(found[name] / counters.log.elapsed)}/s)"
-            yield words, count(found[name]) + rate
+                rate = f" ({value(counts[name] / counters.log.elapsed)}/s)"
+            yield words, count(counts[name]) + rate
 
 
 def _memory(counters: Counters) -> Iterator[tuple[str, str]]:
@@ -53,30 +53,30 @@ def _memory(counters: Counters) -> Iterator[tuple[str, str]]:
     for name, words in _MEMORY:
         if gauges.get(name):
             yield words, f"{value(gauges[name] / 2**30)} GiB"
-    found = counters.counts("vm")
+    counts = counters.counts("vm")
     for name, words in _PAGES:
-        if found.get(name):
-            yield words, count(found[name])
+        if counts.get(name):
+            yield words, count(counts[name])
 
 
 def _pressure(counters: Counters) -> Iterator[tuple[str, str]]:
     for name, micros in sorted(counters.counts("pressure").items()):
-        resource, _, who = name.partition("/")
+        resource, _, tasks = name.partition("/")
         if micros:
-            waited = "something" if who == "some" else "everything"
+            waiting = "something" if tasks == "some" else "everything"
             part = share(micros * 1e-6, counters.log.elapsed, 2)
-            yield f"{waited} waited for {resource}", f"{part} % of the time"
+            yield f"{waiting} waited for {resource}", f"{part} % of the time"
 
 
 def _cgroup(counters: Counters) -> Iterator[tuple[str, str]]:
-    found, gauges = counters.counts("cgroup"), counters.gauges("cgroup")
-    if found.get("nr_throttled"):
-        yield "times that the control group's CPU limit struck", count(found["nr_throttled"])
-    if found.get("throttled_usec"):
-        yield "held up by the CPU limit", f"{value(found['throttled_usec'] * 1e-6)} s"
+    counts, gauges = counters.counts("cgroup"), counters.gauges("cgroup")
+    if counts.get("nr_throttled"):
+        yield "times that the control group's CPU limit struck", count(counts["nr_throttled"])
+    if counts.get("throttled_usec"):
+        yield "held up by the CPU limit", f"{value(counts['throttled_usec'] * 1e-6)} s"
     if gauges.get("cpu_max_quota", 0) > 0 and gauges.get("cpu_max_period"):
         cpus = gauges["cpu_max_quota"] / gauges["cpu_max_period"]
         yield "CPU limit of the control group", f"{value(cpus)} CPUs"
-    # Without a limit the kernel says a number that no machine has.
+    # Without a limit the kernel reports a number that no machine has.
     if 0 < gauges.get("memory_max", 0) < 2**60:
         yield "memory limit of the control group", f"{value(gauges['memory_max'] / 2**30)} GiB"

@@ -37,30 +37,30 @@ def metric_units(
     replications: Sequence[StoredReplication], headlines: Mapping[str, str]
 ) -> dict[str, Unit]:
     """Return how each metric is shown: as `headlines` say, or in a unit that suits its values."""
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     bases = {}
-    for one in replications:
-        for name, (number, base) in one.metrics.items():
-            found.setdefault(name, []).append(number)
+    for replication in replications:
+        for name, (number, base) in replication.metrics.items():
+            values.setdefault(name, []).append(number)
             bases[name] = base
     units = {}
     for name, base in bases.items():
-        unit = headlines.get(name) or best_unit(base, found[name])
+        unit = headlines.get(name) or best_unit(base, values[name])
         per_unit = scale(unit, base)
         if per_unit is None:
             unit, per_unit = base, Decimal(1)
         units[name] = Unit(
             name=unit if unit != "1" else "",
             size=float(per_unit),
-            whole=unit == "" and all(number.is_integer() for number in found[name]),
+            whole=unit == "" and all(number.is_integer() for number in values[name]),
         )
     return units
 
 
-def _metric(one: StoredReplication, name: str, unit: Unit) -> str:
-    if name not in one.metrics:
+def _metric(replication: StoredReplication, name: str, unit: Unit) -> str:
+    if name not in replication.metrics:
         return "–"
-    number = one.metrics[name][0]
+    number = replication.metrics[name][0]
     return count(number) if unit.whole else value(number / unit.size)
 
 
@@ -76,15 +76,15 @@ def replication_sheet(
     hosts = hosts[:MOST_HOSTS]
     soaked = any(log.soak for logs in records.logs.values() for log in logs)
     rows = []
-    for one in records.replications[:_MOST_ROWS]:
-        found = {log.host: log for log in records.logs.get(one.number, ())}
-        cells = [_status(one, records.suspicions.get(one.number, ()))]
-        cells += [_metric(one, name, units[name]) for name in names]
+    for replication in records.replications[:_MOST_ROWS]:
+        host_logs = {log.host: log for log in records.logs.get(replication.number, ())}
+        cells = [_status(replication, records.suspicions.get(replication.number, ()))]
+        cells += [_metric(replication, name, units[name]) for name in names]
         for host in hosts:
-            cells.append(_load(cpu_load(found[host])) if host in found else "–")
+            cells.append(_load(cpu_load(host_logs[host])) if host in host_logs else "–")
             if soaked:
-                cells.append(_load(soak_load(found[host])) if host in found else "–")
-        rows.append(SheetRow(str(one.number), tuple(cells)))
+                cells.append(_load(soak_load(host_logs[host])) if host in host_logs else "–")
+        rows.append(SheetRow(str(replication.number), tuple(cells)))
     columns = ["Replication", "Status"]
     columns += [_with_unit(name, units[name]) for name in names]
     for host in hosts:
@@ -94,10 +94,12 @@ def replication_sheet(
     return Sheet("Replications", tuple(columns), tuple(rows), notes, texts=1)
 
 
-def _status(one: StoredReplication, suspicions: Sequence[Suspicion]) -> str:
-    if one.status == "suspect" and suspicions:
-        return "suspect: " + ", ".join(dict.fromkeys(each.code for each in suspicions))
-    return f"failed: {one.error_code}" if one.status == "failed" else one.status
+def _status(replication: StoredReplication, suspicions: Sequence[Suspicion]) -> str:
+    if replication.status == "suspect" and suspicions:
+        return "suspect: " + ", ".join(dict.fromkeys(suspicion.code for suspicion in suspicions))
+    if replication.status == "failed":
+        return f"failed: {replication.error_code}"
+    return replication.status
 
 
 def _load(load: float | None) -> str:
@@ -110,16 +112,20 @@ def _with_unit(metric: str, unit: Unit) -> str:
     return f"{text} ({unit.name})" if unit.name else text
 
 
-def metric_sheet(shown: Sequence[StoredReplication], units: Mapping[str, Unit]) -> Sheet | None:
-    """Return the table of all metrics of the replications shown; None if there are none."""
-    there = [name for name in units if any(name in one.metrics for one in shown)]
-    if not there:
+def metric_sheet(
+    replications: Sequence[StoredReplication], units: Mapping[str, Unit]
+) -> Sheet | None:
+    """Return the table of all metrics of these replications; None if there are none."""
+    measured = {name for replication in replications for name in replication.metrics}
+    names = [name for name in units if name in measured]
+    if not names:
         return None
     rows = tuple(
         SheetRow(
-            _with_unit(name, units[name]), tuple(_metric(one, name, units[name]) for one in shown)
+            _with_unit(name, units[name]),
+            tuple(_metric(replication, name, units[name]) for replication in replications),
         )
-        for name in there
+        for name in names
     )
-    columns = ("Metric", *(f"replication {one.number}" for one in shown))
+    columns = ("Metric", *(f"replication {replication.number}" for replication in replications))
     return Sheet("All metrics", columns, rows)

@@ -1,4 +1,4 @@
-"""Counters of the protocols and fabrics that moved: what tells of trouble first, with its words."""
+"""Counters of the protocols and fabrics that moved: losses and errors first, with explanations."""
 
 from __future__ import annotations
 
@@ -58,38 +58,38 @@ _TROUBLE = {
     "IpExt/InTruncatedPkts": "packets that were cut short",
     "IpExt/InCsumErrors": "wrong checksums",
 }
-_PLACES = {name: place for place, name in enumerate(_TROUBLE)}
 _MOST = 200
 
 
 def trouble_sheet(counters: Counters) -> Sheet | None:
-    """Return what tells of losses and errors, with what each counter counts; None if all is 0."""
-    found = {name: n for name, n in counters.counts("protocol").items() if n and name in _PLACES}
-    if not found:
+    """Return the counters of losses and errors, and what each counts; None if all are 0."""
+    counts = counters.counts("protocol")
+    rows = tuple(
+        SheetRow(name, (meaning, count(counts[name])))
+        for name, meaning in _TROUBLE.items()
+        if counts.get(name)
+    )
+    if not rows:
         return None
-    rows = [
-        SheetRow(name, (_TROUBLE[name], count(found[name])))
-        for name in sorted(found, key=_PLACES.__getitem__)
-    ]
-    return Sheet("What the protocols lost", ("Counter", "Is", "count"), tuple(rows), texts=1)
+    return Sheet("What the protocols lost", ("Counter", "Is", "count"), rows, texts=1)
 
 
 def protocol_sheet(counters: Counters) -> Sheet | None:
     """Return all other counters of protocols that moved, in the kernel's names."""
-    return _plain("Other protocol counters", counters, "protocol", "Counter")
+    return _counter_sheet("Other protocol counters", counters, "protocol", "Counter")
 
 
 def fabric_sheet(counters: Counters) -> Sheet | None:
     """Return the counters of InfiniBand and Omni-Path ports that moved."""
-    return _plain("Fabric ports", counters, "fabric", "Device/port/counter")
+    return _counter_sheet("Fabric ports", counters, "fabric", "Device/port/counter")
 
 
-def _plain(title: str, counters: Counters, family: str, heading: str) -> Sheet | None:
-    found = {name: n for name, n in counters.counts(family).items() if n and name not in _PLACES}
-    if not found:
+def _counter_sheet(title: str, counters: Counters, family: str, heading: str) -> Sheet | None:
+    counts = counters.counts(family)
+    names = sorted(name for name, number in counts.items() if number and name not in _TROUBLE)
+    if not names:
         return None
-    names = sorted(found)
-    rows = tuple(SheetRow(name, (count(found[name]),)) for name in names[:_MOST])
+    rows = tuple(SheetRow(name, (count(counts[name]),)) for name in names[:_MOST])
     more = len(names) - len(rows)
     notes = (f"{more} more are not listed.",) if more else ()
     return Sheet(title, (heading, "count"), rows, notes)

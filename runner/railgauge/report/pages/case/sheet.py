@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-# How a bar's pieces are told apart; the style sheet has a colour for each.
+# The kinds of a bar's pieces; the style sheet has a colour for each.
 Kind = Literal["user", "system", "softirq", "irq", "steal"]
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from railgauge.base.characters import visible
 from railgauge.base.systemlog import SystemLog, TimeSeries
 
-# Fewer samples than this tell nothing that the totals don't.
+# Fewer samples than this show nothing that the totals don't.
 _FEWEST = 3
-# More steps than this across a figure can't be told apart.
+# More steps than this across a figure can't be distinguished.
 _MOST_STEPS = 100
 
 Steps = NDArray[np.float64]
@@ -47,13 +47,13 @@ class Timeline:
     top: float | None = None
 
     @property
-    def told(self) -> str:
-        """Return what stands for the picture where it can't be seen."""
+    def alt_text(self) -> str:
+        """Return the text that stands for the picture where it can't be seen."""
         parts = []
-        for one in self.quantities:
-            every = np.concatenate([steps[:, 1] for steps in (*one.sound, *one.suspect)])
+        for points in self.quantities:
+            values = np.concatenate([steps[:, 1] for steps in (*points.sound, *points.suspect)])
             parts.append(
-                f"{one.label}: least {np.nanmin(every):.4g}, greatest {np.nanmax(every):.4g}"
+                f"{points.label}: least {np.nanmin(values):.4g}, greatest {np.nanmax(values):.4g}"
             )
         return f"{self.y}. {'; '.join(parts)}."
 
@@ -63,103 +63,92 @@ def timelines(logs: Sequence[tuple[SystemLog, bool]]) -> list[Timeline]:
 
     None of a quantity that no replication has at least three samples of.
     """
-    enough = [
+    sampled = [
         (log.series, suspect)
         for log, suspect in logs
         if log.series is not None and len(log.series.times) >= _FEWEST
     ]
-    found = []
+    figures = []
     for name, title, y, top, quantities in _figures(_busiest(logs)):
-        drawn = [
-            one for label, rates in quantities if (one := _drawn(label, rates, enough)) is not None
-        ]
-        if drawn:
-            found.append(Timeline(name, title, y, tuple(drawn), top))
-    return found
+        drawn = [_timeline_points(label, rates, sampled) for label, rates in quantities]
+        if drawn := [points for points in drawn if points.sound or points.suspect]:
+            figures.append(Timeline(name, title, y, tuple(drawn), top))
+    return figures
 
 
-def _drawn(
+def _timeline_points(
     label: str, rates: Rates, logs: Sequence[tuple[TimeSeries, bool]]
-) -> TimelinePoints | None:
+) -> TimelinePoints:
     sound: list[Steps] = []
     suspect: list[Steps] = []
     for series, doubtful in logs:
-        few = _put_together(series)
-        values = rates(few)
+        merged = _merge_short_stretches(series)
+        values = rates(merged)
         if values is not None and np.any(np.isfinite(values)):
             # A step is drawn from its begin, so the last one needs its end, too.
-            begins = np.concatenate(([0.0], few.times))
+            begins = np.concatenate(([0.0], merged.times))
             steps = np.column_stack((begins, np.append(values, values[-1:])))
             (suspect if doubtful else sound).append(steps)
-    return TimelinePoints(label, tuple(sound), tuple(suspect)) if sound or suspect else None
+    return TimelinePoints(label, tuple(sound), tuple(suspect))
 
 
-def _put_together(series: TimeSeries) -> TimeSeries:
-    """Return the samples without those that follow too soon, as their stretches tell only noise.
+def _merge_short_stretches(series: TimeSeries) -> TimeSeries:
+    """Return the samples without those that follow too soon, as their stretches show only noise.
 
     What was counted in between goes to the next one, and to the last.
     """
     times = series.times
-    usual = float(np.median(np.diff(times, prepend=0.0)))
-    shortest = max(usual / 2, float(times[-1]) / _MOST_STEPS)
-    kept: list[int] = []
+    usual_length = float(np.median(np.diff(times, prepend=0.0)))
+    shortest_length = max(usual_length / 2, float(times[-1]) / _MOST_STEPS)
+    places: list[int] = []
     last = 0.0
     for place, time in enumerate(times.tolist()):
-        if time - last >= shortest:
-            kept.append(place)
+        if time - last >= shortest_length:
+            places.append(place)
             last = time
-    kept[-1:] = [len(times) - 1]
-    return TimeSeries(times[kept], series.names, series.values[kept])
+    places[-1:] = [len(times) - 1]
+    return TimeSeries(times[places], series.names, series.values[places])
 
 
-def _counted(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return what the counters `names` counted in each stretch; None where none is there."""
+def _stretch_counts(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return what the counters `names` counted in each stretch; None without any of them."""
     places = [place for place, name in enumerate(series.names) if name in set(names)]
     if not places:
         return None
     totals = series.values[:, places].sum(axis=1)
-    counted: NDArray[np.float64] = np.diff(totals, prepend=0).astype(np.float64)
-    return counted
-
-
-def _per_second(series: TimeSeries, names: Sequence[str]) -> NDArray[np.float64] | None:
-    counted = _counted(series, names)
-    lengths = np.diff(series.times, prepend=0.0)
-    if counted is None:
-        return None
-    rates: NDArray[np.float64] = counted / lengths
-    return rates
+    counts: NDArray[np.float64] = np.diff(totals, prepend=0).astype(np.float64)
+    return counts
 
 
 def _cpu(*kinds: str) -> Rates:
     """Return what computes the share of the CPUs' time that was of `kinds`, in %."""
 
     def rates(series: TimeSeries) -> NDArray[np.float64] | None:
-        whole = _counted(series, [f"cpu/all/{kind}" for kind in _CPU_KINDS])
-        part = _counted(series, [f"cpu/all/{kind}" for kind in kinds])
-        if whole is None:
+        all_ticks = _stretch_counts(series, [f"cpu/all/{kind}" for kind in _CPU_KINDS])
+        kind_ticks = _stretch_counts(series, [f"cpu/all/{kind}" for kind in kinds])
+        if all_ticks is None:
             return None
-        part = np.zeros(len(whole)) if part is None else part
-        # Where no tick was counted, nothing is known.
-        nothing = np.full(len(whole), np.nan)
-        shares: NDArray[np.float64] = np.divide(part, whole, out=nothing, where=whole > 0)
+        if kind_ticks is None:
+            kind_ticks = np.zeros(len(all_ticks))
+        # Where no tick was counted, the share is not defined.
+        shares = np.full(len(all_ticks), np.nan)
+        np.divide(kind_ticks, all_ticks, out=shares, where=all_ticks > 0)
         return 100 * shares
 
     return rates
 
 
-def _traffic(interface: str, counter: str) -> Rates:
-    """Return what computes the Mbit/s of an interface's counter of bytes."""
+def _per_second(counter: str, factor: float = 1.0) -> Rates:
+    """Return what computes `factor` times how much the counter rose a second."""
 
     def rates(series: TimeSeries) -> NDArray[np.float64] | None:
-        found = _per_second(series, [f"interface/{interface}/{counter}"])
-        return None if found is None else found * 8e-6
+        counts = _stretch_counts(series, [counter])
+        if counts is None:
+            return None
+        counts /= np.diff(series.times, prepend=0.0)
+        return counts * factor
 
     return rates
-
-
-def _frequency(counter: str) -> Rates:
-    return lambda series: _per_second(series, [counter])
 
 
 _BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
@@ -167,17 +156,17 @@ _CPU_KINDS = (*_BUSY, "idle", "iowait")
 
 
 def _figures(interface: str) -> Iterator[tuple[str, str, str, float | None, Quantities]]:
-    """Return each figure's name, title, y axis and its top, and quantities."""
+    """Yield each figure's name, title, y axis and its top, and quantities."""
     busy = (("busy", _cpu(*_BUSY)), ("in interrupts", _cpu("irq", "softirq")))
     yield "cpu", "CPU load", "share of all CPUs' time (%)", 100.0, busy
     traffic = (
-        ("received", _traffic(interface, "rx_bytes")),
-        ("sent", _traffic(interface, "tx_bytes")),
+        ("received", _per_second(f"interface/{interface}/rx_bytes", 8e-6)),
+        ("sent", _per_second(f"interface/{interface}/tx_bytes", 8e-6)),
     )
     yield "traffic", f"Throughput of {visible(interface)}", "Mbit/s", None, traffic
     interrupts = (
-        ("interrupts", _frequency("stat/interrupts")),
-        ("context switches", _frequency("stat/context_switches")),
+        ("interrupts", _per_second("stat/interrupts")),
+        ("context switches", _per_second("stat/context_switches")),
     )
     yield "interrupts", "Interrupts", "per second", None, interrupts
 
@@ -194,8 +183,8 @@ def _busiest(logs: Sequence[tuple[SystemLog, bool]]) -> str:
 
 
 def blocks(timeline: Timeline) -> Iterator[tuple[str, bool, tuple[Steps, ...]]]:
-    """Return each block of the figure's data: its label, whether suspect, a line a replication."""
-    for one in timeline.quantities:
-        for suspect, lines in ((False, one.sound), (True, one.suspect)):
+    """Yield each block of the figure's data: its label, whether suspect, a line a replication."""
+    for points in timeline.quantities:
+        for suspect, lines in ((False, points.sound), (True, points.suspect)):
             if lines:
-                yield one.label, suspect, lines
+                yield points.label, suspect, lines

@@ -62,13 +62,13 @@ def _lay_out(name: str, drawn: Sequence[HostTimelines]) -> tuple[list[Panel], st
         for figure in host.figures:
             lines = []
             for label, suspect, steps in blocks(figure):
-                colour = _COLOURS[[one.label for one in figure.quantities].index(label)]
+                colour = _COLOURS[[points.label for points in figure.quantities].index(label)]
                 lines.append(BlockStyle(len(data), label, colour, suspect))
                 title = (
                     f"{visible(host.host)}: {figure.title}, {label}{', suspect' if suspect else ''}"
                 )
-                points = "\n".join("".join(_points(one)) for one in steps)
-                data.append(f"# {title}\n{points}")
+                lines_of_data = "\n".join("".join(_points(line)) for line in steps)
+                data.append(f"# {title}\n{lines_of_data}")
             panels.append(
                 Panel(f"{name}-{place}-{figure.name}", figure.y, figure.top, tuple(lines))
             )

@@ -96,8 +96,7 @@ def make_case_page(
     the values); a case without any of them shows its first ones.
     """
     case = records.case
-    chosen = _chosen(records)
-    shown = [one for one in records.replications if one.number in chosen]
+    detailed = _detailed(records)
     units = metric_units(records.replications, headlines)
     return CasePage(
         name=name,
@@ -108,10 +107,10 @@ def make_case_page(
         scheme=_scheme(records),
         warnings=tuple(map(visible, dict.fromkeys(records.warnings))),
         replications=replication_sheet(records, units, headlines),
-        metrics=metric_sheet(shown, units),
-        timelines=_timelines(records, chosen),
-        parts=tuple(_part(records, one) for one in shown),
-        notes=_notes(records, chosen),
+        metrics=metric_sheet(detailed, units),
+        timelines=_timelines(records, detailed),
+        parts=tuple(_replication_part(records, replication) for replication in detailed),
+        notes=_notes(records, len(detailed)),
     )
 
 
@@ -124,11 +123,11 @@ def side(case: Case, host: str) -> str:
     return {case.client: "client", case.server: "server"}.get(host, "")
 
 
-def _chosen(records: CaseRecords) -> set[int]:
-    """Return the replications to show in full: suspect ones first, then from the first on."""
-    there = [one for one in records.replications if one.number in records.logs]
-    there.sort(key=lambda one: (one.status != "suspect", one.number))
-    return {one.number for one in there[:_MOST_REPLICATIONS]}
+def _detailed(records: CaseRecords) -> list[StoredReplication]:
+    """Return the replications to show in full: suspect ones before others, lower numbers first."""
+    logged = [stored for stored in records.replications if stored.number in records.logs]
+    logged.sort(key=lambda stored: (stored.status != "suspect", stored.number))
+    return sorted(logged[:_MOST_REPLICATIONS], key=lambda stored: stored.number)
 
 
 def _lead(records: CaseRecords) -> tuple[str, ...]:
@@ -152,39 +151,40 @@ def _scheme(records: CaseRecords) -> Scheme | None:
     return scheme(records.case.client, records.case.server, ports)
 
 
-def _timelines(records: CaseRecords, chosen: set[int]) -> tuple[HostTimelines, ...]:
-    suspect = {one.number for one in records.replications if one.status == "suspect"}
+def _timelines(
+    records: CaseRecords, detailed: Sequence[StoredReplication]
+) -> tuple[HostTimelines, ...]:
     logs: dict[str, list[tuple[SystemLog, bool]]] = {}
-    for number in sorted(chosen):
-        for log in records.logs[number]:
-            logs.setdefault(log.host, []).append((log, number in suspect))
-    found = [
-        HostTimelines(host, side(records.case, host), tuple(timelines(those)))
-        for host, those in list(logs.items())[:MOST_HOSTS]
+    for replication in detailed:
+        for log in records.logs[replication.number]:
+            logs.setdefault(log.host, []).append((log, replication.status == "suspect"))
+    host_timelines = [
+        HostTimelines(host, side(records.case, host), tuple(timelines(host_logs)))
+        for host, host_logs in list(logs.items())[:MOST_HOSTS]
     ]
-    return tuple(one for one in found if one.figures)
+    return tuple(timelines for timelines in host_timelines if timelines.figures)
 
 
-def _part(records: CaseRecords, one: StoredReplication) -> ReplicationPart:
-    logs = records.logs[one.number]
-    suspicions = records.suspicions.get(one.number, ())
-    reasons = tuple(visible(each.message) for each in suspicions)
+def _replication_part(records: CaseRecords, replication: StoredReplication) -> ReplicationPart:
+    logs = records.logs[replication.number]
+    suspicions = records.suspicions.get(replication.number, ())
+    reasons = tuple(visible(suspicion.message) for suspicion in suspicions)
     # Hosts of a large group that someone suspects come first.
-    blamed = {each.host for each in suspicions}
-    first = sorted(logs, key=lambda log: log.host not in blamed)[:MOST_HOSTS]
-    ports = records.ports.get(one.number, ())
-    metrics = {name: number for name, (number, _) in one.metrics.items()}
+    suspected_hosts = {suspicion.host for suspicion in suspicions}
+    shown_logs = sorted(logs, key=lambda log: log.host not in suspected_hosts)[:MOST_HOSTS]
+    ports = records.ports.get(replication.number, ())
+    metrics = {name: number for name, (number, _) in replication.metrics.items()}
     return ReplicationPart(
-        number=one.number,
-        status=one.status,
+        number=replication.number,
+        status=replication.status,
         reasons=reasons,
         losses=loss_parts(records.case, logs, ports, metrics),
         ports=port_sheet(ports),
-        hosts=tuple(_host(records.case, Counters(log)) for log in logs if log in first),
+        hosts=tuple(_host_part(records.case, Counters(log)) for log in logs if log in shown_logs),
     )
 
 
-def _host(case: Case, counters: Counters) -> HostPart:
+def _host_part(case: Case, counters: Counters) -> HostPart:
     hard_and_soft = interrupt_sheets(counters)
     sheets = [
         cpu_sheet(counters),
@@ -197,20 +197,20 @@ def _host(case: Case, counters: Counters) -> HostPart:
         counters.log.host,
         side(case, counters.log.host),
         f"{counters.log.elapsed:.3f} s",
-        tuple(one for one in [*sheets, *hard_and_soft[:1]] if one is not None),
-        tuple(one for one in folded if one is not None),
+        tuple(sheet for sheet in [*sheets, *hard_and_soft[:1]] if sheet is not None),
+        tuple(sheet for sheet in folded if sheet is not None),
     )
 
 
-def _notes(records: CaseRecords, chosen: set[int]) -> tuple[str, ...]:
+def _notes(records: CaseRecords, detailed: int) -> tuple[str, ...]:
     notes = [
         "What the kernel counted between a replication's begin and its end, on each host by"
         " itself. Counters that did not move are left out."
     ]
-    left_out = len(set(records.logs) - chosen)
-    if left_out:
+    omitted = len(records.logs) - detailed
+    if omitted:
         notes.append(
-            f"Shown in full are {len(chosen)} replications, suspect ones first; {left_out} more"
+            f"Shown in full are {detailed} replications, suspect ones first; {omitted} more"
             " are in the database, in the view system_log and the tables beside it."
         )
     hosts = {log.host for logs in records.logs.values() for log in logs}

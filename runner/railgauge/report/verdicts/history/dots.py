@@ -22,20 +22,21 @@ def dots(
     pixels high. Those that touch one another are one stroke, which looks the same: of thousands of
     dots that is half the bytes.
     """
-    there = [one for one in replications if one.run in times and len(one.values)]
-    if not there:
+    drawn = [series for series in replications if series.run in times and len(series.values)]
+    if not drawn:
         return {}
-    at = np.repeat([times[one.run] for one in there], [len(one.values) for one in there])
-    values = np.concatenate([one.values for one in there]) / per_unit
-    suspect = np.concatenate([one.suspect for one in there])
+    counts = [len(series.values) for series in drawn]
+    at = np.repeat([times[series.run] for series in drawn], counts)
+    values = np.concatenate([series.values for series in drawn]) / per_unit
+    suspect = np.concatenate([series.suspect for series in drawn])
     # So far gnuplot's axis reaches around equal values, or around nothing but 0.
     high = float(np.ptp(values)) or abs(float(values[0])) / 50 or 2.0
     height = size * high / _HIGH
     kinds = {"replications": ~suspect, "suspect replications": suspect}
     return {
-        name: _strokes(at[those], values[those], height)
-        for name, those in kinds.items()
-        if those.any()
+        name: _strokes(at[chosen], values[chosen], height)
+        for name, chosen in kinds.items()
+        if chosen.any()
     }
 
 

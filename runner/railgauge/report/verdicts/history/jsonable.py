@@ -6,19 +6,15 @@ from typing import Any
 
 from railgauge.compare.facts import FactChange
 from railgauge.compare.history import Changed, History, Night, RunDifference
+from railgauge.report.verdicts.jsonable import case_data
 from railgauge.store.heads import RunHead
 
 
 def history_data(history: History, *, nights: bool = True) -> dict[str, Any]:
     """Return the history, with every night or without; numbers that aren't there are None."""
-    case = history.case
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "plan": history.plan,
-        "test": history.test,
-        "engine": case.engine,
-        "link": case.link,
-        "case_key": case.key,
-        "parameters": dict(case.parameters),
+        **case_data(history),
         "metric": history.metric,
         "unit": history.unit,
         "better": history.better,
@@ -26,11 +22,11 @@ def history_data(history: History, *, nights: bool = True) -> dict[str, Any]:
         "nights": len(history.nights),
         "gaps": history.gaps,
         "other_unit": history.other_unit,
-        "changes": [_changed(one) for one in history.changes],
+        "changes": [_changed(changed) for changed in history.changes],
     }
     if nights:
-        told["values"] = [_night(night) for night in history.nights]
-    return told
+        data["values"] = [_night(night) for night in history.nights]
+    return data
 
 
 def _night(night: Night) -> dict[str, Any]:
@@ -55,7 +51,7 @@ def _changed(changed: Changed) -> dict[str, Any]:
         "after": point.after,
         "ratio": point.ratio if point.ratio > 0 else None,
         "p": point.p,
-        "beside": [_beside(each) for each in changed.beside],
+        "beside": [_beside(beside) for beside in changed.beside],
     }
 
 

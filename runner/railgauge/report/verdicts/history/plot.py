@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, scale
-from railgauge.compare.history import Changed, History, Night
+from railgauge.compare.history import History, Night
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.scripts import render_history
 from railgauge.report.verdicts.history.dots import dots
@@ -40,7 +40,7 @@ class ChangeMark:
 class HistoryPlot:
     """What the script is made from: the blocks of the data file that there are, marks, texts.
 
-    `days`: days are enough to tell times apart. `dot`: a replication's size in pixels.
+    `days`: days are enough to distinguish times. `dot`: a replication's size in pixels.
     """
 
     name: str
@@ -52,43 +52,44 @@ class HistoryPlot:
     dot: int
     blocks: dict[str, int]
     marks: tuple[ChangeMark, ...]
-    told: tuple[str, ...]
+    captions: tuple[str, ...]
 
 
 def draw_history(
-    history: History, title: str, replications: Sequence[Series] = (), *, told: bool = True
+    history: History, title: str, replications: Sequence[Series] = (), *, captioned: bool = True
 ) -> dict[str, str]:
     """Return the figure's files by name: script, data and SVG.
 
-    EnvironmentFailedError when gnuplot can't draw it. `title` is what the case is called. The
-    values of `replications`, a series for each run, are dots behind the medians. With `told` the
-    title stands above the picture and the newest change points below it.
+    EnvironmentFailedError when gnuplot can't draw it. `title` is the name of the case. The
+    values of `replications`, a series for each run, are dots behind the medians. If `captioned`,
+    the title stands above the picture and the newest change points below it.
     """
     name = "history-" + re.sub(r"[^A-Za-z0-9_]", "-", f"{history.case.key}-{history.metric}")
     unit = best_unit(history.unit, [night.median for night in history.nights])
     times = [_seconds(night) for night in history.nights]
-    beyond = max(_BESIDE, (times[-1] - times[0]) / 50)
-    dot = _LARGE if sum(len(one.values) for one in replications) <= _MANY else _SMALL
+    margin = max(_BESIDE, (times[-1] - times[0]) / 50)
+    dot = _LARGE if sum(len(series.values) for series in replications) <= _MANY else _SMALL
     per_unit = float(scale(unit, history.unit) or 1)
     began = {night.run.id: time for night, time in zip(history.nights, times, strict=True)}
-    alike = [one for one in replications if one.unit == history.unit]
-    blocks = dots(alike, began, per_unit, dot) | _blocks(history, per_unit)
+    same_unit = [series for series in replications if series.unit == history.unit]
+    blocks = dots(same_unit, began, per_unit, dot) | _blocks(history, per_unit)
     shown_unit = "" if unit in ("", "1") else f" ({unit})"
+    captions = _caption_lines(history) if captioned else ()
     plot = render_history(
         HistoryPlot(
             name=name,
-            title=visible(title) if told else "",
+            title=visible(title) if captioned else "",
             y=f"{visible(history.metric).replace('_', ' ')}{shown_unit}",
-            low=times[0] - beyond,
-            high=times[-1] + beyond,
+            low=times[0] - margin,
+            high=times[-1] + margin,
             dot=dot,
             days=times[-1] - times[0] >= _DAYS,
             blocks={block: place for place, block in enumerate(blocks)},
             marks=tuple(
-                ChangeMark(number, _seconds(one.night))
-                for number, one in enumerate(history.changes, 1)
+                ChangeMark(number, _seconds(change.night))
+                for number, change in enumerate(history.changes, 1)
             ),
-            told=tuple(_cut(line) for line in _told(history)) if told else (),
+            captions=tuple(shortened(line, _LONGEST) for line in captions),
         )
     )
     dat = "\n\n".join(f"# {block}\n{rows}" for block, rows in blocks.items())
@@ -119,12 +120,13 @@ def _blocks(history: History, per_unit: float) -> dict[str, str]:
 def _row(night: Night, per_unit: float) -> str:
     low, high = night.interval[:2] if night.interval else (night.median, night.median)
     values = (night.median, low, high)
-    return f"{_seconds(night):.0f} " + " ".join(f"{v / per_unit:.9g}" for v in values) + "\n"
+    texts = (f"{value / per_unit:.9g}" for value in values)
+    return f"{_seconds(night):.0f} {' '.join(texts)}\n"
 
 
 def _levels(history: History, per_unit: float) -> Iterator[str]:
     """Yield a line from begin to end of each level."""
-    points = [one.point for one in history.changes]
+    points = [change.point for change in history.changes]
     edges = [0, *(point.index for point in points), len(history.nights)]
     medians = [points[0].before, *(point.after for point in points)]
     for place, median in enumerate(medians):
@@ -132,25 +134,19 @@ def _levels(history: History, per_unit: float) -> Iterator[str]:
         yield "".join(f"{_seconds(night):.0f} {median / per_unit:.9g}\n" for night in ends)
 
 
-def _told(history: History) -> Iterator[str]:
+def _caption_lines(history: History) -> Iterator[str]:
     numbered = list(enumerate(history.changes, 1))
     for number, changed in numbered[-_MOST_POINTS:]:
         run = changed.night.run
         yield f"{number}: {day(run)} (run {run.id}): {change_text(history, changed)}"
-        lines = list(_beside(changed))
+        lines = [
+            f"run {beside.run.id}: {line}"
+            for beside in changed.beside
+            for line in beside_lines(beside)
+        ]
         yield from (f"    {line}" for line in lines[:_MOST_LINES])
         if (more := len(lines) - _MOST_LINES) > 0:
             yield f"    and {more:,} more changes"
-
-
-def _beside(changed: Changed) -> Iterator[str]:
-    for beside in changed.beside:
-        for line in beside_lines(beside):
-            yield f"run {beside.run.id}: {line}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _seconds(night: Night) -> float:

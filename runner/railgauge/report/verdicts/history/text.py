@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from railgauge.base.characters import left, right, visible, width
+from railgauge.base.characters import in_columns, visible
 from railgauge.base.number import in_best_unit
 from railgauge.compare.history import AROUND, LEAST_NIGHTS, AllHistories, Changed, History
 from railgauge.plan.cases import case_name, varying
@@ -18,7 +18,7 @@ from railgauge.report.verdicts.history.words import (
 )
 from railgauge.stats.digits import ratio_text
 
-# Of more than these, nobody reads the lines in a terminal.
+# More lines than this are too many for a terminal.
 _MOST_ROWS = 100
 _HEADER = ("since", "run", "test", "case", "metric", "before", "after", "ratio", "p", "")
 _NUMBERS = {1, 5, 6, 7, 8}
@@ -38,7 +38,7 @@ def history_lines(history: History, name: str) -> Iterator[str]:
 
 
 def all_lines(
-    histories: Sequence[History], looked: AllHistories, catalogue: Catalogue, nights: int
+    histories: Sequence[History], all_histories: AllHistories, catalogue: Catalogue, nights: int
 ) -> Iterator[str]:
     """Yield a line for each history, as sorted, about its last change point.
 
@@ -46,40 +46,38 @@ def all_lines(
     line stands what else changed around it.
     """
     if not histories:
-        yield nothing_changed(looked, nights)
+        yield nothing_changed(all_histories, nights)
         return
-    names = varying([one.case for one in histories])
-    shown = histories[:_MOST_ROWS]
-    rows = [_HEADER, *(_row(one, names, catalogue) for one in shown)]
-    widths = [max(width(row[column]) for row in rows) for column in range(len(_HEADER))]
-    for row, one in zip(rows, (None, *shown), strict=True):
-        cells = enumerate(zip(row, widths, strict=True))
-        yield "  ".join(
-            (right if column in _NUMBERS else left)(text, wide) for column, (text, wide) in cells
-        ).rstrip()
-        if one is not None and (beside := beside_names(one.changes[-1])):
+    names = varying([history.case for history in histories])
+    listed = histories[:_MOST_ROWS]
+    rows = (_row(history, names, catalogue) for history in listed)
+    lines = in_columns([_HEADER, *rows], _NUMBERS)
+    yield next(lines)
+    for line, history in zip(lines, listed, strict=True):
+        yield line
+        if beside := beside_names(history.changes[-1]):
             yield f"    beside it: {beside}"
     if len(histories) > _MOST_ROWS:
         yield f"… and {len(histories) - _MOST_ROWS:,} more: all of them with --json"
     yield ""
-    changed = len({(one.plan, one.test, one.case.key) for one in histories})
+    changed = len({(history.plan, history.test, history.case.key) for history in histories})
     yield (
         f"{changed:,} {'case' if changed == 1 else 'cases'} changed in {_nights(nights)};"
-        f" of what is listed, about 5 % may be chance{_and_not(looked)}"
+        f" of what is listed, about 5 % may be chance{_not_looked_at_suffix(all_histories)}"
     )
 
 
-def nothing_changed(looked: AllHistories, nights: int) -> str:
-    """Return that no case changed in so many nights, or that these are too few to tell."""
+def nothing_changed(all_histories: AllHistories, nights: int) -> str:
+    """Return that no case changed in so many nights, or that these are too few to judge."""
     if nights < LEAST_NIGHTS:
         return _too_few(nights)
-    found = "found no case that changed in" if looked.looked_at else "looked at no case in"
-    return f"{found} {_nights(nights)}{_and_not(looked)}"
+    outcome = "found no case that changed in" if all_histories.looked_at else "looked at no case in"
+    return f"{outcome} {_nights(nights)}{_not_looked_at_suffix(all_histories)}"
 
 
-def not_looked_at(looked: AllHistories) -> str:
+def not_looked_at(all_histories: AllHistories) -> str:
     """Return of how many cases nothing was looked at, and why; empty if of none."""
-    n = looked.not_looked_at
+    n = all_histories.not_looked_at
     if not n:
         return ""
     return (
@@ -88,8 +86,8 @@ def not_looked_at(looked: AllHistories) -> str:
     )
 
 
-def _and_not(looked: AllHistories) -> str:
-    text = not_looked_at(looked)
+def _not_looked_at_suffix(all_histories: AllHistories) -> str:
+    text = not_looked_at(all_histories)
     return f"; {text}" if text else ""
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from railgauge.base.characters import visible
-from railgauge.base.number import best_unit, format_number, scale
+from railgauge.base.characters import shortened, visible
+from railgauge.base.number import best_unit, format_number, four_digits, scale
 from railgauge.compare.facts import FactChange
 from railgauge.compare.history import Changed, History, RunDifference
 from railgauge.stats.digits import ratio_text
 from railgauge.store.heads import RunHead
 
-# A value that is longer is a list or a text, of which nobody reads the rest in a sentence.
+# A value that is longer is a list or a text, too much for a sentence.
 _LONGEST = 40
 # Of what changed beside a case, and of the hosts it changed on, so many are named.
 _MOST_CHANGES, _MOST_HOSTS = 8, 4
@@ -25,15 +24,15 @@ def day(run: RunHead) -> str:
 
 def levels(history: History, changed: Changed) -> tuple[str, str]:
     """Return both levels in one unit that suits them: `1.002 Gbit/s`."""
-    both = (changed.point.before, changed.point.after)
-    unit = best_unit(history.unit, both)
+    values = (changed.point.before, changed.point.after)
+    unit = best_unit(history.unit, values)
     per_unit = scale(unit, history.unit)
     assert per_unit is not None  # the unit was chosen for that base
-    sizes = [abs(value) / float(per_unit) for value in both if value]
-    digits = max(0, 3 - math.floor(math.log10(min(sizes)))) if sizes else 0
+    sizes = [abs(value) / float(per_unit) for value in values if value]
+    digits = four_digits(min(sizes, default=0))
     first, second = (
         f"{format_number(value, per_unit, digits)} {unit if unit != '1' else ''}".strip()
-        for value in both
+        for value in values
     )
     return first, second
 
@@ -48,14 +47,14 @@ def change_text(history: History, changed: Changed) -> str:
 def beside_lines(beside: RunDifference) -> Iterator[str]:
     """Yield what was different in a run than in the one before, a line each: settings, then facts.
 
-    What changed alike on several hosts is one line.
+    The same change on several hosts is one line.
     """
-    alike: dict[FactChange, list[str]] = {}
+    hosts_by_change: dict[FactChange, list[str]] = {}
     for host in beside.hosts:
         for change in host.changes:
-            alike.setdefault(change, []).append(host.host)
+            hosts_by_change.setdefault(change, []).append(host.host)
     lines = [_change(change) for change in beside.settings]
-    lines += [f"{_hosts(hosts)}: {_change(change)}" for change, hosts in alike.items()]
+    lines += [f"{_hosts(hosts)}: {_change(change)}" for change, hosts in hosts_by_change.items()]
     yield from lines[:_MOST_CHANGES]
     if (more := len(lines) - _MOST_CHANGES) > 0:
         yield f"and {more:,} more: railgauge diff {beside.before.id} {beside.run.id}"
@@ -66,8 +65,8 @@ def beside_names(changed: Changed) -> str:
     names = dict.fromkeys(
         visible(change.name)
         for beside in changed.beside
-        for those in (beside.settings, *(host.changes for host in beside.hosts))
-        for change in those
+        for changes in (beside.settings, *(host.changes for host in beside.hosts))
+        for change in changes
     )
     listed = ", ".join(list(names)[:_MOST_CHANGES])
     return f"{listed}, …" if len(names) > _MOST_CHANGES else listed
@@ -92,5 +91,4 @@ def _short(value: str | None, name: str) -> str:
         return "none"
     if name in ("git_commit", "engines_hash"):
         return visible(value[:10])
-    text = visible(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shortened(visible(value), _LONGEST)
