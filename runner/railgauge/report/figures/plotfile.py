@@ -30,8 +30,12 @@ class DrawnFigure:
     def files(self) -> dict[str, str | bytes]:
         """Return each file's name and content."""
         name = self.figure.name
-        kept = {f"{name}.plot": self.plot, f"{name}.dat": self.dat, f"{name}.svg": self.svg}
-        return {**kept, **self.picture}
+        return {
+            f"{name}.plot": self.plot,
+            f"{name}.dat": self.dat,
+            f"{name}.svg": self.svg,
+            **self.picture,
+        }
 
 
 def draw(figure: Figure, pictures: Pictures = "auto") -> DrawnFigure:

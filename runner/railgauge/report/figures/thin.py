@@ -33,7 +33,7 @@ def visible_values(
 ) -> NDArray[np.intp]:
     """Return the places of the points to draw as `visible_points` does, of any float64 (n,).
 
-    `log`, `log_y` tell which axes are logarithmic, on which all is above 0.
+    `log`, `log_y`: which axes are logarithmic; on these all values are above 0.
     """
     return visible_points(_fine(x, log), _fine(y, log_y))
 
@@ -41,9 +41,9 @@ def visible_values(
 def _fine(values: NDArray[np.float64], log: bool) -> NDArray[np.int64]:
     if not len(values):
         return np.empty(0, np.int64)
-    seen = np.log(values) if log else values
-    least, span = float(seen.min()), float(np.ptp(seen))
-    fine: NDArray[np.int64] = ((seen - least) * (_FINE / (span or 1.0))).round().astype(np.int64)
+    scaled = np.log(values) if log else values
+    least, span = float(scaled.min()), float(np.ptp(scaled))
+    fine: NDArray[np.int64] = ((scaled - least) * (_FINE / (span or 1.0))).round().astype(np.int64)
     return fine
 
 
