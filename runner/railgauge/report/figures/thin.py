@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,6 +38,12 @@ def visible_values(
     `log`, `log_y`: which axes are logarithmic; on these all values are above 0.
     """
     return visible_points(_fine(x, log), _fine(y, log_y))
+
+
+def thinned(drawn: int, count: int, noun: str) -> Iterator[str]:
+    """Yield how many of `count` `noun` are drawn, if not all are."""
+    if drawn < count:
+        yield f"{drawn} of {count} {noun} are drawn: the others fall on the same spots."
 
 
 def _fine(values: NDArray[np.float64], log: bool) -> NDArray[np.int64]:
