@@ -20,8 +20,8 @@ class TextLayout:
     """
 
     def __init__(self, table: Table) -> None:
-        every = range(len(table.columns))
-        marks = [max((len(row.cells[i].mark) for row in table.rows), default=0) for i in every]
+        places = range(len(table.columns))
+        marks = [max((len(row.cells[i].mark) for row in table.rows), default=0) for i in places]
         cells = [
             [_cell(cell, mark) for cell, mark in zip(row.cells, marks, strict=True)]
             for row in table.rows
@@ -30,7 +30,7 @@ class TextLayout:
             max(width(text) for text in (title, *(_label(row.labels[i]) for row in table.rows)))
             for i, title in enumerate(table.stub)
         ]
-        self._columns = [max((width(row[i]) for row in cells), default=0) for i in every]
+        self._columns = [max((width(row[i]) for row in cells), default=0) for i in places]
         for line in reversed(table.header):
             self._widen(line)
         header = [self._heading(line) for line in table.header]
@@ -53,8 +53,8 @@ class TextLayout:
         self.notes = [line for note in table.notes for line in textwrap.wrap(note, wide)]
         self.footnotes = [
             line
-            for each in table.footnotes
-            for line in textwrap.wrap(f"{each.mark}) {each.text}", wide, subsequent_indent="   ")
+            for note in table.footnotes
+            for line in textwrap.wrap(f"{note.mark}) {note.text}", wide, subsequent_indent="   ")
         ]
         self.spaced = any(len(group) > 1 for group in self.groups)
 
