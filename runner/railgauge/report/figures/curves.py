@@ -12,6 +12,7 @@ from railgauge.base.characters import visible, width
 from railgauge.report.figures.figure import Content, Figure, Grid, Scale, Style
 from railgauge.report.figures.logaxis import log_scale
 
+_Rows = NDArray[np.float64]
 # Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 # What LaTeX draws without further packages: • ∘ + × ∗.
@@ -79,40 +80,34 @@ def curves(content: Content) -> Curves:
             drawn.append(Curve(index, suspect, visible(series.label), colour, shape, bars))
     any_suspect = any(curve.suspect is not None for curve in drawn)
     missing = number if content.missing else None
+    blocks = [rows for _, rows in _series_blocks(content)]
     return Curves(
         tuple(drawn),
         missing,
         any_suspect,
         len(drawn) + any_suspect + (missing is not None),
-        sum(map(len, _row_blocks(content))),
-        _below(content),
-        *_scales(content),
+        sum(map(len, blocks)),
+        _below(content, blocks),
+        *_scales(content, blocks),
     )
 
 
-def _row_blocks(content: Content) -> list[NDArray[np.float64]]:
-    """Return the rows of each series that has any, and those of its suspect ones."""
-    return [rows for _, rows in _series_blocks(content)]
-
-
-def _scales(content: Content) -> tuple[Scale, Scale]:
+def _scales(content: Content, blocks: Sequence[_Rows]) -> tuple[Scale, Scale]:
     """Return the axes with ends and tics, where gnuplot's own won't do."""
-    blocks = _row_blocks(content)
-    wide = content.style == "bars"
-    x = np.concatenate([*(rows[:, : 1 + wide].ravel() for rows in blocks), content.missing])
-    y = np.concatenate([*(rows[:, 1 + wide :].ravel() for rows in blocks), np.zeros(0)])
-    foot = _BELOW if content.style in ("lines", "points", "marks") else 0.0
+    extents = 2 if content.style == "bars" else 1
+    x = np.concatenate([*(rows[:, :extents].ravel() for rows in blocks), content.missing])
+    y = np.concatenate([*(rows[:, extents:].ravel() for rows in blocks), np.zeros(0)])
+    space = _BELOW if content.style in ("lines", "points", "marks") else 0.0
     return (
         log_scale(content.x, x) if content.x.log else content.x,
-        log_scale(content.y, y, below=foot) if content.y.log else content.y,
+        log_scale(content.y, y, below=space) if content.y.log else content.y,
     )
 
 
-def _below(content: Content) -> float:
+def _below(content: Content, blocks: Sequence[_Rows]) -> float:
     """Return how much to leave: nothing where the axis would pass 0 that no value does."""
     if content.y.log or content.y.low is not None:
         return 0.0
-    blocks = _row_blocks(content)
     values = np.concatenate([rows[:, 1:].ravel() for rows in blocks]) if blocks else np.zeros(1)
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     return 0.0 if 0 <= least < 2 * _BELOW * (most - least) else _BELOW
@@ -131,7 +126,7 @@ def ends(scale: Scale) -> str:
     return f"[{low}:{high}]"
 
 
-def grid_blocks(grid: Grid) -> dict[str, tuple[str, NDArray[np.float64]]]:
+def grid_blocks(grid: Grid) -> dict[str, tuple[str, _Rows]]:
     """Return the blocks of a grid's data, each by its name: its columns' names and its rows."""
     blocks = {
         "bar": ("legend: from row, to row, share, colour", grid.bar),
@@ -157,7 +152,7 @@ def data(figure: Figure) -> str:
     return f"# {visible(figure.title)}\n# {first}\n" + "\n\n".join(texts)
 
 
-def _series_blocks(content: Content) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _series_blocks(content: Content) -> Iterator[tuple[str, _Rows]]:
     """Yield the rows of each series that has any, and those of its suspect ones, by name."""
     for series in content.plotted:
         label = visible(series.label)
@@ -166,6 +161,6 @@ def _series_blocks(content: Content) -> Iterator[tuple[str, NDArray[np.float64]]
                 yield name, rows
 
 
-def _lines(rows: NDArray[np.float64]) -> Iterator[str]:
+def _lines(rows: _Rows) -> Iterator[str]:
     for row in rows.tolist():
         yield " ".join(f"{value:.12g}" for value in row) + "\n"

@@ -1,4 +1,4 @@
-"""A figure as pure data, ready to be drawn, tabled and told: scales, series, sentences."""
+"""A figure as pure data, ready to be drawn, tabulated and described: scales, series, sentences."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlottedSeries:
-    """One series: what tells it from the others, and float64 (n, 2 to 5) in the scales' units.
+    """One series: its label, which no other has, and float64 (n, 2 to 5) in the scales' units.
 
     `suspect` are the rows to be drawn hollow.
     """

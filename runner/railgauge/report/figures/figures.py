@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from railgauge.base.characters import visible
@@ -45,83 +45,68 @@ def build_figures(
     kind = kind_of(spec)
     assert kind is not None  # as the definition was checked
     members = kind.members(store, run_ids, spec)
-    lacking = kind.lacking(store, run_ids, spec, members)
-    maker = _Maker(spec, kind, [*members, *lacking], catalogue, imported)
-    groups = by_each(maker.selected(), spec.each, maker.axis)
-    return [maker.figure(store, key, group, i) for i, (key, group) in enumerate(groups, 1)]
-
-
-class _Maker:
-    """Makes the figures of one definition."""
-
-    def __init__(
-        self,
-        spec: FigureSpec,
-        kind: Kind[Any],
-        members: Sequence[Any],
-        catalogue: Catalogue | None,
-        imported: Collection[int],
-    ) -> None:
-        self._spec = spec
-        self._kind = kind
-        self._members = members
-        self._imported = imported
-        parameters = (name for member in members for name in member.case.parameters)
-        defined = [*spec.select, *spec.each, *spec.series, *spec.axes, spec.x.axis, spec.y.axis]
-        names = [*FIXED_AXES, *defined, *parameters]
-        engines = engines_shown(spec.select, members)
-        self._axes = make_axes(names, spec.axes, engines, catalogue)
-
-    def axis(self, name: str) -> Axis:
-        """Return the axis `name`."""
-        return self._axes[name]
-
-    def selected(self) -> list[Any]:
-        """Return the members that `select` matches; InputError when there are none."""
-        selected = matching(self._members, self._spec.select, self._axes)
-        if selected:
-            return selected
-        noun = "trace" if self._kind.traced else f"value of {self._spec.metric}"
-        if not self._members:
-            number = self._spec.replication
-            of = f" of replication {number}: name another, or" if number else ":"
-            raise InputError(
-                f"figure {self._spec.name!r}: these runs have no {noun}{of} {self._kind.absent}"
-            )
-        conditions, present = asked_and_there(self._spec.select, self._members, self._axes)
-        raise InputError(
-            f"figure {self._spec.name!r}: no {noun} has {', '.join(conditions)}; there is:"
-            f" {'; '.join(present)}. Change 'select', or name other runs"
-        )
-
-    def figure(self, store: Store, key: Sequence[Any], group: Sequence[Any], number: int) -> Figure:
-        """Return the figure of the `number`th place `key` on the axes of `each`."""
-        spec = self._spec
-        title = visible(spec.title)
+    if kind.lacking is not None:
+        members += kind.lacking(store, run_ids, spec, members)
+    parameters = (name for member in members for name in member.case.parameters)
+    defined = [*spec.select, *spec.each, *spec.series, *spec.axes, spec.x.axis, spec.y.axis]
+    names = [*FIXED_AXES, *defined, *parameters]
+    axes = make_axes(names, spec.axes, engines_shown(spec.select, members), catalogue)
+    selected = matching(members, spec.select, axes)
+    if not selected:
+        raise _none_selected(spec, kind, members, axes)
+    figures = []
+    for i, (key, group) in enumerate(by_each(selected, spec.each, axes.__getitem__), 1):
+        title, name = visible(spec.title), spec.name
         if spec.each:
-            title += f": {label(zip(spec.each, key, strict=True), self.axis)}"
-            spec = spec.model_copy(update={"name": f"{spec.name}-{number}"})
-        spec = spec.model_copy(update={"title": title})
-        if self._kind.together:
-            lines = [FigureLine(title, group)]
-        else:
-            lines = tell_apart(group, self.axis, self._kind.along(spec), spec.series)
-        lacking = [line.label for line in lines if isinstance(line.members[0], Lacking)]
-        lines = [line for line in lines if not isinstance(line.members[0], Lacking)]
-        if len(lines) > self._kind.most:
-            raise InputError(
-                f"figure {spec.name!r} would show {len(lines)} series, more than the"
-                f" {self._kind.most} that can be told apart: narrow 'select', or name axes in"
-                " 'each', such as each: [link]"
-            )
-        content = self._kind.draw(spec, store, lines, self.axis)
-        notes = [*content.notes, sources(group, self._imported)]
-        if self._kind.traced:
-            notes[:0] = _trace_notes(store, lines)
-        if lacking:
-            notes.insert(0, f"Without a trace, failed or not measured: {some(lacking, '; ')}.")
-        notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
-        return Figure(spec.name, title, content, tuple(notes))
+            title += f": {label(zip(spec.each, key, strict=True), axes.__getitem__)}"
+            name += f"-{i}"
+        own_spec = spec.model_copy(update={"name": name, "title": title})
+        figures.append(_figure(own_spec, kind, store, group, axes.__getitem__, imported))
+    return figures
+
+
+def _none_selected(
+    spec: FigureSpec, kind: Kind[Any], members: Sequence[Any], axes: Mapping[str, Axis]
+) -> InputError:
+    """Return the error that no member is selected."""
+    noun = "trace" if kind.traced else f"value of {spec.metric}"
+    if not members:
+        number = spec.replication
+        of = f" of replication {number}: name another, or" if number else ":"
+        return InputError(f"figure {spec.name!r}: these runs have no {noun}{of} {kind.absent}")
+    conditions, present = asked_and_there(spec.select, members, axes)
+    return InputError(
+        f"figure {spec.name!r}: no {noun} has {', '.join(conditions)}; there is:"
+        f" {'; '.join(present)}. Change 'select', or name other runs"
+    )
+
+
+def _figure(
+    spec: FigureSpec,
+    kind: Kind[Any],
+    store: Store,
+    members: Sequence[Any],
+    axis_of: Callable[[str], Axis],
+    imported: Collection[int],
+) -> Figure:
+    lines = [FigureLine(spec.title, members)]
+    if not kind.together:
+        lines = tell_apart(members, axis_of, kind.along(spec), spec.series)
+    lacking = [line.label for line in lines if isinstance(line.members[0], Lacking)]
+    lines = [line for line in lines if not isinstance(line.members[0], Lacking)]
+    if len(lines) > kind.most:
+        raise InputError(
+            f"figure {spec.name!r} would show {len(lines)} series, more than the {kind.most} that"
+            " can be told apart: narrow 'select', or name axes in 'each', such as each: [link]"
+        )
+    content = kind.draw(spec, store, lines, axis_of)
+    notes = [*content.notes, sources(members, imported)]
+    if kind.traced:
+        notes[:0] = _trace_notes(store, lines)
+    if lacking:
+        notes.insert(0, f"Without a trace, failed or not measured: {some(lacking, '; ')}.")
+    notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
+    return Figure(spec.name, spec.title, content, tuple(notes))
 
 
 def _trace_notes(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list[str]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 # About what a figure across a page can show: 0.15 mm each way.
 _CELLS = 1000
-# So many places are told apart among values that aren't whole numbers.
+# The steps into which values that aren't whole numbers are divided.
 _FINE = 1_000_000
 
 
@@ -24,8 +24,8 @@ def visible_points(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int
     cells = _cells(x) * (_CELLS + 1) + _cells(y)
     _, first = np.unique(cells, return_index=True)
     order = np.argsort(x, kind="stable")
-    wide = max(1, (int(x.max()) - int(x.min())) // _CELLS)
-    gaps = np.flatnonzero(np.diff(x[order]) > wide)
+    width = max(1, (int(x.max()) - int(x.min())) // _CELLS)
+    gaps = np.flatnonzero(np.diff(x[order]) > width)
     places: NDArray[np.intp] = np.unique(np.concatenate((first, order[gaps], order[gaps + 1])))
     return places
 

@@ -76,7 +76,10 @@ def _lines(table: Table, cell_names: Sequence[str], *, compared: bool) -> Iterat
             case = [_text(getattr(cell, name)) if cell.case_key else "" for name in cell_names]
             beside = [_text(getattr(cell, name)) for name in _BESIDE]
             start = [*row_key, *column_key, *names, _text(cell.text), unit]
-            line = [*start, *_numbers(column, cell), base, *case, *beside, _text(column.label)]
+            numbers: Sequence[Field] = _NOTHING
+            if cell.summary is not None:
+                numbers = record(cell.summary, column.metric, column.metric_unit)
+            line = [*start, *numbers, base, *case, *beside, _text(column.label)]
             yield [*line, *_comparison(column, cell)] if compared else line
 
 
@@ -99,13 +102,6 @@ def axis_columns(axes: Iterable[tuple[str, str]], own: Collection[str]) -> list[
             name = f"{prefix}_{name}"
         names[name] = None
     return list(names)
-
-
-def _numbers(column: Column, cell: Cell) -> Sequence[Field]:
-    """Return the values of `FIELDS`."""
-    if cell.summary is None:
-        return _NOTHING
-    return record(cell.summary, column.metric, column.metric_unit)
 
 
 def _comparison(column: Column, cell: Cell) -> list[Field]:

@@ -79,23 +79,15 @@ def make_page(
 ) -> Page:
     """Return the frame of a report over the runs of `records`."""
     runs = [record.run for record in records]
-    names = [CaseNames(run, catalogue) for run in runs]
+    named = [(record, CaseNames(record.run, catalogue)) for record in records]
     return Page(
         name=name,
         title=visible(title),
         summary=tuple(_summary(run) for run in runs),
         runs=_runs(runs),
         machines=tuple(make_machines(run) for run in runs if run.facts),
-        failures=tuple(
-            _failures(record, case_names)
-            for record, case_names in zip(records, names, strict=True)
-            if record.failures
-        ),
-        suspects=tuple(
-            _suspects(record, case_names)
-            for record, case_names in zip(records, names, strict=True)
-            if record.suspicions
-        ),
+        failures=tuple(_failures(record, names) for record, names in named if record.failures),
+        suspects=tuple(_suspects(record, names) for record, names in named if record.suspicions),
         idle=tuple(idle),
         links=tuple(links),
         links_note=links_note,

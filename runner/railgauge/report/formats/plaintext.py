@@ -44,17 +44,19 @@ class TextLayout:
         self.rule = "─" * (width(blank) + len(_GAP) + self._width(0, len(self._columns)))
         lines = iter(cells)
         self.groups = [[self._row(row, next(lines)) for row in group] for group in table.groups]
-        wide = max(len(self.rule), _NARROWEST)
+        line_width = max(len(self.rule), _NARROWEST)
         self.alarms = [
             line
             for alarm in table.alarms
-            for line in textwrap.wrap(f"!! {alarm}", wide, subsequent_indent="   ")
+            for line in textwrap.wrap(f"!! {alarm}", line_width, subsequent_indent="   ")
         ]
-        self.notes = [line for note in table.notes for line in textwrap.wrap(note, wide)]
+        self.notes = [line for note in table.notes for line in textwrap.wrap(note, line_width)]
         self.footnotes = [
             line
             for note in table.footnotes
-            for line in textwrap.wrap(f"{note.mark}) {note.text}", wide, subsequent_indent="   ")
+            for line in textwrap.wrap(
+                f"{note.mark}) {note.text}", line_width, subsequent_indent="   "
+            )
         ]
         self.spaced = any(len(group) > 1 for group in self.groups)
 
@@ -80,9 +82,13 @@ class TextLayout:
         parts = []
         first = 0
         for heading in line:
-            wide = self._width(first, heading.span)
+            column_width = self._width(first, heading.span)
             text = _text(heading)
-            parts.append(left(centre(text, wide), wide) if heading.span > 1 else right(text, wide))
+            parts.append(
+                left(centre(text, column_width), column_width)
+                if heading.span > 1
+                else right(text, column_width)
+            )
             first += heading.span
         return _GAP.join(parts)
 

@@ -128,13 +128,13 @@ def _columns(table: Table, aligned: Sequence[Sequence[_Aligned]]) -> Iterator[st
     for i, column in enumerate(table.columns):
         present = [cell for line in aligned if (cell := line[i])]
         numbers = [number for number, _ in present]
-        whole = max((len(text.lstrip("-").split(".")[0]) for text in numbers), default=1)
+        digits = max((len(text.lstrip("-").split(".")[0]) for text in numbers), default=1)
         sign = "-" if any(text.startswith("-") for text in numbers) else ""
         fraction = f".{column.digits}" if column.digits else ""
-        options = f"table-format={sign}{whole}{fraction}"
-        behind = max((after for _, after in present), key=len, default="")
-        if behind:
-            options += f",table-space-text-post={behind}"
+        options = f"table-format={sign}{digits}{fraction}"
+        suffix = max((text for _, text in present), key=len, default="")
+        if suffix:
+            options += f",table-space-text-post={suffix}"
         yield f"S[{options}]"
 
 
@@ -211,8 +211,8 @@ def _aligned(cell: Cell) -> _Aligned:
     match = _ALIGNED.fullmatch(cell.text)
     if match is None:
         return None
-    beside = f"{{~{_with_numbers(match[2].strip())}}}" if match[2] else ""
-    return match[1], beside + _mark(cell.mark)
+    second = f"{{~{_with_numbers(match[2].strip())}}}" if match[2] else ""
+    return match[1], second + _mark(cell.mark)
 
 
 def _cell(cell: Cell, aligned: _Aligned) -> Tex:

@@ -131,12 +131,12 @@ def _parts(
     catalogue: Catalogue | None,
 ) -> _Parts:
     """Return the report's parts, figures yet undrawn."""
-    beside = read_beside(store, runs, spec.tables)
-    imported = beside.imported
+    remarks = read_beside(store, runs, spec.tables)
+    imported = remarks.imported
     of_tables = TableSeries(store, runs, series, catalogue)
     parts = {text.name: [ReportPart(passage=passage(text))] for text in spec.texts}
     for table in spec.tables:
-        built = build(table, of_tables.of(table), catalogue=catalogue, beside=beside)
+        built = build(table, of_tables.of(table), catalogue=catalogue, beside=remarks)
         parts[table.name] = [ReportPart(table=built)]
     for slow_nodes in spec.slow_nodes:
         listings = build_listings(slow_nodes, series, catalogue=catalogue, imported=imported)
@@ -244,7 +244,7 @@ def _part_files(part: ReportPart) -> Iterator[_File]:
         yield f"{name}.csv", render_records(HEADER, part.listing.records)
         yield f"{name}.json", render_json(part.listing.data)
     if part.drawn is not None:
-        yield from part.drawn.files().items()
+        yield from part.drawn.files.items()
 
 
 def _write(files: Iterable[_File], folder: Path) -> list[Path]:

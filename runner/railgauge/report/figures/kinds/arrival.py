@@ -75,7 +75,7 @@ def _summary(trace: Trace, runs: NDArray[np.int64]) -> str:
     per_unit = scale(unit, "s")
     assert per_unit is not None
     last_text = f"the last after {shown(last, per_unit, 3)} {unit}"
-    # Of what lies above the highest number in the trace nothing is known.
+    # Above the highest number in the trace, losses are unknown.
     limit = "" if recorded == trace.arrived else f" up to number {int(trace.sequence.max())}"
     lost = int(runs[:, 1].sum())
     if not lost:

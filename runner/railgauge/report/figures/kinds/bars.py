@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def _draw(
     drawn = []
     for number, line in enumerate(lines):
         lefts = {value: place - _GROUP / 2 + number * width for value, place in places.items()}
-        drawn.append(_draw_line(figure, line, axis, y, _Slots(lefts, width, filled)))
+        drawn.append(_draw_line(figure, line, axis, y, lefts, width, filled))
     points = [point for line in drawn for point in line.points]
     ends = [end for line in drawn for end in line.plotted.points[:, 2:].ravel().tolist()]
     above_0 = all(end >= 0 for end in ends if not math.isnan(end))
@@ -65,17 +65,16 @@ def _draw(
     )
 
 
-class _Slots(NamedTuple):
-    """The places of a series' bars: their left ends, their width, and how much of it is filled."""
-
-    lefts: Mapping[AxisValue, float]
-    width: float
-    filled: float
-
-
 def _draw_line(
-    figure: FigureSpec, line: FigureLine[Series], axis: Axis, y: PointAxis, slots: _Slots
+    figure: FigureSpec,
+    line: FigureLine[Series],
+    axis: Axis,
+    y: PointAxis,
+    lefts: Mapping[AxisValue, float],
+    width: float,
+    filled: float,
 ) -> PointLine:
+    """Draw a series' bars, which begin at `lefts` and fill so much of their `width`."""
     placed = valued.by_place(
         figure,
         line.members,
@@ -83,15 +82,15 @@ def _draw_line(
         lambda value: f"stand at {figure.x.axis} {value} of {line.label}",
     )
     rows, points, missing, texts, records = [], [], [], [], []
-    for value, series in sorted(placed.items(), key=lambda entry: slots.lefts[entry[0]]):
-        left, text = slots.lefts[value], axis.text(value)
+    for value, series in sorted(placed.items(), key=lambda entry: lefts[entry[0]]):
+        left, text = lefts[value], axis.text(value)
         point = y.point(series)
         if point is None:
-            missing.append(left + slots.width / 2)
+            missing.append(left + width / 2)
             texts.append(f"nothing at {text}")
             continue
         points.append(point)
-        rows.append((left, left + slots.filled, point.value, point.low, point.high))
+        rows.append((left, left + filled, point.value, point.low, point.high))
         number = valued.number_text(point.value, 4)
         texts.append(f"{number}{valued.unit_of(y.scale)} at {text}")
         numbers = record(point.summary, series.metric, series.unit)
@@ -117,6 +116,5 @@ KIND: Kind[Series] = Kind(
     absent=valued.ABSENT,
     members=valued.members,
     draw=_draw,
-    lacking=valued.lacking,
     errors=True,
 )

@@ -63,9 +63,9 @@ class Kind(Generic[M]):
 
     `members` reads the measurements, `absent` says what to do when there are none, `draw` makes the
     content; no more than `most` series can be told apart, unless all are drawn `together` as one.
-    `lacking` returns the cases of which `members` should have something and has nothing. `errors`,
-    `bins`: whether a definition may set them. `along` is the axis on which a series' members
-    differ.
+    `lacking` returns the cases of which `members` should have something and has nothing (None: it
+    has a member for each case). `errors`, `bins`: whether a definition may set them. `along` is the
+    axis on which a series' members differ.
     """
 
     x: Shows
@@ -74,7 +74,7 @@ class Kind(Generic[M]):
     absent: str
     members: Callable[[Store, Sequence[int], FigureSpec], list[M]]
     draw: Callable[[FigureSpec, Store, Sequence[FigureLine[M]], Callable[[str], Axis]], Content]
-    lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]]
+    lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]] | None = None
     together: bool = False
     errors: bool = False
     bins: bool = False

@@ -16,9 +16,9 @@ from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows
-from railgauge.report.figures.kinds.colouring import Colouring, better
+from railgauge.report.figures.kinds.colouring import Colouring
 from railgauge.report.figures.kinds.heatmap import MOST_CELLS, make_grid, tics
-from railgauge.report.figures.kinds.limits import crossed
+from railgauge.report.figures.kinds.limits import map_crosses
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
 from railgauge.report.tables.statistic import value_of, words_of
 from railgauge.stats import summarise
@@ -58,7 +58,7 @@ def _draw(
     scale = Scale(valued.metric_title(figure.metric, statistic), scale.unit, scale.log)
     if scale.log:
         valued.refuse_unloggable(figure, "y", min(values.tolist(), default=None))
-    colouring = Colouring(values / per_unit, scale, better(statistic, all_series[0].better))
+    colouring = Colouring(values / per_unit, scale, statistic, all_series[0].better)
     missing = [place[::-1] for place in placed.cases if np.isnan(placed.values[place])]
     return Content(
         style="grid",
@@ -141,7 +141,7 @@ def _notes(
         yield f"Cells: the {words_of(statistic)} of {valued.count_range(counts)} replications."
     yield from colouring.notes("cell")
     numberless = valued.measured(all_series) - (len(all_series) - missing)
-    yield from crossed(missing, "cell", numberless, statistic)
+    yield from map_crosses(missing, "cell", numberless, statistic)
     yield from valued.notes(all_series, "Cells")
 
 
@@ -158,6 +158,5 @@ KIND: Kind[Series] = Kind(
     absent=valued.ABSENT,
     members=valued.members,
     draw=_draw,
-    lacking=valued.lacking,
     together=True,
 )

@@ -27,17 +27,18 @@ _BETTER = {
 }
 
 
-def better(statistic: str, of_metric: str) -> str:
-    """Return which values of a statistic are better: higher, lower, or "" for neither."""
-    return _BETTER.get(statistic, of_metric)
-
-
 class Colouring:
     """Which value has which colour: dark is worse."""
 
-    def __init__(self, values: NDArray[np.float64], scale: Scale, good: str) -> None:
-        """Colour `values` (n,), in the scale's unit; `good`: higher, lower or (empty) neither."""
-        self.scale, self.lower, self.good = scale, good == "lower", good
+    def __init__(
+        self, values: NDArray[np.float64], scale: Scale, statistic: str, better: str
+    ) -> None:
+        """Colour `values` (n,) of a statistic, in the scale's unit.
+
+        `better` values of its metric are higher, lower or (empty) neither.
+        """
+        self.scale, self.good = scale, _BETTER.get(statistic, better)
+        self.lower = self.good == "lower"
         self.low, self.high = _ends(values)
         self.beyond = int(np.count_nonzero((values < self.low) | (values > self.high)))
 

@@ -102,7 +102,7 @@ def _histogram(
         records += [(*start, *numbers, series.unit) for numbers in bins]
     return Content(
         style="steps",
-        x=_around(samples.x, plotted),
+        x=_with_margins(samples.x, plotted),
         y=replace(y, low=0.0),
         plotted=tuple(plotted),
         summary=samples.summary(),
@@ -131,8 +131,8 @@ def _edges(
         return low - 0.5 + width * np.arange(math.ceil((high - low + 1) / width) + 1.0)
     if low == high:
         # One bin around the only value there is.
-        around = abs(low) / 100 or 1.0
-        return np.array([low - around, high + around])
+        margin = abs(low) / 100 or 1.0
+        return np.array([low - margin, high + margin])
     edges = np.geomspace(low, high, count + 1) if log else np.linspace(low, high, count + 1)
     edges[0], edges[-1] = low, high
     return np.asarray(edges, np.float64)
@@ -160,7 +160,7 @@ def _ecdf(
         records += [(*start, value, series.unit, share) for value, share in shares.tolist()]
     return Content(
         style="steps",
-        x=_around(samples.x, plotted),
+        x=_with_margins(samples.x, plotted),
         y=replace(y, low=0.0, high=1 / per_y),
         plotted=tuple(plotted),
         summary=samples.summary(),
@@ -188,17 +188,17 @@ def _curve(values: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
     return np.vstack(([[curve[0, 0], left]], curve))
 
 
-def _around(x: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
-    """Return the axis with a little left at both ends, so that no step stands on the other axis."""
+def _with_margins(x: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
+    """Return the axis with a margin at both ends, so that no step stands on the other axis."""
     places = [place for series in plotted for place in series.points[:, 0].tolist()]
     if not places:
         return x
     low, high = min(places), max(places)
     if x.log:
-        beside = (high / low) ** 0.02 if high > low else 1.1
-        return replace(x, low=low / beside, high=high * beside)
-    beside = (high - low) / 50 or abs(low) / 100 or 1.0
-    return replace(x, low=low - beside, high=high + beside)
+        factor = (high / low) ** 0.02 if high > low else 1.1
+        return replace(x, low=low / factor, high=high * factor)
+    margin = (high - low) / 50 or abs(low) / 100 or 1.0
+    return replace(x, low=low - margin, high=high + margin)
 
 
 HISTOGRAM: Kind[Series] = Kind(
@@ -208,7 +208,6 @@ HISTOGRAM: Kind[Series] = Kind(
     absent=valued.ABSENT,
     members=valued.members,
     draw=_histogram,
-    lacking=valued.lacking,
     bins=True,
 )
 ECDF: Kind[Series] = Kind(
@@ -218,5 +217,4 @@ ECDF: Kind[Series] = Kind(
     absent=valued.ABSENT,
     members=valued.members,
     draw=_ecdf,
-    lacking=valued.lacking,
 )

@@ -95,19 +95,19 @@ class PointAxis:
         counts = [point.summary.n for point in points]
         if max(counts, default=0) < 2:
             return
-        without = sum(1 for point in points if np.isnan(point.low))
+        barless = sum(1 for point in points if np.isnan(point.low))
         counted = valued.count_range(counts)
         sentence = f"{noun}: the {words_of(self.statistic)} of {counted} replications"
-        if self.errors != "none" and without < len(points):
+        if self.errors != "none" and barless < len(points):
             sentence += f"; {bars}: {_WORDS[self.errors]}"
         yield f"{sentence}."
-        if self.errors != "none" and without:
+        if self.errors != "none" and barless:
             values = (
                 f"fewer than {LEAST_FOR_INTERVAL} values"
                 if self.errors == "interval"
                 else "a single value"
             )
-            yield f"{noun} without {bars}, as {values} can't have any: {without}."
+            yield f"{noun} without {bars}, as {values} can't have any: {barless}."
 
 
 def fits(errors: Errors, statistic: str) -> bool:
@@ -151,7 +151,7 @@ def _choose(figure: FigureSpec, all_series: Sequence[Series]) -> tuple[str, Erro
 
 
 def _ends(summary: Summary, errors: Errors) -> tuple[float, float]:
-    # A single value says nothing of how far others are from it.
+    # A single value shows no spread.
     if errors == "range" and summary.n > 1:
         return summary.minimum, summary.maximum
     if errors == "interval" and summary.interval is not None:

@@ -15,8 +15,8 @@ from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Content, Grid, Scale, Tics
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows
-from railgauge.report.figures.kinds.colouring import Colouring, better
-from railgauge.report.figures.kinds.limits import crossed
+from railgauge.report.figures.kinds.colouring import Colouring
+from railgauge.report.figures.kinds.limits import map_crosses
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from railgauge.store.records import Series
 
 _COLUMNS = ("run", "test", "link", "case_key", "client_host", "server_host")
-# More cells a side, and the files grow to megabytes that nobody can tell apart.
+# With more cells a side the files grow to megabytes, and nobody can tell the cells apart.
 MOST_CELLS = 80
 _MOST_NAMES = 40
 
@@ -52,7 +52,7 @@ def _draw(
     scale, per_unit = valued.value_scale(figure, figure.y, base, values, statistic)
     if scale.log:
         valued.refuse_unloggable(figure, "y", min(values.tolist(), default=None), "scale")
-    colouring = Colouring(values / per_unit, scale, better(statistic, all_series[0].better))
+    colouring = Colouring(values / per_unit, scale, statistic, all_series[0].better)
     step = math.ceil(len(matrix.hosts) / MOST_CELLS)
     missing = np.argwhere(_any_in(matrix.missing, step))[:, ::-1].astype(np.float64)
     names = tics([clients.text(host) for host in matrix.hosts], step)
@@ -172,7 +172,7 @@ def _notes(
     yield from colouring.notes("pair")
     missing = int(np.count_nonzero(matrix.missing))
     numberless = valued.measured(all_series) - int(np.count_nonzero(~np.isnan(matrix.values)))
-    yield from crossed(missing, "pair", numberless, statistic)
+    yield from map_crosses(missing, "pair", numberless, statistic)
     if step > 1:
         yield f"A cell stands for {step} by {step} hosts and shows the worst pair among them."
     suspect = sum(1 for series in all_series if series.suspect.any())
@@ -194,6 +194,5 @@ KIND: Kind[Series] = Kind(
     absent="name a run of pairs of hosts, or another metric",
     members=_members,
     draw=_draw,
-    lacking=valued.lacking,
     together=True,
 )

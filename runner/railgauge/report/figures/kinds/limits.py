@@ -66,7 +66,7 @@ def crosses(count: int, noun: str, numberless: int = 0, statistic: str = "") -> 
         yield f"A cross at the foot: {'; '.join(parts)}."
 
 
-def crossed(count: int, noun: str, numberless: int, statistic: str) -> Iterator[str]:
+def map_crosses(count: int, noun: str, numberless: int, statistic: str) -> Iterator[str]:
     """Yield what crosses in a heat map stand for, as `crosses` does."""
     if valueless := count - numberless:
         verb = "has" if valueless == 1 else "have"

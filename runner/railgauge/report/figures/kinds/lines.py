@@ -115,7 +115,6 @@ def _kind(style: Style) -> Kind[Series]:
         absent=valued.ABSENT,
         members=valued.members,
         draw=partial(_draw, style),
-        lacking=valued.lacking,
         errors=True,
     )
 

@@ -30,8 +30,8 @@ def time_scale(moments: Sequence[float]) -> Scale:
     if not moments:
         return Scale(_TITLE)
     first, last = min(moments), max(moments)
-    beside = max(last - first, _LEAST_SPAN) / 40
-    low, high = first - beside, last + beside
+    margin = max(last - first, _LEAST_SPAN) / 40
+    low, high = first - margin, last + margin
     one_day = _text(low, "%Y-%m-%d") == _text(high, "%Y-%m-%d")
     most = _TIMES if one_day else _DATES
     step = next((step for step in _STEPS if (high - low) / step <= most), 0)

@@ -97,6 +97,7 @@ def _draw(
     failed = [axes.place(mark) for mark in placed if mark.value is None]
     heights = [mark.value / per_y for mark in placed if mark.value is not None]
     refuse_unseen(figure, y, heights)
+    count = sum(len(series.points) + len(series.suspect) for series in plotted)
     return Content(
         style="marks",
         x=_x(figure, [axes.place(mark) for mark in placed]),
@@ -106,11 +107,11 @@ def _draw(
         header=(*valued.COLUMNS, "replication", "started_at", "status", "metric", "value", "unit"),
         records=tuple(_record(label, mark) for label, marks in pairs for mark in marks),
         notes=(
-            *thinned(sum(map(_size, plotted)), len(heights), "replications"),
+            *thinned(count, len(heights), "replications"),
             *crosses(len(failed), "replication"),
             *_notes(all_series, moments, placed, timeless),
             *beyond(y, heights),
-            *valued.odd(all_series, "Series"),
+            *valued.oddities(all_series, "Series"),
         ),
         missing=tuple(sorted(set(failed))),
     )
@@ -126,10 +127,6 @@ def _plotted(figure: FigureSpec, label: str, marks: Sequence[_Mark], axes: _Axes
         for block in rows.values()
     )
     return PlottedSeries(label, *visible)
-
-
-def _size(series: PlottedSeries) -> int:
-    return len(series.points) + len(series.suspect)
 
 
 def _moments(store: Store, all_series: Sequence[Series], metric: str) -> _Moments:
@@ -216,6 +213,5 @@ KIND: Kind[Series] = Kind(
     absent=valued.ABSENT,
     members=valued.members,
     draw=_draw,
-    lacking=valued.lacking,
     along=_along,
 )

@@ -29,7 +29,7 @@ def one_of_each_case(store: Store, runs: Sequence[int], figure: FigureSpec) -> l
 def lacking(
     store: Store, runs: Sequence[int], figure: FigureSpec, present: Sequence[StoredTrace]
 ) -> list[Lacking]:
-    """Return the cases that asked for a trace, of that replication if one is named, without any."""
+    """Return the cases that should have a trace (of that replication, if named) and have none."""
     keys = {(trace.run, trace.test, trace.case.key) for trace in present}
     return [
         Lacking(run.id, run.new.plan, planned.test, planned.case)

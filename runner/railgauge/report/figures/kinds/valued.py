@@ -14,7 +14,7 @@ from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value, varying
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.figure import Scale
-from railgauge.report.figures.kinds.base import Lacking, scale_of
+from railgauge.report.figures.kinds.base import scale_of
 from railgauge.report.formats.csvfile import axis_columns
 from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups
@@ -60,13 +60,6 @@ def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Serie
     """Return each case's values of the metric that `figure` shows."""
     metric = figure.metric
     return [series for series in store.series(runs, [metric]) if series.metric == metric]
-
-
-def lacking(
-    store: Store, runs: Sequence[int], figure: FigureSpec, present: Sequence[Series]
-) -> list[Lacking]:
-    """Return nothing: a case without a value is a series of none."""
-    return []
 
 
 def base_unit(figure: FigureSpec, statistic: str, all_series: Sequence[Series]) -> str:
@@ -166,13 +159,13 @@ def notes(all_series: Sequence[Series], noun: str = "Points") -> Iterator[str]:
     failed = sum(series.failed for series in all_series)
     if failed:
         yield f"Failed replications, which have no value: {failed}."
-    without = sum(_unmeasured(series) for series in all_series if len(series.values))
-    if without:
-        yield f"Replications not measured, or without this metric: {without}."
+    unmeasured = sum(_unmeasured(series) for series in all_series if len(series.values))
+    if unmeasured:
+        yield f"Replications not measured, or without this metric: {unmeasured}."
     suspect = sum(1 for series in all_series if series.suspect.any())
     if suspect:
         yield f"{noun} with suspect replications, which are included: {suspect}."
-    yield from odd(all_series, noun)
+    yield from oddities(all_series, noun)
 
 
 def _unmeasured(series: Series) -> int:
@@ -180,12 +173,12 @@ def _unmeasured(series: Series) -> int:
     return max(0, series.asked - len(series.values) - series.failed) if series.least is None else 0
 
 
-def odd(all_series: Sequence[Series], noun: str) -> Iterator[str]:
+def oddities(all_series: Sequence[Series], noun: str) -> Iterator[str]:
     """Yield what is odd about the values that the `noun`s show."""
     yield from alarms(all_series)
-    apart = sum(1 for series in all_series if in_groups(series) and two_groups(series.values))
-    if apart:
-        yield f"{noun} whose values fall into two groups: {apart}."
+    bimodal = sum(1 for series in all_series if in_groups(series) and two_groups(series.values))
+    if bimodal:
+        yield f"{noun} whose values fall into two groups: {bimodal}."
 
 
 def count_range(counts: Iterable[int]) -> str:
