@@ -13,7 +13,7 @@ from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind
 from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
 from railgauge.report.tables.statistic import record
@@ -110,8 +110,8 @@ def _places(figure: FigureSpec, axis: Axis, all_series: Sequence[Series]) -> dic
 
 
 KIND: Kind[Series] = Kind(
-    x=Shows(axis="any"),
-    y=Shows(metric="statistic"),
+    x=AxisRules(axis="any"),
+    y=AxisRules(metric="statistic"),
     most=7,
     absent=valued.ABSENT,
     members=valued.members,

@@ -39,7 +39,7 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True)
-class Shows:
+class AxisRules:
     """What a definition may put on an axis of a kind.
 
     `unit` is the base unit of what the kind itself puts there; None where the definition chooses.
@@ -68,8 +68,8 @@ class Kind(Generic[M]):
     axis on which a series' members differ.
     """
 
-    x: Shows
-    y: Shows
+    x: AxisRules
+    y: AxisRules
     most: int
     absent: str
     members: Callable[[Store, Sequence[int], FigureSpec], list[M]]

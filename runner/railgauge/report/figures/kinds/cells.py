@@ -15,7 +15,7 @@ from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind
 from railgauge.report.figures.kinds.colouring import Colouring
 from railgauge.report.figures.kinds.heatmap import MOST_CELLS, make_grid, tics
 from railgauge.report.figures.kinds.limits import map_crosses
@@ -152,8 +152,8 @@ def _records(placed: _Cells, x_axis: Axis, y_axis: Axis) -> Iterator[tuple[Value
 
 
 KIND: Kind[Series] = Kind(
-    x=Shows(axis="any"),
-    y=Shows(axis="any", metric="statistic", log=True),
+    x=AxisRules(axis="any"),
+    y=AxisRules(axis="any", metric="statistic", log=True),
     most=1,
     absent=valued.ABSENT,
     members=valued.members,

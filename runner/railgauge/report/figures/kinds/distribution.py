@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.statistic import DEFAULT
@@ -202,8 +202,8 @@ def _with_margins(x: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
 
 
 HISTOGRAM: Kind[Series] = Kind(
-    x=Shows(metric="values", log=True),
-    y=Shows(unit=""),
+    x=AxisRules(metric="values", log=True),
+    y=AxisRules(unit=""),
     most=7,
     absent=valued.ABSENT,
     members=valued.members,
@@ -211,8 +211,8 @@ HISTOGRAM: Kind[Series] = Kind(
     bins=True,
 )
 ECDF: Kind[Series] = Kind(
-    x=Shows(metric="values", log=True),
-    y=Shows(unit="1"),
+    x=AxisRules(metric="values", log=True),
+    y=AxisRules(unit="1"),
     most=7,
     absent=valued.ABSENT,
     members=valued.members,

@@ -13,7 +13,7 @@ from railgauge.base.trace import interarrival
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.distribution import steps
 from railgauge.report.tables.axes import Axis
 
@@ -90,8 +90,8 @@ def _summary(gaps: NDArray[np.int64]) -> str:
 
 
 KIND: Kind[StoredTrace] = Kind(
-    x=Shows(unit="s", log=True),
-    y=Shows(unit=""),
+    x=AxisRules(unit="s", log=True),
+    y=AxisRules(unit=""),
     most=7,
     absent=traced.ABSENT,
     members=traced.one_of_each_case,

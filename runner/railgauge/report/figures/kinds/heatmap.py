@@ -14,7 +14,7 @@ from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Content, Grid, Scale, Tics
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind
 from railgauge.report.figures.kinds.colouring import Colouring
 from railgauge.report.figures.kinds.limits import map_crosses
 from railgauge.report.tables.axes import Axis
@@ -188,8 +188,8 @@ def _record(series: Series) -> tuple[Value | None, ...]:
 
 
 KIND: Kind[Series] = Kind(
-    x=Shows(unit=""),
-    y=Shows(metric="statistic", log=True),
+    x=AxisRules(unit=""),
+    y=AxisRules(metric="statistic", log=True),
     most=1,
     absent="name a run of pairs of hosts, or another metric",
     members=_members,

@@ -14,7 +14,7 @@ from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale, Style
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.figures.kinds.limits import beyond, refuse_unseen
 from railgauge.report.tables.axes import Axis, axis_value
@@ -109,8 +109,8 @@ def _extremes(rows: Sequence[tuple[float, ...]], x: Scale, y: Scale) -> str:
 
 def _kind(style: Style) -> Kind[Series]:
     return Kind(
-        x=Shows(axis="number", log=True),
-        y=Shows(metric="statistic", log=True, limits=True),
+        x=AxisRules(axis="number", log=True),
+        y=AxisRules(metric="statistic", log=True, limits=True),
         most=20,
         absent=valued.ABSENT,
         members=valued.members,

@@ -16,7 +16,7 @@ from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.limits import beyond, crosses, refuse_unseen, within
 from railgauge.report.figures.kinds.moments import time_scale
 from railgauge.report.figures.thin import thinned, visible_values
@@ -207,8 +207,8 @@ def _along(figure: FigureSpec) -> str:
 
 
 KIND: Kind[Series] = Kind(
-    x=Shows(unit="", choices=_OVER),
-    y=Shows(metric="values", log=True, limits=True),
+    x=AxisRules(unit="", choices=_OVER),
+    y=AxisRules(metric="values", log=True, limits=True),
     most=7,
     absent=valued.ABSENT,
     members=valued.members,
