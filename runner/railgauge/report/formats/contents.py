@@ -1,4 +1,4 @@
-"""What a report shows, in its order: texts, tables, figures."""
+"""The parts of a report: texts, tables, lists, figures."""
 
 from __future__ import annotations
 
