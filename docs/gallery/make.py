@@ -17,7 +17,7 @@ from pathlib import Path
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.definition.model import Spec
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write import write_report
+from railgauge.report.formats.write import ReportOptions, write_report
 from railgauge.store import Store
 
 HERE = Path(__file__).parent
@@ -112,7 +112,8 @@ def pages(store: Store, catalogue: Catalogue, scratch: Path) -> Iterator[tuple[s
             spec = load_spec(source, catalogue)
             made = scratch / entry.name
             runs = runs_of(store, entry.plans)
-            files = write_report(store, runs, spec, made, catalogue=catalogue, most_cases=0)
+            options = ReportOptions(most_cases=0)
+            files = write_report(store, runs, spec, made, catalogue=catalogue, options=options)
             pictures = [path for path in files if path.suffix == ".svg"]
             for picture in pictures:
                 yield f"{entry.name}/{picture.name}", picture.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from railgauge.cli.options import database
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.spec import load_spec
 from railgauge.report.figures.pictures import PICTURES, Pictures
-from railgauge.report.formats.write import write_report
+from railgauge.report.formats.write import ReportOptions, write_report
 from railgauge.report.pages.case.collect import MOST_PAGES
 from railgauge.store import Store
 
@@ -73,9 +73,7 @@ def report(
             definition,
             out,
             catalogue=catalogue,
-            most_cases=cases,
-            pictures=pictures,
-            appendix=appendix,
+            options=ReportOptions(cases, pictures, appendix),
         )
     for file in files:
         if file.parent == out:

@@ -22,7 +22,7 @@ def export(path: Path) -> None:
 
 
 def report(path: Path) -> None:
-    _write({path.name: "mine"}, path.parent)
+    _write([(path.name, "mine")], path.parent)
 
 
 def site(path: Path) -> None:

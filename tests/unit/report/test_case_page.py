@@ -16,7 +16,7 @@ from tests.support.log_samples import system_log
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog, TimeSeries
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.formats.write import write_report
+from railgauge.report.formats.write import ReportOptions, write_report
 from railgauge.report.pages.case.timelines import timelines
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
@@ -80,7 +80,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def _write(store: Store, run: int, out: Path, most: int = 200) -> dict[str, str]:
-    files = write_report(store, [run], None, out, catalogue=load_catalogue(), most_cases=most)
+    options = ReportOptions(most_cases=most)
+    files = write_report(store, [run], None, out, catalogue=load_catalogue(), options=options)
     return {str(file.relative_to(out)): file.read_text(encoding="utf-8") for file in files}
 
 

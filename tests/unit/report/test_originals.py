@@ -18,7 +18,7 @@ from railgauge.base.assets import folder
 from railgauge.exchange.hpcbench.importing import import_hpcbench
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write import write_report
+from railgauge.report.formats.write import ReportOptions, write_report
 from railgauge.store import Store
 
 
@@ -56,7 +56,8 @@ def report(
 ) -> Callable[[str, Sequence[int]], Reported]:
     def write(definition: str, runs: Sequence[int]) -> Reported:
         spec = load_spec(folder("reports") / f"{definition}.yaml", catalogue)
-        write_report(store, runs, spec, tmp_path / "out", catalogue=catalogue, most_cases=0)
+        options = ReportOptions(most_cases=0)
+        write_report(store, runs, spec, tmp_path / "out", catalogue=catalogue, options=options)
         return Reported(tmp_path / "out")
 
     return write

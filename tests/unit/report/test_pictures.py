@@ -20,7 +20,7 @@ from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.model import Spec
 from railgauge.report.figures.gnuplot import find_gnuplot, terminals
 from railgauge.report.figures.pictures import PICTURES, Pictures, choose
-from railgauge.report.formats.write import write_report
+from railgauge.report.formats.write import ReportOptions, write_report
 from railgauge.store import Store
 
 _NASTY = r"50% of R&D_#1 {x} \input{y} <a> ^2"
@@ -58,7 +58,8 @@ def _write(store: Store, out: Path, pictures: Pictures) -> Path:
         waits = {("gw→hh", wait): [trace({100: 7}, sent=400)] * 3 for wait in (0.0, 2e-6)}
         store_traces(store, waits)
     spec = validate(loads(_SPEC.replace("TITLE", _NASTY), "night.yaml"), Spec)
-    write_report(store, [1], spec, out, catalogue=load_catalogue(), pictures=pictures)
+    options = ReportOptions(pictures=pictures)
+    write_report(store, [1], spec, out, catalogue=load_catalogue(), options=options)
     return out
 
 

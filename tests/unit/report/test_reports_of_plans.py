@@ -14,7 +14,7 @@ from railgauge.base.assets import folder
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.definition.model import TableSpec
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write import write_report
+from railgauge.report.formats.write import ReportOptions, write_report
 from railgauge.report.tables.logged import is_logged
 from railgauge.report.tables.selection import engines_shown, make_axes, matching
 from railgauge.store import Store
@@ -56,7 +56,8 @@ def test_a_report_is_made_of_every_case_of_its_plan(name: str, plan: str, tmp_pa
         run, catalogue = store_plan(store, plan)
         spec = load_spec(REPORTS[name], catalogue)
         out = tmp_path / "out"
-        write_report(store, [run], spec, out, catalogue=catalogue, most_cases=0, appendix=True)
+        options = ReportOptions(most_cases=0, appendix=True)
+        write_report(store, [run], spec, out, catalogue=catalogue, options=options)
         series = store.series([run])
     for made in ("index.html", f"{name}.txt", f"{name}.tex", f"{name}-appendix.tex"):
         assert (out / made).stat().st_size, made

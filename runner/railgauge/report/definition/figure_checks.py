@@ -12,7 +12,7 @@ from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.checking import Checker, Place, wanted_engines
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.kinds import KINDS, kind_of
-from railgauge.report.figures.kinds.base import Kind, Shows
+from railgauge.report.figures.kinds.base import AxisRules, Kind
 from railgauge.report.figures.kinds.errorbars import fits
 from railgauge.report.tables.axes import FIXED_AXES
 
@@ -80,7 +80,7 @@ class FigureChecker(Checker):
         yield from self._selected()
         yield from self._axes_said()
 
-    def _shown(self, name: str, said: XSpec | YSpec, shows: Shows) -> Iterator[Problem]:
+    def _shown(self, name: str, said: XSpec | YSpec, shows: AxisRules) -> Iterator[Problem]:
         """Yield what is wrong with the keys that choose what an axis shows."""
         if shows.choices:
             if said.axis and said.axis not in shows.choices:
@@ -103,7 +103,7 @@ class FigureChecker(Checker):
             message = f"{name!r} can't be logarithmic in {self._of_kind}: drop 'log'"
             yield self._problem((name, "log"), message)
 
-    def _axis_shown(self, name: str, axis: str, shows: Shows) -> Iterator[Problem]:
+    def _axis_shown(self, name: str, axis: str, shows: AxisRules) -> Iterator[Problem]:
         if not axis:
             yield self._wanting(name, "axis", _TO_SHOW[shows.axis])
         elif shows.axis == "number" and axis in FIXED_AXES:
@@ -112,7 +112,7 @@ class FigureChecker(Checker):
         else:
             yield from self._axis_name((name, "axis"), axis, key=False)
 
-    def _own_unit(self, name: str, said: XSpec | YSpec, shows: Shows) -> Iterator[Problem]:
+    def _own_unit(self, name: str, said: XSpec | YSpec, shows: AxisRules) -> Iterator[Problem]:
         """Yield what is wrong with the unit of an axis that shows no metric."""
         if shows.metric or not said.unit:
             return
@@ -127,7 +127,7 @@ class FigureChecker(Checker):
             message = f"what the {name} axis shows is written as in a plan: drop 'unit'"
             yield self._problem(place, message, key=True)
 
-    def _limits(self, shows: Shows) -> Iterator[Problem]:
+    def _limits(self, shows: AxisRules) -> Iterator[Problem]:
         y = self._figure.y
         said = [(key, end) for key, end in (("from", y.from_), ("to", y.to)) if end is not None]
         for key, end in said:

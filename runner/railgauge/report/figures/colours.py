@@ -15,8 +15,8 @@ _VIRIDIS = (
 def colours(shares: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return 0xRRGGBB for each of `shares` (n,): 0 is the darkest, 1 the lightest."""
     steps = np.linspace(0, 1, len(_VIRIDIS))
-    found = np.zeros(len(shares), np.int64)
+    rgb = np.zeros(len(shares), np.int64)
     for shift in (16, 8, 0):
         channel = [(colour >> shift) & 0xFF for colour in _VIRIDIS]
-        found |= np.interp(shares, steps, channel).round().astype(np.int64) << shift
-    return found
+        rgb |= np.interp(shares, steps, channel).round().astype(np.int64) << shift
+    return rgb

@@ -12,6 +12,7 @@ from railgauge.base.characters import visible, width
 from railgauge.report.figures.figure import Content, Figure, Grid, Scale, Style
 from railgauge.report.figures.logaxis import log_scale
 
+_Rows = NDArray[np.float64]
 # Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 # What LaTeX draws without further packages: • ∘ + × ∗.
@@ -22,15 +23,17 @@ _COLUMNS: dict[Style, str] = {
     "points": ", ends of the bar",
     "bars": ", ends of the line on it",
 }
-# Of a text on an axis, what is shown of it, and of an axis, how many characters fit side by side.
+# The most characters of a tic's label.
 LONGEST = 32
+# The share of the height that is left below the lowest mark.
 _BELOW = 0.06
+# How many characters of labels fit side by side on an axis.
 _ROOM = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How the script draws one series: the blocks of the data file it stands in, and its looks.
+    """How the script draws one series: its blocks in the data file, and its looks.
 
     `index` is the block of its rows, `suspect` of those to be drawn hollow; None where it has none.
     """
@@ -47,9 +50,8 @@ class Curve:
 class Curves:
     """All that a script draws: its series, and the block of what has no value (None: all have).
 
-    `x`, `y` are the axes as they are drawn.
-    `entries` is how many lines its key has, `marks` how many marks there are, `below` which share
-    of the height is left below them.
+    `x`, `y` are the axes as drawn. `entries` is how many lines the key has, `marks` how many marks
+    there are, `below` which share of the height is left below them.
     """
 
     drawn: tuple[Curve, ...]
@@ -66,49 +68,47 @@ def curves(content: Content) -> Curves:
     """Return what to draw, in the order of the data file's blocks; empty series have no curve."""
     drawn: list[Curve] = []
     number = 0
-    for one in content.plotted:
-        index, suspect = (
-            number + place if len(rows) else None
-            for place, rows in ((0, one.points), (bool(len(one.points)), one.suspect))
-        )
-        number += bool(len(one.points)) + bool(len(one.suspect))
+    for series in content.plotted:
+        index = number if len(series.points) else None
+        number += index is not None
+        suspect = number if len(series.suspect) else None
+        number += suspect is not None
         if (index, suspect) != (None, None):
             place = len(drawn)
             colour, shape = _COLOURS[place % len(_COLOURS)], _SHAPES[place % len(_SHAPES)]
-            bars = one.points.shape[1] > 2 and not np.isnan(one.points[:, -1]).all()
-            drawn.append(Curve(index, suspect, visible(one.label), colour, shape, bars))
-    some_suspect = any(one.suspect is not None for one in drawn)
+            bars = series.points.shape[1] > 2 and not np.isnan(series.points[:, -1]).all()
+            drawn.append(Curve(index, suspect, visible(series.label), colour, shape, bars))
+    any_suspect = any(curve.suspect is not None for curve in drawn)
     missing = number if content.missing else None
+    blocks = [rows for _, rows in _series_blocks(content)]
     return Curves(
         tuple(drawn),
         missing,
-        some_suspect,
-        len(drawn) + some_suspect + (missing is not None),
-        sum(len(one.points) + len(one.suspect) for one in content.plotted),
-        _below(content),
-        *_scales(content),
+        any_suspect,
+        len(drawn) + any_suspect + (missing is not None),
+        sum(map(len, blocks)),
+        _below(content, blocks),
+        *_scales(content, blocks),
     )
 
 
-def _scales(content: Content) -> tuple[Scale, Scale]:
+def _scales(content: Content, blocks: Sequence[_Rows]) -> tuple[Scale, Scale]:
     """Return the axes with ends and tics, where gnuplot's own won't do."""
-    every = [rows for one in content.plotted for rows in (one.points, one.suspect) if len(rows)]
-    wide = content.style == "bars"
-    x = np.concatenate([*(rows[:, : 1 + wide].ravel() for rows in every), content.missing])
-    y = np.concatenate([*(rows[:, 1 + wide :].ravel() for rows in every), np.zeros(0)])
-    foot = _BELOW if content.style in ("lines", "points", "marks") else 0.0
+    extents = 2 if content.style == "bars" else 1
+    x = np.concatenate([*(rows[:, :extents].ravel() for rows in blocks), content.missing])
+    y = np.concatenate([*(rows[:, extents:].ravel() for rows in blocks), np.zeros(0)])
+    space = _BELOW if content.style in ("lines", "points", "marks") else 0.0
     return (
         log_scale(content.x, x) if content.x.log else content.x,
-        log_scale(content.y, y, below=foot) if content.y.log else content.y,
+        log_scale(content.y, y, below=space) if content.y.log else content.y,
     )
 
 
-def _below(content: Content) -> float:
+def _below(content: Content, blocks: Sequence[_Rows]) -> float:
     """Return how much to leave: nothing where the axis would pass 0 that no value does."""
     if content.y.log or content.y.low is not None:
         return 0.0
-    every = [rows for one in content.plotted for rows in (one.points, one.suspect) if len(rows)]
-    values = np.concatenate([rows[:, 1:].ravel() for rows in every]) if every else np.zeros(1)
+    values = np.concatenate([rows[:, 1:].ravel() for rows in blocks]) if blocks else np.zeros(1)
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
     return 0.0 if 0 <= least < 2 * _BELOW * (most - least) else _BELOW
 
@@ -126,14 +126,14 @@ def ends(scale: Scale) -> str:
     return f"[{low}:{high}]"
 
 
-def grid_blocks(grid: Grid) -> dict[str, tuple[str, NDArray[np.float64]]]:
+def grid_blocks(grid: Grid) -> dict[str, tuple[str, _Rows]]:
     """Return the blocks of a grid's data, each by its name: its columns' names and its rows."""
-    every = {
+    blocks = {
         "bar": ("legend: from row, to row, share, colour", grid.bar),
         "cells": ("column, row, value, colour", grid.cells),
         "missing": ("without a value: column, row", grid.missing),
     }
-    return {name: block for name, block in every.items() if len(block[1])}
+    return {name: block for name, block in blocks.items() if len(block[1])}
 
 
 def data(figure: Figure) -> str:
@@ -144,21 +144,23 @@ def data(figure: Figure) -> str:
     else:
         x = f"{content.x.text}{' from, to' if content.style == 'bars' else ''}"
         first = visible(f"{x}, {content.y.text}") + _COLUMNS.get(content.style, "")
-        blocks = list(_blocks(content))
-    texts = [f"# {name}\n{''.join(_rows(rows))}" for name, rows in blocks]
+        blocks = list(_series_blocks(content))
+        if content.missing:
+            missing = np.array(content.missing, np.float64).reshape(-1, 1)
+            blocks.append(("without a value: x", missing))
+    texts = [f"# {name}\n{''.join(_lines(rows))}" for name, rows in blocks]
     return f"# {visible(figure.title)}\n# {first}\n" + "\n\n".join(texts)
 
 
-def _blocks(content: Content) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    for one in content.plotted:
-        label = visible(one.label)
-        for name, rows in ((label, one.points), (f"{label}, suspect", one.suspect)):
+def _series_blocks(content: Content) -> Iterator[tuple[str, _Rows]]:
+    """Yield the rows of each series that has any, and those of its suspect ones, by name."""
+    for series in content.plotted:
+        label = visible(series.label)
+        for name, rows in ((label, series.points), (f"{label}, suspect", series.suspect)):
             if len(rows):
                 yield name, rows
-    if content.missing:
-        yield "without a value: x", np.array(content.missing, np.float64).reshape(-1, 1)
 
 
-def _rows(rows: NDArray[np.float64]) -> Iterator[str]:
+def _lines(rows: _Rows) -> Iterator[str]:
     for row in rows.tolist():
         yield " ".join(f"{value:.12g}" for value in row) + "\n"

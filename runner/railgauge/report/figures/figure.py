@@ -1,4 +1,4 @@
-"""A figure as pure data, ready to be drawn, tabled and told: scales, series, sentences."""
+"""A figure as pure data, ready to be drawn, tabulated and described: scales, series, sentences."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from railgauge.report.tables.table import Table
 # left, right, y, low, high. Of a "grid" the cells are drawn, which `Content.grid` holds.
 Style = Literal["dots", "marks", "steps", "lines", "points", "bars", "grid"]
 NO_ROWS = np.empty((0, 2))
+# Where which text stands on an axis.
+Tics = tuple[tuple[float, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Scale:
     title: str
     unit: str = ""
     log: bool = False
-    tics: tuple[tuple[float, str], ...] = ()
+    tics: Tics = ()
     low: float | None = None
     high: float | None = None
 
@@ -40,7 +42,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlottedSeries:
-    """One series: what tells it from the others, and float64 (n, 2 to 5) in the scales' units.
+    """One series: its label, which no other has, and float64 (n, 2 to 5) in the scales' units.
 
     `suspect` are the rows to be drawn hollow.
     """
@@ -63,9 +65,9 @@ class Grid:
     cells: NDArray[np.float64]
     missing: NDArray[np.float64]
     bar: NDArray[np.float64]
-    x_tics: tuple[tuple[float, str], ...]
-    y_tics: tuple[tuple[float, str], ...]
-    bar_tics: tuple[tuple[float, str], ...]
+    x_tics: Tics
+    y_tics: Tics
+    bar_tics: Tics
     colours: Scale
 
 

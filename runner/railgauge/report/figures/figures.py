@@ -1,8 +1,8 @@
-"""From measurements to figures: selects them, tells series apart, lets the kind draw them."""
+"""From measurements to figures: selects them, groups them into series, lets the kind draw them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from railgauge.base.characters import visible
@@ -44,106 +44,88 @@ def build_figures(
     """
     kind = kind_of(spec)
     assert kind is not None  # as the definition was checked
-    found = kind.members(store, run_ids, spec)
-    lacking = kind.lacking(store, run_ids, spec, found)
-    maker = _Maker(spec, kind, [*found, *lacking], catalogue, imported)
-    groups = by_each(maker.chosen(), spec.each, maker.axis)
-    return [maker.figure(store, key, group, i) for i, (key, group) in enumerate(groups, 1)]
-
-
-class _Maker:
-    """Makes the figures of one definition."""
-
-    def __init__(
-        self,
-        spec: FigureSpec,
-        kind: Kind[Any],
-        found: Sequence[Any],
-        catalogue: Catalogue | None,
-        imported: Collection[int],
-    ) -> None:
-        self._spec = spec
-        self._kind = kind
-        self._found = found
-        self._imported = imported
-        parameters = (name for one in found for name in one.case.parameters)
-        said = [*spec.select, *spec.each, *spec.series, *spec.axes, spec.x.axis, spec.y.axis]
-        names = [*FIXED_AXES, *said, *parameters]
-        engines = engines_shown(spec.select, found)
-        self._axes = make_axes(names, spec.axes, engines, catalogue)
-
-    def axis(self, name: str) -> Axis:
-        """Return the axis `name`."""
-        return self._axes[name]
-
-    def chosen(self) -> list[Any]:
-        """Return what `select` wants; InputError when that is nothing."""
-        chosen = matching(self._found, self._spec.select, self._axes)
-        if chosen:
-            return chosen
-        what = "trace" if self._kind.traced else f"value of {self._spec.metric}"
-        if not self._found:
-            number = self._spec.replication
-            of = f" of replication {number}: name another, or" if number else ":"
-            raise InputError(
-                f"figure {self._spec.name!r}: these runs have no {what}{of} {self._kind.absent}"
-            )
-        asked, there = asked_and_there(self._spec.select, self._found, self._axes)
-        raise InputError(
-            f"figure {self._spec.name!r}: no {what} has {', '.join(asked)}; there is:"
-            f" {'; '.join(there)}. Change 'select', or name other runs"
-        )
-
-    def figure(self, store: Store, key: Sequence[Any], group: Sequence[Any], number: int) -> Figure:
-        """Return the figure of the `number`th place `key` on the axes of `each`."""
-        spec = self._spec
-        title = visible(spec.title)
+    members = kind.members(store, run_ids, spec)
+    if kind.lacking is not None:
+        members += kind.lacking(store, run_ids, spec, members)
+    parameters = (name for member in members for name in member.case.parameters)
+    defined = [*spec.select, *spec.each, *spec.series, *spec.axes, spec.x.axis, spec.y.axis]
+    names = [*FIXED_AXES, *defined, *parameters]
+    axes = make_axes(names, spec.axes, engines_shown(spec.select, members), catalogue)
+    selected = matching(members, spec.select, axes)
+    if not selected:
+        raise _none_selected(spec, kind, members, axes)
+    figures = []
+    for i, (key, group) in enumerate(by_each(selected, spec.each, axes.__getitem__), 1):
+        title, name = visible(spec.title), spec.name
         if spec.each:
-            title += f": {label(zip(spec.each, key, strict=True), self.axis)}"
-            spec = spec.model_copy(update={"name": f"{spec.name}-{number}"})
-        spec = spec.model_copy(update={"title": title})
-        if self._kind.together:
-            every = [FigureLine(title, group)]
-        else:
-            every = tell_apart(group, self.axis, self._kind.along(spec), spec.series)
-        without = [line for line in every if isinstance(line.members[0], Lacking)]
-        lines = [line for line in every if line not in without] if without else every
-        if len(lines) > self._kind.most:
-            raise InputError(
-                f"figure {spec.name!r} would show {len(lines)} series, more than the"
-                f" {self._kind.most} that can be told apart: narrow 'select', or name axes in"
-                " 'each', such as each: [link]"
-            )
-        content = self._kind.draw(spec, store, lines, self.axis)
-        notes = [*content.notes, sources(group, self._imported)]
-        if self._kind.traced:
-            notes[:0] = _replications(store, lines)
-        if without:
-            notes.insert(0, _without([line.label for line in without]))
-        notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
-        return Figure(spec.name, title, content, tuple(notes))
+            title += f": {label(zip(spec.each, key, strict=True), axes.__getitem__)}"
+            name += f"-{i}"
+        own_spec = spec.model_copy(update={"name": name, "title": title})
+        figures.append(_figure(own_spec, kind, store, group, axes.__getitem__, imported))
+    return figures
 
 
-def _replications(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list[str]:
+def _none_selected(
+    spec: FigureSpec, kind: Kind[Any], members: Sequence[Any], axes: Mapping[str, Axis]
+) -> InputError:
+    """Return the error that no member is selected."""
+    noun = "trace" if kind.traced else f"value of {spec.metric}"
+    if not members:
+        number = spec.replication
+        of = f" of replication {number}: name another, or" if number else ":"
+        return InputError(f"figure {spec.name!r}: these runs have no {noun}{of} {kind.absent}")
+    conditions, present = asked_and_there(spec.select, members, axes)
+    return InputError(
+        f"figure {spec.name!r}: no {noun} has {', '.join(conditions)}; there is:"
+        f" {'; '.join(present)}. Change 'select', or name other runs"
+    )
+
+
+def _figure(
+    spec: FigureSpec,
+    kind: Kind[Any],
+    store: Store,
+    members: Sequence[Any],
+    axis_of: Callable[[str], Axis],
+    imported: Collection[int],
+) -> Figure:
+    lines = [FigureLine(spec.title, members)]
+    if not kind.together:
+        lines = tell_apart(members, axis_of, kind.along(spec), spec.series)
+    lacking = [line.label for line in lines if isinstance(line.members[0], Lacking)]
+    lines = [line for line in lines if not isinstance(line.members[0], Lacking)]
+    if len(lines) > kind.most:
+        raise InputError(
+            f"figure {spec.name!r} would show {len(lines)} series, more than the {kind.most} that"
+            " can be told apart: narrow 'select', or name axes in 'each', such as each: [link]"
+        )
+    content = kind.draw(spec, store, lines, axis_of)
+    notes = [*content.notes, sources(members, imported)]
+    if kind.traced:
+        notes[:0] = _trace_notes(store, lines)
+    if lacking:
+        notes.insert(0, f"Without a trace, failed or not measured: {some(lacking, '; ')}.")
+    notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
+    return Figure(spec.name, spec.title, content, tuple(notes))
+
+
+def _trace_notes(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list[str]:
+    """Return which replications the traces are of, and which of these are suspect."""
     traces = [line.members[0] for line in lines]
-    numbers = sorted({one.replication for one in traces})
+    numbers = sorted({trace.replication for trace in traces})
     notes = [f"Trace of replication {numbers[0]}."] if len(numbers) == 1 else []
     if len(numbers) > 1:
         notes = ["Each case's first trace."]
     suspect = {
-        (run, one.test, one.case.key, one.replication)
-        for run in {one.run for one in traces}
-        for one in store.suspicions(run)
+        (run, suspicion.test, suspicion.case.key, suspicion.replication)
+        for run in {trace.run for trace in traces}
+        for suspicion in store.suspicions(run)
     }
     labels = [
         line.label
-        for line, one in zip(lines, traces, strict=True)
-        if (one.run, one.test, one.case.key, one.replication) in suspect
+        for line, trace in zip(lines, traces, strict=True)
+        if (trace.run, trace.test, trace.case.key, trace.replication) in suspect
     ]
     if labels:
         notes.append(f"Traces of suspect replications: {some(labels, '; ')}.")
     return notes
-
-
-def _without(labels: Sequence[str]) -> str:
-    return f"Without a trace, failed or not measured: {some(labels, '; ')}."

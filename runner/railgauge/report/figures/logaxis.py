@@ -23,9 +23,9 @@ def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) 
 
     `below` is what to leave below them, as a share of the axis, beside the usual.
     """
-    there = values[values > 0]
-    if len(there):
-        least, most = float(there.min()), float(there.max())
+    positive = values[values > 0]
+    if len(positive):
+        least, most = float(positive.min()), float(positive.max())
     else:
         least = scale.low or (scale.high or 10.0) / 10
         most = 10 * least
@@ -40,15 +40,15 @@ def _marks(low: float, high: float) -> Iterator[float]:
     decades = math.log10(high / low)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     if decades <= _EVEN:
-        step = _step(high - low)
+        step = round_step(high - low, 7)
         yield from (float(n) * step for n in range(math.ceil(low / step), int(high / step) + 1))
         return
     mantissas = (1, 2, 5) if decades <= _FEW else (1,)
-    every = math.ceil(decades / _MOST_DECADES)
-    for power in range(first, last + 1, every):
+    for power in range(first, last + 1, math.ceil(decades / _MOST_DECADES)):
         yield from (float(f"{mantissa}e{power}") for mantissa in mantissas)
 
 
-def _step(span: float) -> float:
+def round_step(span: float, most: int) -> float:
+    """Return the smallest round step that goes at most `most` times into `span`."""
     power = 10.0 ** math.floor(math.log10(span / 4))
-    return next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= 7)
+    return next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= most)

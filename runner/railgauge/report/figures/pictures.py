@@ -16,7 +16,7 @@ from railgauge.report.figures.gnuplot import run_for_bytes, terminals
 Pictures = Literal["auto", "cairolatex", "pdfcairo", "epslatex", "pict2e"]
 PICTURES: tuple[str, ...] = get_args(Pictures)
 # When a PDF was made. Cairo before 1.17.6 takes the clock's, whatever SOURCE_DATE_EPOCH says.
-_MADE = re.compile(rb"(?<=/CreationDate \(D:)\d{14}")
+_CREATED = re.compile(rb"(?<=/CreationDate \(D:)\d{14}")
 _EPOCH = b"19700101000000"
 _FILLED, _TINY = 7, 0
 # What a whole graphic ends with.
@@ -46,8 +46,8 @@ class Terminal:
 
 
 _TERMINALS = {
-    one.name: one
-    for one in (
+    terminal.name: terminal
+    for terminal in (
         Terminal(
             "cairolatex",
             "cairolatex pdf linewidth 2",
@@ -72,22 +72,22 @@ _TERMINALS = {
 }
 
 
-def choose(program: str, asked: Pictures = "auto") -> Terminal:
-    """Return the terminal to draw with: `asked`, or the finest that the gnuplot at `program` has.
+def choose(program: str, name: Pictures = "auto") -> Terminal:
+    """Return the terminal `name`, for "auto" the finest that the gnuplot at `program` has.
 
-    EnvironmentFailedError when it lacks the one that was asked for.
+    EnvironmentFailedError when it lacks that one.
     """
-    there = terminals(program)
-    if asked == "auto":
-        return _TERMINALS["cairolatex" if "cairolatex" in there else "pict2e"]
-    if asked not in there:
-        can = [name for name in _TERMINALS if name in there]
+    available = terminals(program)
+    if name == "auto":
+        return _TERMINALS["cairolatex" if "cairolatex" in available else "pict2e"]
+    if name not in available:
+        usable = ", ".join(other for other in _TERMINALS if other in available)
         raise EnvironmentFailedError(
-            f"{program} can't make {asked} pictures: it has {', '.join(can) or 'no such terminal'};"
+            f"{program} can't make {name} pictures: it has {usable or 'no such terminal'};"
             " choose one by --pictures, or name another gnuplot (Debian: gnuplot-nox has all)"
             " by RAILGAUGE_GNUPLOT"
         )
-    return _TERMINALS[asked]
+    return _TERMINALS[name]
 
 
 def draw_both(
@@ -99,16 +99,16 @@ def draw_both(
         outputs[f"{name}-picture.tex"] = r"\endgroup" if terminal.graphic else r"\end{picture}"
     if terminal.graphic:
         outputs[f"{name}-picture.{terminal.graphic}"] = _ENDS[terminal.graphic]
-    made = dict(zip(outputs, run_for_bytes(program, files, outputs), strict=True))
-    svg = made.pop(f"{name}.svg").decode("utf-8", errors="replace")
+    contents = dict(zip(outputs, run_for_bytes(program, files, outputs), strict=True))
+    svg = contents.pop(f"{name}.svg").decode("utf-8", errors="replace")
     picture: dict[str, str | bytes] = {}
     if not terminal.tex:
         picture[f"{name}-picture.tex"] = f"\\includegraphics{{{name}-picture}}\n"
-    for file, content in made.items():
+    for file, content in contents.items():
         picture[file] = _undated(content) if file.endswith(".pdf") else content.decode("utf-8")
     return svg, picture
 
 
 def _undated(pdf: bytes) -> bytes:
     """Return a PDF as of the epoch: offsets in it stay true, as dates are as long."""
-    return _MADE.sub(_EPOCH, pdf)
+    return _CREATED.sub(_EPOCH, pdf)

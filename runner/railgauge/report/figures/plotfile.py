@@ -14,24 +14,16 @@ from railgauge.report.figures.scripts import render_plot
 
 @dataclass(frozen=True, slots=True)
 class DrawnFigure:
-    """A figure's files: the script, its data, the SVG it makes, and its picture for LaTeX.
+    """A figure as gnuplot drew it: the SVG, and its files' names and contents.
 
-    `picture` maps the names of the picture's files to their contents, of which `NAME-picture.tex`
-    is the one to input; `packages` are what LaTeX needs for it.
+    The files are the script, its data, the SVG and the picture for LaTeX, of which
+    `NAME-picture.tex` is the one to input; `packages` are what LaTeX needs for it.
     """
 
     figure: Figure
-    plot: str
-    dat: str
     svg: str
-    picture: Mapping[str, str | bytes]
+    files: Mapping[str, str | bytes]
     packages: tuple[str, ...]
-
-    def files(self) -> dict[str, str | bytes]:
-        """Return each file's name and content."""
-        name = self.figure.name
-        kept = {f"{name}.plot": self.plot, f"{name}.dat": self.dat, f"{name}.svg": self.svg}
-        return {**kept, **self.picture}
 
 
 def draw(figure: Figure, pictures: Pictures = "auto") -> DrawnFigure:
@@ -39,7 +31,6 @@ def draw(figure: Figure, pictures: Pictures = "auto") -> DrawnFigure:
     program = find_gnuplot()
     terminal = choose(program, pictures)
     name = figure.name
-    plot, dat = render_plot(figure, terminal), data(figure)
-    files = {f"{name}.plot": plot, f"{name}.dat": dat}
-    svg, picture = draw_both(program, terminal, name, files)
-    return DrawnFigure(figure, plot, dat, svg, picture, terminal.packages)
+    sources = {f"{name}.plot": render_plot(figure, terminal), f"{name}.dat": data(figure)}
+    svg, picture = draw_both(program, terminal, name, sources)
+    return DrawnFigure(figure, svg, {**sources, f"{name}.svg": svg, **picture}, terminal.packages)

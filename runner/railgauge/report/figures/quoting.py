@@ -23,8 +23,8 @@ def quoted(text: str) -> str:
 
     A long one stands on several lines.
     """
-    shown = visible(text)
-    pieces = [shown[at : at + _PIECE] for at in range(0, len(shown), _PIECE)]
+    text = visible(text)
+    pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return " . \\\n  ".join(map(_quoted_piece, pieces or [""]))
 
 
@@ -35,14 +35,13 @@ def _quoted_piece(text: str) -> str:
     return '"' + _DOUBLE_QUOTED.sub(lambda match: f"\\{ord(match[0]):03o}", text) + '"'
 
 
-def tic(text: str, written: Callable[[str], str] = str) -> str:
-    """Return a tic's label as a gnuplot string, `written` for the terminal, shortened if it must.
+def tic(text: str, escape: Callable[[str], str] = str) -> str:
+    """Return a tic's label as a gnuplot string, escaped for the terminal, shortened if it must be.
 
     gnuplot takes a percent sign for a format and would cut what it keeps of a label in two.
     """
-    shown = visible(text)
     for length in range(LONGEST, 0, -1):
-        label = written(_shortened(shown, length)).replace("%", "%%")
+        label = escape(_shortened(visible(text), length)).replace("%", "%%")
         if len(label.encode()) <= _TIC_BYTES:
             return quoted(label)
     return quoted("")
@@ -60,5 +59,5 @@ def title(scale: Scale, latex: bool) -> str:
     """Return a scale's title and unit, as LaTeX or as plain text."""
     if not latex:
         return scale.text
-    shown = tex.escape(scale.title)
-    return f"{shown} ({tex.unit(scale.unit)})" if scale.unit else shown
+    escaped = tex.escape(scale.title)
+    return f"{escaped} ({tex.unit(scale.unit)})" if scale.unit else escaped

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from railgauge.base.assets import folder
 from railgauge.report.figures import curves, quoting
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.pictures import Terminal
 from railgauge.report.formats import tex
+from railgauge.report.formats.templates import ANGLED, environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,11 +23,8 @@ def render_plot(figure: Figure, terminal: Terminal) -> str:
     """Return the gnuplot script that draws `figure` from its data file."""
     if figure.content.grid is not None:
         blocks = {name: i for i, name in enumerate(curves.grid_blocks(figure.content.grid))}
-        return (
-            _gnuplot()
-            .get_template("heatmap.plot.j2")
-            .render(figure=figure, blocks=blocks, terminal=terminal)
-        )
+        template = _gnuplot().get_template("heatmap.plot.j2")
+        return template.render(figure=figure, blocks=blocks, terminal=terminal)
     template = _gnuplot().get_template("figure.plot.j2")
     return template.render(figure=figure, curves=curves.curves(figure.content), terminal=terminal)
 
@@ -45,25 +42,13 @@ def render_history(plot: HistoryPlot) -> str:
 
 @cache
 def _gnuplot() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    # Braces are gnuplot's own, so the delimiters are LaTeX's.
-    environment = Environment(  # noqa: S701 - the filter `quoted` keeps texts from acting
-        loader=FileSystemLoader(folder("templates") / "gnuplot"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-    )
-    environment.filters["quoted"] = quoting.quoted
-    environment.filters["crowded"] = curves.crowded
-    environment.filters["ends"] = curves.ends
-    environment.filters["tic"] = quoting.tic
-    environment.filters["tex_tic"] = lambda text: quoting.tic(text, tex.escape)
-    environment.filters["tex"] = tex.escape
-    environment.filters["title"] = quoting.title
-    return environment
+    # The filter `quoted` keeps texts from acting.
+    gnuplot = environment("gnuplot", **ANGLED)
+    gnuplot.filters["quoted"] = quoting.quoted
+    gnuplot.filters["crowded"] = curves.crowded
+    gnuplot.filters["ends"] = curves.ends
+    gnuplot.filters["tic"] = quoting.tic
+    gnuplot.filters["tex_tic"] = lambda text: quoting.tic(text, tex.escape)
+    gnuplot.filters["tex"] = tex.escape
+    gnuplot.filters["title"] = quoting.title
+    return gnuplot

@@ -94,8 +94,8 @@ def _drop_unused(root: ElementTree.Element) -> None:
             for key, value in element.attrib.items()
             if key == _HREF or value.startswith("url(#")
         }
-        unused = [one for one in drawings if one.get("id") not in used]
+        unused = [drawing for drawing in drawings if drawing.get("id") not in used]
         if not unused:
             return
-        for one in unused:
-            drawings.remove(one)
+        for drawing in unused:
+            drawings.remove(drawing)

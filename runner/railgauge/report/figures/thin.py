@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 # About what a figure across a page can show: 0.15 mm each way.
 _CELLS = 1000
-# So many places are told apart among values that aren't whole numbers.
+# The steps into which values that aren't whole numbers are divided.
 _FINE = 1_000_000
 
 
@@ -22,8 +24,8 @@ def visible_points(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.int
     cells = _cells(x) * (_CELLS + 1) + _cells(y)
     _, first = np.unique(cells, return_index=True)
     order = np.argsort(x, kind="stable")
-    wide = max(1, (int(x.max()) - int(x.min())) // _CELLS)
-    gaps = np.flatnonzero(np.diff(x[order]) > wide)
+    width = max(1, (int(x.max()) - int(x.min())) // _CELLS)
+    gaps = np.flatnonzero(np.diff(x[order]) > width)
     places: NDArray[np.intp] = np.unique(np.concatenate((first, order[gaps], order[gaps + 1])))
     return places
 
@@ -33,17 +35,23 @@ def visible_values(
 ) -> NDArray[np.intp]:
     """Return the places of the points to draw as `visible_points` does, of any float64 (n,).
 
-    `log`, `log_y` tell which axes are logarithmic, on which all is above 0.
+    `log`, `log_y`: which axes are logarithmic; on these all values are above 0.
     """
     return visible_points(_fine(x, log), _fine(y, log_y))
+
+
+def thinned(drawn: int, count: int, noun: str) -> Iterator[str]:
+    """Yield how many of `count` `noun` are drawn, if not all are."""
+    if drawn < count:
+        yield f"{drawn} of {count} {noun} are drawn: the others fall on the same spots."
 
 
 def _fine(values: NDArray[np.float64], log: bool) -> NDArray[np.int64]:
     if not len(values):
         return np.empty(0, np.int64)
-    seen = np.log(values) if log else values
-    least, span = float(seen.min()), float(np.ptp(seen))
-    fine: NDArray[np.int64] = ((seen - least) * (_FINE / (span or 1.0))).round().astype(np.int64)
+    scaled = np.log(values) if log else values
+    least, span = float(scaled.min()), float(np.ptp(scaled))
+    fine: NDArray[np.int64] = ((scaled - least) * (_FINE / (span or 1.0))).round().astype(np.int64)
     return fine
 
 

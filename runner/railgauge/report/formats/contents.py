@@ -1,15 +1,19 @@
-"""What a report shows, in its order: texts, tables, figures."""
+"""The parts of a report: texts, tables, lists, figures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.report.definition.model import Spec, TextSpec
+from railgauge.report.definition.model import TextSpec
+from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.tables.table import Table
+
+if TYPE_CHECKING:
+    from railgauge.report.tables.slow_nodes import Listing
 
 _SPACES = re.compile(r"[ \t\n]+")
 _BETWEEN = re.compile(r"\n[ \t]*\n")
@@ -26,31 +30,36 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class ReportPart:
-    """What stands at one place of a report: one of the three. A figure's own table follows it."""
+    """What stands at one place of a report: a text, a table, a list, or a figure and its own table.
+
+    `drawn` is the figure with its pictures, once they are made.
+    """
 
     passage: Passage | None = None
     table: Table | None = None
+    listing: Listing | None = None
+    figure: Figure | None = None
     drawn: DrawnFigure | None = None
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables that stand here."""
-        own = self.drawn.figure.content.table if self.drawn is not None else self.table
-        return () if own is None else (own,)
+        table = self.table
+        if self.listing is not None:
+            table = self.listing.table
+        if self.figure is not None:
+            table = self.figure.content.table
+        return () if table is None else (table,)
+
+    @property
+    def names(self) -> list[str]:
+        """What its files are called."""
+        first = self.passage or self.figure
+        return [part.name for part in (first, *self.tables) if part is not None]
 
 
 def passage(spec: TextSpec) -> Passage:
-    """Return a definition's text with its paragraphs apart and every character showing."""
-    paragraphs = (_SPACES.sub(" ", one).strip() for one in _BETWEEN.split(spec.text))
+    """Return a definition's text, split into paragraphs, with every character visible."""
+    paragraphs = (_SPACES.sub(" ", text).strip() for text in _BETWEEN.split(spec.text))
     heading = visible(_SPACES.sub(" ", spec.heading).strip())
-    return Passage(spec.name, heading, tuple(visible(one) for one in paragraphs if one))
-
-
-def arranged(spec: Spec, shown: Mapping[str, Iterable[ReportPart]]) -> list[ReportPart]:
-    """Return the parts in the definition's order; `shown` has those of each name it uses."""
-    return [part for name in spec.contents or _as_they_stand(spec) for part in shown[name]]
-
-
-def _as_they_stand(spec: Spec) -> Sequence[str]:
-    kinds = (spec.texts, spec.tables, spec.slow_nodes, spec.figures)
-    return [one.name for those in kinds for one in those]
+    return Passage(spec.name, heading, tuple(visible(text) for text in paragraphs if text))

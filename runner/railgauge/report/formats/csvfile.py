@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from railgauge.report.tables.statistic import FIELDS, record
 from railgauge.report.tables.table import Cell, Column, Table
@@ -17,7 +18,7 @@ _UNIT = "unit"
 _CELL = ("run", "test", "case_key", "asked", "failed", "suspect")
 _BESIDE = ("peak", "peak_source", "note")
 _LABEL = "label"
-_HELD = (
+_COMPARED = (
     "value",
     "compared",
     "against",
@@ -27,9 +28,10 @@ _HELD = (
     "compared_low",
     "compared_high",
 )
-# Two of ours are axes as well: where a table has them, they stand there once.
+# Two of a cell's are axes as well: where a table has them, they stand there once.
 _SAME = ("run", "test")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+Field = int | float | str | None
 _DASHES = re.compile(r"-*")
 
 
@@ -37,26 +39,27 @@ def render_csv(table: Table) -> str:
     """Return `table` as tidy CSV with a header line, lines ended by CR LF.
 
     The columns: the row and column axes (stored values; one that is called as any of the others,
-    whether they are there or not, is `parameter_NAME`), `metric`, `statistic`, `shown` (the text
-    of the table) and `shown_unit`; then n, mean, … (statistic.FIELDS) in `unit`, the metric's base
-    unit, at full precision: `mean` is the one of `mean_kind`; then the cell's run, test and case
-    key and how many replications were asked for, failed and are suspect; then the theoretical value
-    (`peak`) that the cell shows or is held against, where that comes from, and what its footnotes
+    whether present or not, is `parameter_NAME`), `metric`, `statistic`, `shown` (the text of the
+    table) and `shown_unit`; then n, mean, … (statistic.FIELDS) in `unit`, the metric's base unit,
+    at full precision: `mean` is the one of `mean_kind`; then the cell's run, test and case key and
+    how many replications were asked for, failed and are suspect; then the theoretical value
+    (`peak`) that the cell shows or is compared with, where that comes from, and what its footnotes
     say (`note`); then `label`, which heads the column: without a value, all that tells cells of one
-    metric apart. Where any cell is held against another: the number shown at full precision
+    metric apart. Where any cell is compared with another: the number shown at full precision
     (`value`, in its base unit), `compared` (ratio, difference or change), `against` what, that
-    one's value, run and case, and the 95 % interval of the ratio, difference or change. What is not
-    there is empty.
+    one's value, run and case, and the 95 % interval of the ratio, difference or change. What is
+    absent is empty.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
     axes = [*table.row_axes, *table.column_axes]
-    ours = {*_NAMES, *FIELDS, _UNIT, *_CELL, *_BESIDE, _LABEL, *_HELD} - {*_SAME}
-    cell = [name for name in _CELL if name not in _SAME or name not in axes]
-    held = [*_HELD] if any(column.compared for column in table.columns) else []
-    no_case = [""] * len(cell)
-    header = axis_columns([("parameter", name) for name in axes], ours)
-    writer.writerow([*header, *_NAMES, *FIELDS, _UNIT, *cell, *_BESIDE, _LABEL, *held])
+    own = {*_NAMES, *FIELDS, _UNIT, *_CELL, *_BESIDE, _LABEL, *_COMPARED} - {*_SAME}
+    cell_names = [name for name in _CELL if name not in _SAME or name not in axes]
+    compared = _COMPARED if any(column.compared for column in table.columns) else ()
+    names = axis_columns([("parameter", name) for name in axes], own)
+    header = [*names, *_NAMES, *FIELDS, _UNIT, *cell_names, *_BESIDE, _LABEL, *compared]
+    return _csv(chain([header], _lines(table, cell_names, compared=bool(compared))))
+
+
+def _lines(table: Table, cell_names: Sequence[str], *, compared: bool) -> Iterator[Sequence[Field]]:
     columns = [
         (
             [*map(_text, column.key)],
@@ -67,17 +70,23 @@ def render_csv(table: Table) -> str:
     ]
     for row in table.rows:
         row_key = [*map(_text, row.key)]
-        for (column_key, names, (unit, own)), column, one in zip(
+        for (column_key, names, (unit, base)), column, cell in zip(
             columns, table.columns, row.cells, strict=True
         ):
-            writer.writerow(
-                [*row_key, *column_key, *names, _text(one.text), unit]
-                # The csv module writes floats at full precision and None as nothing.
-                + [*_numbers(column, one), own]
-                + ([_text(getattr(one, name)) for name in cell] if one.case_key else no_case)
-                + [*(_text(getattr(one, name)) for name in _BESIDE), _text(column.label)]
-                + (_held(column, one) if held else [])
-            )
+            case = [_text(getattr(cell, name)) if cell.case_key else "" for name in cell_names]
+            beside = [_text(getattr(cell, name)) for name in _BESIDE]
+            start = [*row_key, *column_key, *names, _text(cell.text), unit]
+            numbers: Sequence[Field] = _NOTHING
+            if cell.summary is not None:
+                numbers = record(cell.summary, column.metric, column.metric_unit)
+            line = [*start, *numbers, base, *case, *beside, _text(column.label)]
+            yield [*line, *_comparison(column, cell)] if compared else line
+
+
+def _csv(lines: Iterable[Sequence[Field]]) -> str:
+    """Return lines as CSV, floats at full precision and None as nothing."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerows(lines)
     return out.getvalue()
 
 
@@ -87,41 +96,27 @@ def axis_columns(axes: Iterable[tuple[str, str]], own: Collection[str]) -> list[
     By the axis's name or, where that is one of the file's `own` columns, PREFIX_NAME: no two
     columns of a file are called alike.
     """
-    taken, called = {*own}, []
+    names: dict[str, None] = {}
     for prefix, name in axes:
-        while name in taken:
+        while name in own or name in names:
             name = f"{prefix}_{name}"
-        taken.add(name)
-        called.append(name)
-    return called
+        names[name] = None
+    return list(names)
 
 
-def _numbers(column: Column, cell: Cell) -> Sequence[int | float | str | None]:
-    """Return the values of `FIELDS`."""
-    if cell.summary is None:
-        return _NOTHING
-    return record(cell.summary, column.metric, column.metric_unit)
-
-
-def _held(column: Column, cell: Cell) -> list[str]:
-    """Return the values of `_HELD`."""
-    of: list[object] = [cell.value, column.compared, column.against]
+def _comparison(column: Column, cell: Cell) -> list[Field]:
+    """Return the values of `_COMPARED`."""
+    values: list[object] = [cell.value, column.compared, column.against]
     if cell.held is None:
-        return [*map(_text, of), *[""] * (len(_HELD) - len(of))]
-    known = cell.held
-    of += [known.value, known.run, known.case_key, known.low, known.high]
-    return [*map(_text, of)]
+        return [*map(_text, values), *[""] * (len(_COMPARED) - len(values))]
+    reference = cell.held
+    values += [reference.value, reference.run, reference.case_key, reference.low, reference.high]
+    return [*map(_text, values)]
 
 
-def render_records(
-    header: Sequence[str], records: Iterable[Sequence[int | float | str | bool | None]]
-) -> str:
+def render_records(header: Sequence[str], records: Iterable[Sequence[Field]]) -> str:
     """Return a figure's numbers as CSV, a line for each of `records`, lines ended by CR LF."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(map(_text, header))
-    writer.writerows([*map(_text, record)] for record in records)
-    return out.getvalue()
+    return _csv([*map(_text, record)] for record in chain([header], records))
 
 
 def render_json(data: Mapping[str, object]) -> str:

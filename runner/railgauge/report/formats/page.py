@@ -31,9 +31,9 @@ class Details:
 class Page:
     """A report's frame. `summary` are sentences.
 
-    `failures` and `suspects` have a table for each run with any. `idle` tell of the hosts
-    before and after runs. `links` are the cases that have a page of their own, `links_note` says so
-    where others have none.
+    `failures` and `suspects` have a table for each run with any, `idle` the hosts before and after
+    runs. `links` are the cases that have a page of their own, `links_note` says so where others
+    have none.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Page:
     links_note: str = ""
 
 
-def told(details: Details, most: int) -> tuple[str, ...]:
+def sentences(details: Details, most: int) -> tuple[str, ...]:
     """Return the first `most` rows of `details` as sentences, and how many more there are."""
     lines = [
         f"{heading}, replication {texts[0]}: {texts[-1]}." for heading, texts in details.rows[:most]
@@ -78,24 +78,16 @@ def make_page(
     catalogue: Catalogue | None = None,
 ) -> Page:
     """Return the frame of a report over the runs of `records`."""
-    runs = [one.run for one in records]
-    names = [CaseNames(run, catalogue) for run in runs]
+    runs = [record.run for record in records]
+    named = [(record, CaseNames(record.run, catalogue)) for record in records]
     return Page(
         name=name,
         title=visible(title),
         summary=tuple(_summary(run) for run in runs),
         runs=_runs(runs),
         machines=tuple(make_machines(run) for run in runs if run.facts),
-        failures=tuple(
-            _failures(one, naming)
-            for one, naming in zip(records, names, strict=True)
-            if one.failures
-        ),
-        suspects=tuple(
-            _suspects(one, naming)
-            for one, naming in zip(records, names, strict=True)
-            if one.suspicions
-        ),
+        failures=tuple(_failures(record, names) for record, names in named if record.failures),
+        suspects=tuple(_suspects(record, names) for record, names in named if record.suspicions),
         idle=tuple(idle),
         links=tuple(links),
         links_note=links_note,
@@ -132,7 +124,7 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         ("Ended", [time_of(run.ended_at) for run in runs]),
         ("Git commit of the plan", [_commit(run) for run in runs]),
         ("Cases", [_cases(run) for run in runs]),
-        ("Replications asked", [_asked(run) for run in runs]),
+        ("Replications asked", [_planned(run) for run in runs]),
         ("Seed", ["–" if run.new.origin == "imported" else str(run.new.seed) for run in runs]),
         ("Controller", [run.new.controller or "–" for run in runs]),
         ("railgauge", [run.new.railgauge_version or "–" for run in runs]),
@@ -145,8 +137,8 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
     )
 
 
-def _asked(run: StoredRun) -> str:
-    """Return how many replications all cases were to have: a range where a rule ends some."""
+def _planned(run: StoredRun) -> str:
+    """Return how many replications all cases should have: a range where a rule ends some."""
     most = sum(case.replications for case in run.cases)
     least = sum(case.replications if case.least is None else case.least for case in run.cases)
     return str(most) if least == most else f"{least} to {most}"
@@ -160,10 +152,10 @@ def _cases(run: StoredRun) -> str:
 def _failures(records: RunRecords, names: CaseNames) -> Details:
     rows = [
         (
-            names.name(one.test, one.case),
-            (str(one.replication), visible(one.error_code), visible(one.error_message)),
+            names.name(failure.test, failure.case),
+            (str(failure.replication), visible(failure.error_code), visible(failure.error_message)),
         )
-        for one in records.failures[:_MOST_LISTED]
+        for failure in records.failures[:_MOST_LISTED]
     ]
     title = _titled("Failed replications", records.run, len(records.failures))
     return Details(title, ("Replication", "Code", "Message"), tuple(rows))
@@ -171,19 +163,19 @@ def _failures(records: RunRecords, names: CaseNames) -> Details:
 
 def _suspects(records: RunRecords, names: CaseNames) -> Details:
     """Return a row for each suspect replication, with all that speaks against it."""
-    every: dict[tuple[str, str, int], list[StoredSuspicion]] = {}
-    for one in records.suspicions:
-        every.setdefault((one.test, one.case.key, one.replication), []).append(one)
+    groups: dict[tuple[str, str, int], list[StoredSuspicion]] = {}
+    for stored in records.suspicions:
+        groups.setdefault((stored.test, stored.case.key, stored.replication), []).append(stored)
     rows = []
-    for those in list(every.values())[:_MOST_LISTED]:
-        codes = ", ".join(dict.fromkeys(visible(one.suspicion.code) for one in those))
-        why = "; ".join(dict.fromkeys(visible(one.suspicion.message) for one in those))
-        first = those[0]
-        rows.append((names.name(first.test, first.case), (str(first.replication), codes, why)))
-    title = _titled("Suspect replications", records.run, len(every))
+    for group in list(groups.values())[:_MOST_LISTED]:
+        codes = ", ".join(dict.fromkeys(visible(stored.suspicion.code) for stored in group))
+        reasons = "; ".join(dict.fromkeys(visible(stored.suspicion.message) for stored in group))
+        first = group[0]
+        rows.append((names.name(first.test, first.case), (str(first.replication), codes, reasons)))
+    title = _titled("Suspect replications", records.run, len(groups))
     return Details(title, ("Replication", "Code", "Why"), tuple(rows))
 
 
-def _titled(what: str, run: StoredRun, count: int) -> str:
+def _titled(noun: str, run: StoredRun, count: int) -> str:
     more = f" (the first {_MOST_LISTED} of {count})" if count > _MOST_LISTED else ""
-    return f"{what} of run {run.id}{more}"
+    return f"{noun} of run {run.id}{more}"

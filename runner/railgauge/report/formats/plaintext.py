@@ -20,8 +20,8 @@ class TextLayout:
     """
 
     def __init__(self, table: Table) -> None:
-        every = range(len(table.columns))
-        marks = [max((len(row.cells[i].mark) for row in table.rows), default=0) for i in every]
+        places = range(len(table.columns))
+        marks = [max((len(row.cells[i].mark) for row in table.rows), default=0) for i in places]
         cells = [
             [_cell(cell, mark) for cell, mark in zip(row.cells, marks, strict=True)]
             for row in table.rows
@@ -30,7 +30,7 @@ class TextLayout:
             max(width(text) for text in (title, *(_label(row.labels[i]) for row in table.rows)))
             for i, title in enumerate(table.stub)
         ]
-        self._columns = [max((width(row[i]) for row in cells), default=0) for i in every]
+        self._columns = [max((width(row[i]) for row in cells), default=0) for i in places]
         for line in reversed(table.header):
             self._widen(line)
         header = [self._heading(line) for line in table.header]
@@ -44,17 +44,19 @@ class TextLayout:
         self.rule = "─" * (width(blank) + len(_GAP) + self._width(0, len(self._columns)))
         lines = iter(cells)
         self.groups = [[self._row(row, next(lines)) for row in group] for group in table.groups]
-        wide = max(len(self.rule), _NARROWEST)
+        line_width = max(len(self.rule), _NARROWEST)
         self.alarms = [
             line
             for alarm in table.alarms
-            for line in textwrap.wrap(f"!! {alarm}", wide, subsequent_indent="   ")
+            for line in textwrap.wrap(f"!! {alarm}", line_width, subsequent_indent="   ")
         ]
-        self.notes = [line for note in table.notes for line in textwrap.wrap(note, wide)]
+        self.notes = [line for note in table.notes for line in textwrap.wrap(note, line_width)]
         self.footnotes = [
             line
-            for each in table.footnotes
-            for line in textwrap.wrap(f"{each.mark}) {each.text}", wide, subsequent_indent="   ")
+            for note in table.footnotes
+            for line in textwrap.wrap(
+                f"{note.mark}) {note.text}", line_width, subsequent_indent="   "
+            )
         ]
         self.spaced = any(len(group) > 1 for group in self.groups)
 
@@ -80,9 +82,13 @@ class TextLayout:
         parts = []
         first = 0
         for heading in line:
-            wide = self._width(first, heading.span)
+            column_width = self._width(first, heading.span)
             text = _text(heading)
-            parts.append(left(centre(text, wide), wide) if heading.span > 1 else right(text, wide))
+            parts.append(
+                left(centre(text, column_width), column_width)
+                if heading.span > 1
+                else right(text, column_width)
+            )
             first += heading.span
         return _GAP.join(parts)
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from railgauge.base.assets import folder
 from railgauge.base.characters import visible
 from railgauge.report.figures import svg
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats import tex
 from railgauge.report.formats.contents import Passage, ReportPart
-from railgauge.report.formats.page import Details, Page, told
+from railgauge.report.formats.page import Details, Page, sentences
 from railgauge.report.formats.plaintext import TextLayout
 from railgauge.report.formats.policy import policy
+from railgauge.report.formats.templates import ANGLED, environment
 from railgauge.report.formats.textable import lay_out
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.pages.appendix.collect import Appendix
@@ -50,7 +50,7 @@ def render_figure_text(figure: Figure) -> str:
 
 def render_listed_text(details: Details) -> str:
     """Return what a page lists, as sentences for a terminal."""
-    return "\n".join([details.title, *(f"  {line}" for line in told(details, 40))]) + "\n"
+    return "\n".join([details.title, *(f"  {line}" for line in sentences(details, 40))]) + "\n"
 
 
 def render_figure_latex(figure: Figure, packages: Sequence[str]) -> str:
@@ -87,24 +87,24 @@ def render_latex_document(
 
 def render_html(page: Page, parts: Sequence[ReportPart], appendix: Appendix | None = None) -> str:
     """Return one self-contained page with all that the report shows, the runs and the machines."""
-    hrefs = {(one.run, one.test, one.case.key): one.href for one in page.links}
+    hrefs = {(link.run, link.test, link.case.key): link.href for link in page.links}
     template = _html().get_template("index.html.j2")
     return template.render(page=page, parts=parts, hrefs=hrefs, appendix=appendix)
 
 
-def render_case(page: CasePage, report: str, plotted: CasePlot | None, undrawn: str = "") -> str:
+def render_case(page: CasePage, report: str, plot: CasePlot | None, undrawn: str = "") -> str:
     """Return the self-contained page of a case of the report titled `report`.
 
-    `plotted` has its timelines' pictures; without it `undrawn` says why there are none.
+    `plot` has its timelines' pictures; without it `undrawn` says why there are none.
     """
     pictures = []
-    if plotted is not None:
-        svgs = iter(plotted.svgs)
+    if plot is not None:
+        svgs = iter(plot.svgs)
         for place, host in enumerate(page.timelines, 1):
             figures = [
                 (
                     figure,
-                    _inline(next(svgs), f"t{place}-{figure.name}", figure.title, figure.alt_text),
+                    picture(next(svgs), f"t{place}-{figure.name}", figure.title, figure.alt_text),
                 )
                 for figure in host.figures
             ]
@@ -115,82 +115,52 @@ def render_case(page: CasePage, report: str, plotted: CasePlot | None, undrawn: 
     )
 
 
-def page_from(template: str, **told: object) -> str:
-    """Return the page that one of the HTML templates makes of what it is told."""
-    return _html().get_template(template).render(told)
+def page_from(template: str, **variables: object) -> str:
+    """Return the page that one of the HTML templates makes of its variables."""
+    return _html().get_template(template).render(variables)
 
 
-def picture(svg_text: str, name: str, title: str, told: str) -> Markup:
+def picture(svg_text: str, name: str, title: str, description: str) -> Markup:
     """Return gnuplot's SVG as `svg.inline` does, for a page to hold."""
-    return _inline(svg_text, name, title, told)
+    from markupsafe import Markup
+
+    # Built by an XML writer, so nothing in it is left to escape.
+    return Markup(svg.inline(svg_text, name, title, description))  # noqa: S704
 
 
 @cache
 def _plain() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     # Nothing to escape: a table's texts hold no control characters.
-    environment = Environment(  # noqa: S701
-        loader=FileSystemLoader(folder("templates") / "text"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["wrapped"] = lambda text: "\n".join(textwrap.wrap(text, _PROSE))
-    return environment
+    plain = environment("text")
+    plain.filters["wrapped"] = lambda text: "\n".join(textwrap.wrap(text, _PROSE))
+    return plain
 
 
 @cache
 def _latex() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(  # noqa: S701 - `finalize` escapes every value, for LaTeX
-        loader=FileSystemLoader(folder("templates") / "latex"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        # Braces and percent signs are LaTeX's own.
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        finalize=tex.escape,
+    # `finalize` escapes every value.
+    latex = environment(
+        "latex", **ANGLED, comment_start_string="<#", comment_end_string="#>", finalize=tex.escape
     )
-    environment.filters["tex"] = lambda text: tex.Tex(str(text).strip("\n"))
-    environment.filters["breakable"] = tex.breakable
-    environment.globals["told"] = told
-    environment.globals["in_short"] = in_short
-    environment.filters["cells"] = lambda cells: tex.Tex(" & ".join(cells))
-    return environment
+    latex.filters["tex"] = lambda text: tex.Tex(str(text).strip("\n"))
+    latex.filters["breakable"] = tex.breakable
+    latex.filters["cells"] = lambda cells: tex.Tex(" & ".join(cells))
+    latex.globals["sentences"] = sentences
+    latex.globals["in_short"] = in_short
+    return latex
 
 
 @cache
 def _html() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(folder("templates") / "html"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals["tooltip"] = tooltip
-    environment.globals["marks"] = marks
-    environment.globals["picture"] = _picture
-    environment.globals["policy"] = policy
-    environment.filters["visible"] = visible
-    return environment
+    html = environment("html", autoescape=True)
+    html.globals.update(tooltip=tooltip, marks=marks, picture=_picture, policy=policy)
+    html.filters["visible"] = visible
+    return html
 
 
 def _picture(drawn: DrawnFigure) -> Markup:
     figure = drawn.figure
-    return _inline(drawn.svg, figure.name, figure.title, " ".join(figure.content.summary))
+    return picture(drawn.svg, figure.name, figure.title, " ".join(figure.content.summary))
 
 
 def _drawing(page: CasePage) -> Markup:
@@ -198,10 +168,3 @@ def _drawing(page: CasePage) -> Markup:
 
     # Its texts are escaped where it is drawn.
     return Markup(page.scheme.svg if page.scheme is not None else "")  # noqa: S704
-
-
-def _inline(picture: str, name: str, title: str, told: str) -> Markup:
-    from markupsafe import Markup
-
-    # Built by an XML writer, so nothing in it is left to escape.
-    return Markup(svg.inline(picture, name, title, told))  # noqa: S704

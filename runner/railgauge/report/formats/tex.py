@@ -206,12 +206,12 @@ def breakable(text: object) -> Tex:
     """Return `text` as LaTeX whose long words may be broken."""
     if isinstance(text, Tex):
         return text
-    whole = str(text)
+    plain = str(text)
     cuts = [0]
-    for word in _WORD.finditer(whole):
+    for word in _WORD.finditer(plain):
         if len(word[0]) > _SHORT_WORD or not word[0].isascii():
             cuts += _cuts(word[0], word.start())
-    pieces = (whole[start:end] for start, end in pairwise([*cuts, len(whole)]))
+    pieces = (plain[start:end] for start, end in pairwise([*cuts, len(plain)]))
     return Tex(r"\allowbreak{}".join(map(escape, pieces)))
 
 
@@ -243,8 +243,8 @@ def _character(match: re.Match[str]) -> str:
         return _SYMBOLS[character]
     if character in _MATHS:
         return rf"\ensuremath{{{_MATHS[character]}}}"
-    apart = unicodedata.normalize("NFD", character)
-    letter, accent = apart[0], apart[1:]
+    decomposed = unicodedata.normalize("NFD", character)
+    letter, accent = decomposed[0], decomposed[1:]
     if letter.isascii() and letter.isalpha() and accent in _ACCENTS:
         return f"{_ACCENTS[accent]}{{{letter}}}"
     return f"U+{ord(character):04X}"

@@ -79,7 +79,7 @@ def lay_out(table: Table) -> TexTable:
     """Return the parts of `table` as LaTeX."""
     layout = TextLayout(table)
     long = len(table.rows) > _PAGE_ROWS
-    size = next(one for one in _SIZES if len(layout.rule) <= one.most)
+    size = next(size for size in _SIZES if len(layout.rule) <= size.most)
     stubs = [_Stub(_longest(table, i) > _LINE, long) for i in range(len(table.stub))]
     aligned = [[_aligned(cell) for cell in row.cells] for row in table.rows]
     columns = " ".join(_columns(table, aligned))
@@ -124,17 +124,17 @@ def _longest(table: Table, place: int) -> int:
 
 
 def _columns(table: Table, aligned: Sequence[Sequence[_Aligned]]) -> Iterator[str]:
-    """Say how many digits siunitx must keep free before and after each column's decimal marker."""
+    """Yield how many digits siunitx keeps free before and after each column's decimal marker."""
     for i, column in enumerate(table.columns):
-        there = [found for line in aligned if (found := line[i])]
-        numbers = [number for number, _ in there]
-        whole = max((len(text.lstrip("-").split(".")[0]) for text in numbers), default=1)
+        present = [cell for line in aligned if (cell := line[i])]
+        numbers = [number for number, _ in present]
+        digits = max((len(text.lstrip("-").split(".")[0]) for text in numbers), default=1)
         sign = "-" if any(text.startswith("-") for text in numbers) else ""
         fraction = f".{column.digits}" if column.digits else ""
-        options = f"table-format={sign}{whole}{fraction}"
-        behind = max((after for _, after in there), key=len, default="")
-        if behind:
-            options += f",table-space-text-post={behind}"
+        options = f"table-format={sign}{digits}{fraction}"
+        suffix = max((text for _, text in present), key=len, default="")
+        if suffix:
+            options += f",table-space-text-post={suffix}"
         yield f"S[{options}]"
 
 
@@ -144,11 +144,14 @@ def _header(table: Table, line_length: int) -> Iterator[HeaderLine]:
     for line in table.header:
         last = line is table.header[-1]
         spans = [heading.span for heading in line]
-        cells = [_heading(one, Tex(_folded(one, line_length) + _mark(one.mark))) for one in line]
+        cells = [
+            _heading(heading, Tex(_folded(heading, line_length) + _mark(heading.mark)))
+            for heading in line
+        ]
         rules = [] if last or set(spans) == {1} else list(_rules(spans, len(titles)))
         yield HeaderLine((*(titles if last else blanks), *cells), tuple(rules))
         if any(heading.unit for heading in line):
-            units = [_heading(one, _unit(one)) for one in line]
+            units = [_heading(heading, _unit(heading)) for heading in line]
             yield HeaderLine((*blanks, *units), ())
 
 
@@ -171,8 +174,8 @@ def _folded(heading: Heading, most: int) -> Tex:
     return _box("b", most // 2, r"\centering", heading.text)
 
 
-def _box(at: str, ems: int, how: str, text: str) -> Tex:
-    return Tex(rf"\parbox[{at}]{{{ems}em}}{{{how} {breakable(text)}}}")
+def _box(position: str, ems: int, alignment: str, text: str) -> Tex:
+    return Tex(rf"\parbox[{position}]{{{ems}em}}{{{alignment} {breakable(text)}}}")
 
 
 def _heading(heading: Heading, text: Tex) -> Tex:
@@ -197,7 +200,7 @@ def _mark(mark: str) -> str:
 def _with_numbers(text: str) -> str:
     """Return a text as LaTeX in which siunitx writes the numbers."""
     parts = re.split(f"({_NUMBER.pattern})", text)
-    return "".join(rf"\num{{{one}}}" if i % 2 else escape(one) for i, one in enumerate(parts))
+    return "".join(rf"\num{{{part}}}" if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def _aligned(cell: Cell) -> _Aligned:
@@ -205,11 +208,11 @@ def _aligned(cell: Cell) -> _Aligned:
 
     None for all that is no number; a text for a missing one may well end with a digit.
     """
-    found = _ALIGNED.fullmatch(cell.text)
-    if found is None:
+    match = _ALIGNED.fullmatch(cell.text)
+    if match is None:
         return None
-    beside = f"{{~{_with_numbers(found[2].strip())}}}" if found[2] else ""
-    return found[1], beside + _mark(cell.mark)
+    second = f"{{~{_with_numbers(match[2].strip())}}}" if match[2] else ""
+    return match[1], second + _mark(cell.mark)
 
 
 def _cell(cell: Cell, aligned: _Aligned) -> Tex:

@@ -1,4 +1,4 @@
-"""What a cell of the page says when pointed at: how its number came about."""
+"""The tooltip of a cell in the page: how its number came about."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ _DIGITS = 2
 def tooltip(cell: Cell, column: Column) -> str:
     """Return n, median, interval, mean, the spread and both ends; "" for an empty cell.
 
-    Then what is known of the theoretical value, if the cell shows one or is held against it, and of
-    the measured one that it is held against.
+    Then the theoretical value, if the cell shows one or is compared with it, and the measured one
+    that it is compared with.
     """
     parts = [_measured(cell.summary, column)] if cell.summary is not None else []
     if cell.peak is not None:
         per_unit = scale(column.unit, column.metric_unit)
         unit = column.unit if per_unit else best_unit(column.metric_unit, [cell.peak])
-        one = float(per_unit or scale(unit, column.metric_unit) or 1)
-        parts.append(f"theoretical {cell.peak / one:.6g} {unit} ({cell.peak_source})")
+        divisor = float(per_unit or scale(unit, column.metric_unit) or 1)
+        parts.append(f"theoretical {cell.peak / divisor:.6g} {unit} ({cell.peak_source})")
     if cell.held is not None:
-        parts.append(_held(cell.held, column))
+        parts.append(_reference(cell.held, column))
     return "; ".join(parts)
 
 
-def _held(held: ReferenceValue, column: Column) -> str:
-    text = f"{column.against}: {_other(held, column)} (run {held.run})"
+def _reference(reference: ReferenceValue, column: Column) -> str:
+    text = f"{column.against}: {_reference_number(reference, column)} (run {reference.run})"
     per_unit = scale(column.unit, column.base_unit)
-    if held.low is None or held.high is None or per_unit is None:
+    if reference.low is None or reference.high is None or per_unit is None:
         return text
-    low, high = (format_number(end, per_unit, column.digits + 1) for end in (held.low, held.high))
+    low, high = (
+        format_number(end, per_unit, column.digits + 1) for end in (reference.low, reference.high)
+    )
     unit = column.unit if column.unit not in ("", "1") else ""
     if column.compared == "difference" and unit == "%":
         unit = "percentage points"
@@ -43,44 +45,44 @@ def _held(held: ReferenceValue, column: Column) -> str:
     return f"{text}; {of_pairs} {low} to {high} {unit}".rstrip()
 
 
-def _other(held: ReferenceValue, column: Column) -> str:
-    if held.value is None:
+def _reference_number(reference: ReferenceValue, column: Column) -> str:
+    if reference.value is None:
         return NOT_DEFINED
     if column.compared == "difference" and (per_unit := scale(column.unit, column.metric_unit)):
         unit = column.unit if column.unit not in ("", "1") else ""
-        return f"{format_number(held.value, per_unit, column.digits + 1)} {unit}".rstrip()
-    return in_best_unit(held.value, column.metric_unit)
+        return f"{format_number(reference.value, per_unit, column.digits + 1)} {unit}".rstrip()
+    return in_best_unit(reference.value, column.metric_unit)
 
 
 def _measured(summary: Summary, column: Column) -> str:
-    way = _way(column.metric, column.metric_unit, column.unit, column.digits)
-    if way is None:
+    form = _form(column.metric, column.metric_unit, column.unit, column.digits)
+    if form is None:
         # `cv`, what is counted and ratios stand in no unit of the metric.
         unit = best_unit(column.metric_unit, [summary.median])
-        way = _way(column.metric, column.metric_unit, unit, _DIGITS)
-    assert way is not None  # the unit was chosen for that base
-    mean, one, digits, unit = way
+        form = _form(column.metric, column.metric_unit, unit, _DIGITS)
+    assert form is not None  # the unit was chosen for that base
+    mean, per_unit, digits, unit = form
     number = f"%.{digits}f"
     value = value_of(summary, mean)
-    said, values = f"n = %d: median {number}", [summary.n, summary.median / one]
+    text, values = f"n = %d: median {number}", [summary.n, summary.median / per_unit]
     if summary.interval_low is not None and summary.interval_high is not None:
-        said += f", 95 %% interval {number} to {number}"
-        values += [summary.interval_low / one, summary.interval_high / one]
+        text += f", 95 %% interval {number} to {number}"
+        values += [summary.interval_low / per_unit, summary.interval_high / per_unit]
     if value is not None:
-        said += f", {words_of(mean)} {number}"
-        values.append(value / one)
+        text += f", {words_of(mean)} {number}"
+        values.append(value / per_unit)
     if summary.stdev is not None:
-        said += f", sd {number}, mean absolute deviation {number}"
-        values += [summary.stdev / one, summary.mean_absolute_deviation / one]
+        text += f", sd {number}, mean absolute deviation {number}"
+        values += [summary.stdev / per_unit, summary.mean_absolute_deviation / per_unit]
     if summary.cv is not None:
-        said += ", CV %.2f %%"
+        text += ", CV %.2f %%"
         values.append(100 * summary.cv)
-    values += [summary.minimum / one, summary.maximum / one]
-    return f"{said}, min {number}, max {number}{unit}" % tuple(values)
+    values += [summary.minimum / per_unit, summary.maximum / per_unit]
+    return f"{text}, min {number}, max {number}{unit}" % tuple(values)
 
 
 @lru_cache
-def _way(metric: str, base: str, unit: str, digits: int) -> tuple[str, float, int, str] | None:
+def _form(metric: str, base: str, unit: str, digits: int) -> tuple[str, float, int, str] | None:
     """Return the metric's mean, how many base units one is, the digits and the unit to add.
 
     None where `unit` is none of the metric's.
@@ -88,5 +90,5 @@ def _way(metric: str, base: str, unit: str, digits: int) -> tuple[str, float, in
     per_unit = scale(unit, base)
     if per_unit is None:
         return None
-    told = "" if unit in ("", "1") else f" ({unit})".replace("%", "%%")
-    return resolved("mean", metric, base), float(per_unit), digits + 1, told
+    suffix = "" if unit in ("", "1") else f" ({unit})".replace("%", "%%")
+    return resolved("mean", metric, base), float(per_unit), digits + 1, suffix

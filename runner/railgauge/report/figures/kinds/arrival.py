@@ -16,8 +16,8 @@ from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
-from railgauge.report.figures.thin import visible_points
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
+from railgauge.report.figures.thin import thinned, visible_points
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
 
@@ -40,21 +40,16 @@ def _draw(
     plotted, summary, losses, records = [], [], [], []
     drawn = recorded = 0
     for line in lines:
-        (one,) = line.members
-        trace = store.trace(one)
+        (stored,) = line.members
+        trace = store.trace(stored)
         places = visible_points(trace.sequence, trace.received)
         times = trace.received[places] * _NS / per_unit
         plotted.append(PlottedSeries(line.label, np.column_stack((trace.sequence[places], times))))
         drawn, recorded = drawn + len(places), recorded + len(trace.sequence)
         runs = loss_runs(trace)
         losses.append((line.label, runs))
-        records += [(*traced.columns(line.label, one), *run) for run in runs.tolist()]
-        summary.append(f"{line.label}: {_told(trace, runs)}.")
-    notes = []
-    if drawn < recorded:
-        notes.append(
-            f"{drawn} of {recorded} arrivals are drawn: the others fall on the same spots."
-        )
+        records += [(*traced.columns(line.label, stored), *run) for run in runs.tolist()]
+        summary.append(f"{line.label}: {_summary(trace, runs)}.")
     return Content(
         style="dots",
         x=x,
@@ -64,11 +59,11 @@ def _draw(
         header=(*traced.COLUMNS, "after_sequence", "lost"),
         records=tuple(records),
         table=_table(figure, losses),
-        notes=tuple(notes),
+        notes=tuple(thinned(drawn, recorded, "arrivals")),
     )
 
 
-def _told(trace: Trace, runs: NDArray[np.int64]) -> str:
+def _summary(trace: Trace, runs: NDArray[np.int64]) -> str:
     recorded = len(trace.sequence)
     arrived = f"{trace.arrived} arrivals of {trace.sent} datagrams sent"
     if recorded < trace.arrived:
@@ -79,20 +74,20 @@ def _told(trace: Trace, runs: NDArray[np.int64]) -> str:
     unit = best_unit("s", [last])
     per_unit = scale(unit, "s")
     assert per_unit is not None
-    took = f"the last after {format_number(last, per_unit, 3)} {unit}"
-    # Of what lies above the highest number in the trace nothing is known.
-    known = "" if recorded == trace.arrived else f" up to number {int(trace.sequence.max())}"
+    last_text = f"the last after {format_number(last, per_unit, 3)} {unit}"
+    # Above the highest number in the trace, losses are unknown.
+    limit = "" if recorded == trace.arrived else f" up to number {int(trace.sequence.max())}"
     lost = int(runs[:, 1].sum())
     if not lost:
-        return f"{arrived}, {took}, none lost{known}"
+        return f"{arrived}, {last_text}, none lost{limit}"
     plural = "s" if len(runs) > 1 else ""
-    return f"{arrived}, {took}; {lost} lost in {len(runs)} loss run{plural}{known}"
+    return f"{arrived}, {last_text}; {lost} lost in {len(runs)} loss run{plural}{limit}"
 
 
 def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) -> Table | None:
     """Return each loss run, as `seq. #` and `# lost` have always been listed; None without any."""
-    found = sum(len(runs) for _, runs in losses)
-    if not found:
+    count = sum(len(runs) for _, runs in losses)
+    if not count:
         return None
     rows: list[Row] = []
     for label, runs in losses:
@@ -104,8 +99,8 @@ def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) 
     notes = ["Lost: as many datagrams in a row never arrived, after that sequence number."]
     if any(len(runs) and runs[0, 0] < 0 for _, runs in losses):
         notes.append("After -1: from the very first datagram, number 0, on.")
-    if found > len(rows):
-        notes.append(f"The first {len(rows)} of {found} loss runs; {figure.name}.csv has them all.")
+    if count > len(rows):
+        notes.append(f"The first {len(rows)} of {count} loss runs; {figure.name}.csv has them all.")
     return Table(
         name=f"{figure.name}-losses",
         title=f"{figure.title}: loss runs",
@@ -123,8 +118,8 @@ def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) 
 
 
 KIND: Kind[StoredTrace] = Kind(
-    x=Shows(unit=""),
-    y=Shows(unit="s"),
+    x=AxisRules(unit=""),
+    y=AxisRules(unit="s"),
     most=7,
     absent=traced.ABSENT,
     members=traced.one_of_each_case,

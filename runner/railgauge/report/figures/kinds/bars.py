@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ import numpy as np
 from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
-from railgauge.report.figures.kinds import errorbars, valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows
-from railgauge.report.figures.kinds.limits import crosses
+from railgauge.report.figures.kinds import valued
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind
+from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
 from railgauge.report.tables.statistic import record
 
@@ -35,54 +36,71 @@ def _draw(
     axis_of: Callable[[str], Axis],
 ) -> Content:
     axis = axis_of(figure.x.axis)
-    every = [one for line in lines for one in line.members]
-    places = _places(figure, axis, every)
-    shown, y, per_y = errorbars.upright(figure, every)
-    plotted, summary, records = [], [], []
-    found: list[errorbars.Point] = []
-    missing: list[float] = []
-    wide = _GROUP / len(lines)
+    all_series = [series for line in lines for series in line.members]
+    places = _places(figure, axis, all_series)
+    y = point_axis(figure, all_series)
+    width = _GROUP / len(lines)
+    filled = width * (_FILLED if len(lines) > 1 else 1)
+    drawn = []
     for number, line in enumerate(lines):
-        rows, told = [], []
-        for value, one in _by_place(figure, line, places):
-            left = places[value] - _GROUP / 2 + number * wide
-            at = errorbars.point(one, shown)
-            if at is None:
-                missing.append(left + wide / 2)
-                told.append(f"nothing at {axis.text(value)}")
-                continue
-            found.append(at)
-            right = left + wide * (_FILLED if len(lines) > 1 else 1)
-            rows.append((left, right, at.value / per_y, at.low / per_y, at.high / per_y))
-            number_text = valued.written(at.value / per_y, 4)
-            told.append(f"{number_text}{valued.unit_of(y)} at {axis.text(value)}")
-            text = axis.text(value)
-            numbers = record(at.found, one.metric, one.unit)
-            records.append((*valued.columns(line.label, one), text, *numbers))
-        plotted.append(PlottedSeries(line.label, np.array(rows, np.float64).reshape(-1, 5)))
-        summary.append(f"{line.label}: {', '.join(told)}.")
-    if all(row >= 0 for one in plotted for row in one.points[:, 2:].ravel() if not np.isnan(row)):
-        y = replace(y, low=0.0)
+        lefts = {value: place - _GROUP / 2 + number * width for value, place in places.items()}
+        drawn.append(_draw_line(figure, line, axis, y, lefts, width, filled))
+    points = [point for line in drawn for point in line.points]
+    ends = [end for line in drawn for end in line.plotted.points[:, 2:].ravel().tolist()]
+    above_0 = all(end >= 0 for end in ends if not math.isnan(end))
     tics = tuple((float(place), axis.text(value)) for value, place in places.items())
     return Content(
         style="bars",
         x=Scale(figure.x.title or axis.title, tics=tics, low=-0.6, high=len(places) - 0.4),
-        y=y,
-        plotted=tuple(plotted),
-        summary=tuple(summary),
+        y=replace(y.scale, low=0.0) if above_0 else y.scale,
+        plotted=tuple(line.plotted for line in drawn),
+        summary=tuple(line.sentence for line in drawn),
         header=valued.header(("x", figure.x.axis)),
-        records=tuple(records),
+        records=tuple(record for line in drawn for record in line.records),
         notes=(
-            *errorbars.told(shown, found, "Bars", "lines on them"),
-            *crosses(len(missing), "case", errorbars.numberless(every, found), shown.statistic),
-            *valued.notes(every, "Bars"),
+            *y.notes(all_series, points, "Bars", "lines on them"),
+            *valued.notes(all_series, "Bars"),
         ),
-        missing=tuple(missing),
+        missing=tuple(place for line in drawn for place in line.missing),
     )
 
 
-def _places(figure: FigureSpec, axis: Axis, every: Sequence[Series]) -> dict[AxisValue, int]:
-    values = axis.sorted(axis_value(one, figure.x.axis) for one in every)
+def _draw_line(
+    figure: FigureSpec,
+    line: FigureLine[Series],
+    axis: Axis,
+    y: PointAxis,
+    lefts: Mapping[AxisValue, float],
+    width: float,
+    filled: float,
+) -> PointLine:
+    """Draw a series' bars, which begin at `lefts` and fill so much of their `width`."""
+    placed = valued.by_place(
+        figure,
+        line.members,
+        lambda series: axis_value(series, figure.x.axis),
+        lambda value: f"stand at {figure.x.axis} {value} of {line.label}",
+    )
+    rows, points, missing, texts, records = [], [], [], [], []
+    for value, series in sorted(placed.items(), key=lambda entry: lefts[entry[0]]):
+        left, text = lefts[value], axis.text(value)
+        point = y.point(series)
+        if point is None:
+            missing.append(left + width / 2)
+            texts.append(f"nothing at {text}")
+            continue
+        points.append(point)
+        rows.append((left, left + filled, point.value, point.low, point.high))
+        number = valued.number_text(point.value, 4)
+        texts.append(f"{number}{valued.unit_of(y.scale)} at {text}")
+        numbers = record(point.summary, series.metric, series.unit)
+        records.append((*valued.columns(line.label, series), text, *numbers))
+    plotted = PlottedSeries(line.label, np.array(rows, np.float64).reshape(-1, 5))
+    return PointLine(plotted, points, missing, f"{line.label}: {', '.join(texts)}.", records)
+
+
+def _places(figure: FigureSpec, axis: Axis, all_series: Sequence[Series]) -> dict[AxisValue, int]:
+    values = axis.sorted(axis_value(series, figure.x.axis) for series in all_series)
     if len(values) > _MOST_GROUPS:
         raise InputError(
             f"figure {figure.name!r} would show {len(values)} groups of bars, more than the"
@@ -91,27 +109,12 @@ def _places(figure: FigureSpec, axis: Axis, every: Sequence[Series]) -> dict[Axi
     return {value: place for place, value in enumerate(values)}
 
 
-def _by_place(
-    figure: FigureSpec, line: FigureLine[Series], places: dict[AxisValue, int]
-) -> list[tuple[AxisValue, Series]]:
-    """Return the line's series with their values on x, in order; InputError where two share one."""
-    found: dict[AxisValue, Series] = {}
-    for one in line.members:
-        value = axis_value(one, figure.x.axis)
-        if value in found:
-            where = f"stand at {figure.x.axis} {value} of {line.label}"
-            raise valued.two_cases(figure, where, found[value], one)
-        found[value] = one
-    return sorted(found.items(), key=lambda item: places[item[0]])
-
-
 KIND: Kind[Series] = Kind(
-    x=Shows(axis="any"),
-    y=Shows(metric="statistic"),
+    x=AxisRules(axis="any"),
+    y=AxisRules(metric="statistic"),
     most=7,
     absent=valued.ABSENT,
     members=valued.members,
     draw=_draw,
-    lacking=valued.lacking,
     errors=True,
 )

@@ -30,7 +30,7 @@ class FigureLine(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """A case that was to have what a kind shows, and has none: it failed, or wasn't measured."""
+    """A case that should have what a kind shows, and has none: it failed, or wasn't measured."""
 
     run: int
     plan: str
@@ -39,8 +39,8 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True)
-class Shows:
-    """What may stand on an axis of a kind, and what a definition says of it.
+class AxisRules:
+    """What a definition may put on an axis of a kind.
 
     `unit` is the base unit of what the kind itself puts there; None where the definition chooses.
     `axis`: the key `axis` names a parameter with numbers ("number") or any axis ("any"); `choices`
@@ -62,18 +62,19 @@ class Kind(Generic[M]):
     """A kind of figure.
 
     `members` reads the measurements, `absent` says what to do when there are none, `draw` makes the
-    content; no more than `most` series can be told apart, where they aren't drawn `together` as
-    one. `lacking` names the cases that `members` has nothing of and should have. `errors`, `bins`:
-    whether a definition may say so. `along` is the axis in which what is of one series differs.
+    content; no more than `most` series can be told apart, unless all are drawn `together` as one.
+    `lacking` returns the cases of which `members` should have something and has nothing (None: it
+    has a member for each case). `errors`, `bins`: whether a definition may set them. `along` is the
+    axis on which a series' members differ.
     """
 
-    x: Shows
-    y: Shows
+    x: AxisRules
+    y: AxisRules
     most: int
     absent: str
     members: Callable[[Store, Sequence[int], FigureSpec], list[M]]
     draw: Callable[[FigureSpec, Store, Sequence[FigureLine[M]], Callable[[str], Axis]], Content]
-    lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]]
+    lacking: Callable[[Store, Sequence[int], FigureSpec, Sequence[M]], list[Lacking]] | None = None
     together: bool = False
     errors: bool = False
     bins: bool = False
@@ -81,18 +82,18 @@ class Kind(Generic[M]):
 
     @property
     def traced(self) -> bool:
-        """Tell whether it shows traces, and no metric."""
+        """Whether it shows traces, and no metric."""
         return not self.x.metric and not self.y.metric
 
 
 def scale_of(
-    figure: FigureSpec, said: XSpec | YSpec, title: str, base: str, unit: str = "", *, log: bool
+    figure: FigureSpec, axis: XSpec | YSpec, title: str, base: str, unit: str = "", *, log: bool
 ) -> tuple[Scale, float]:
     """Return a figure's axis and how many base units its unit is; InputError if that can't be.
 
     `title`, `unit` and `log` are the kind's own, for where the definition doesn't say.
     """
-    unit = said.unit or unit or base
+    unit = axis.unit or unit or base
     per_unit = scale(unit, base)
     if per_unit is None:
         raise InputError(
@@ -100,7 +101,7 @@ def scale_of(
             f" use one of {', '.join(fitting_units(base))}"
         )
     shown_unit = "" if unit == "1" else unit
-    chosen_log = log if said.log is None else said.log
-    low, high = (said.from_, said.to) if isinstance(said, YSpec) else (None, None)
-    shown_scale = Scale(said.title or title, shown_unit, chosen_log, low=low, high=high)
+    chosen_log = log if axis.log is None else axis.log
+    low, high = (axis.from_, axis.to) if isinstance(axis, YSpec) else (None, None)
+    shown_scale = Scale(axis.title or title, shown_unit, chosen_log, low=low, high=high)
     return shown_scale, float(per_unit)

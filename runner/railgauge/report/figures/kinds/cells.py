@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
-from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.figure import Content, Grid, Scale
+from railgauge.report.figures.figure import Content, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
-from railgauge.report.figures.kinds.colouring import Colouring, better
-from railgauge.report.figures.kinds.heatmap import MOST_CELLS, cells, tics
-from railgauge.report.figures.kinds.limits import crossed
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind
+from railgauge.report.figures.kinds.colouring import Colouring
+from railgauge.report.figures.kinds.heatmap import MOST_CELLS, make_grid, tics
+from railgauge.report.figures.kinds.limits import map_crosses
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
-from railgauge.report.tables.statistic import FIELDS, record, value_of, words_of
+from railgauge.report.tables.statistic import value_of, words_of
 from railgauge.stats import summarise
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """`values` float64 (rows, columns) in base units, NaN: none; `ones` are the cases there.
+    """`values` float64 (rows, columns) in base units, NaN: none; `cases` are those there.
 
     `x` and `y` are the columns' and rows' values on their axes, rows from the top.
     """
@@ -38,7 +38,7 @@ class _Cells:
     x: Sequence[AxisValue]
     y: Sequence[AxisValue]
     values: NDArray[np.float64]
-    ones: dict[tuple[int, int], Series]
+    cases: dict[tuple[int, int], Series]
 
 
 def _draw(
@@ -47,21 +47,19 @@ def _draw(
     lines: Sequence[FigureLine[Series]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
-    shown = lines[0].members
+    all_series = lines[0].members
     x_axis, y_axis = axis_of(figure.x.axis), axis_of(figure.y.axis)
-    statistic = valued.shown_statistic(figure, shown)
-    base = valued.base_unit(figure, statistic, shown)
-    placed = _placed(figure, shown, statistic, x_axis, y_axis)
-    found = placed.values[~np.isnan(placed.values)]
-    title = valued.what(figure.metric, statistic)
-    best = best_unit(base, found.tolist())
-    scale, per_unit = scale_of(figure, figure.y, title, base, best, log=False)
+    statistic = valued.shown_statistic(figure, all_series)
+    base = valued.base_unit(figure, statistic, all_series)
+    placed = _placed(figure, all_series, statistic, x_axis, y_axis)
+    values = placed.values[~np.isnan(placed.values)]
+    scale, per_unit = valued.value_scale(figure, figure.y, base, values, statistic)
     # What the definition calls the y axis is not what the colours show.
-    scale = Scale(title, scale.unit, scale.log)
+    scale = Scale(valued.metric_title(figure.metric, statistic), scale.unit, scale.log)
     if scale.log:
-        valued.refuse_unloggable(figure, "y", min(found.tolist(), default=None))
-    colouring = Colouring(found / per_unit, scale, better(statistic, shown[0].better))
-    missing = [place[::-1] for place in placed.ones if np.isnan(placed.values[place])]
+        valued.refuse_unloggable(figure, "y", min(values.tolist(), default=None))
+    colouring = Colouring(values / per_unit, scale, statistic, all_series[0].better)
+    missing = [place[::-1] for place in placed.cases if np.isnan(placed.values[place])]
     return Content(
         style="grid",
         x=Scale(figure.x.title or x_axis.title),
@@ -70,61 +68,57 @@ def _draw(
         summary=tuple(_summary(placed, placed.values / per_unit, scale, (x_axis, y_axis))),
         header=valued.header(("x", x_axis.name), ("y", y_axis.name), series=False),
         records=tuple(_records(placed, x_axis, y_axis)),
-        notes=tuple(_notes(shown, statistic, colouring, len(missing))),
-        grid=Grid(
-            columns=len(placed.x),
-            rows=len(placed.y),
-            cells=cells(placed.values / per_unit, colouring),
-            missing=np.array(missing, np.float64).reshape(-1, 2),
-            bar=colouring.bar(len(placed.y)),
-            x_tics=tics([x_axis.text(value) for value in placed.x]),
-            y_tics=tics([y_axis.text(value) for value in placed.y]),
-            bar_tics=colouring.tics(len(placed.y)),
-            colours=colouring.title,
+        notes=tuple(_notes(all_series, statistic, colouring, len(missing))),
+        grid=make_grid(
+            placed.values / per_unit,
+            np.array(missing, np.float64).reshape(-1, 2),
+            colouring,
+            tics([x_axis.text(value) for value in placed.x]),
+            tics([y_axis.text(value) for value in placed.y]),
         ),
     )
 
 
 def _placed(
-    figure: FigureSpec, shown: Sequence[Series], statistic: str, x_axis: Axis, y_axis: Axis
+    figure: FigureSpec, all_series: Sequence[Series], statistic: str, x_axis: Axis, y_axis: Axis
 ) -> _Cells:
     """Return which case stands where; InputError where two share a cell, or there are too many."""
-    x = x_axis.sorted(axis_value(one, x_axis.name) for one in shown)
+    x = x_axis.sorted(axis_value(series, x_axis.name) for series in all_series)
     # As on any y axis, the first stands at the bottom.
-    y = y_axis.sorted(axis_value(one, y_axis.name) for one in shown)[::-1]
-    for axis, there in ((x_axis, x), (y_axis, y)):
-        if len(there) > MOST_CELLS:
+    y = y_axis.sorted(axis_value(series, y_axis.name) for series in all_series)[::-1]
+    for axis, places in ((x_axis, x), (y_axis, y)):
+        if len(places) > MOST_CELLS:
             raise InputError(
-                f"figure {figure.name!r}: {axis.name} has {len(there)} values, more than the"
+                f"figure {figure.name!r}: {axis.name} has {len(places)} values, more than the"
                 f" {MOST_CELLS} cells in a row that can be told apart: narrow 'select'"
             )
-    columns, rows = ({value: i for i, value in enumerate(those)} for those in (x, y))
+    columns, rows = ({value: i for i, value in enumerate(places)} for places in (x, y))
+    placed = valued.by_place(
+        figure,
+        all_series,
+        lambda series: (axis_value(series, x_axis.name), axis_value(series, y_axis.name)),
+        lambda place: f"stand at {x_axis.name} {place[0]} and {y_axis.name} {place[1]}",
+    )
+    cases = {(rows[row], columns[column]): series for (column, row), series in placed.items()}
     values = np.full((len(y), len(x)), np.nan)
-    ones: dict[tuple[int, int], Series] = {}
-    for one in shown:
-        at = axis_value(one, x_axis.name), axis_value(one, y_axis.name)
-        place = rows[at[1]], columns[at[0]]
-        if place in ones:
-            where = f"stand at {x_axis.name} {at[0]} and {y_axis.name} {at[1]}"
-            raise valued.two_cases(figure, where, ones[place], one)
-        ones[place] = one
-        value = value_of(summarise(one.values), statistic) if len(one.values) else None
+    for place, series in cases.items():
+        value = value_of(summarise(series.values), statistic) if len(series.values) else None
         values[place] = np.nan if value is None else value
-    return _Cells(x, y, values, ones)
+    return _Cells(x, y, values, cases)
 
 
 def _summary(
     placed: _Cells, values: NDArray[np.float64], scale: Scale, axes: tuple[Axis, Axis]
 ) -> Iterator[str]:
-    there = ~np.isnan(values)
-    count = int(np.count_nonzero(there))
-    start = f"{len(placed.x)} by {len(placed.y)} cells, {count} of {len(placed.ones)} have a value"
+    present = ~np.isnan(values)
+    count = int(np.count_nonzero(present))
+    start = f"{len(placed.x)} by {len(placed.y)} cells, {count} of {len(placed.cases)} have a value"
     if not count:
         yield f"{start}."
         return
     unit = valued.unit_of(scale)
 
-    def told(place: int) -> str:
+    def cell_text(place: int) -> str:
         row, column = divmod(place, values.shape[1])
         where = (
             f"{axis.name.replace('_', ' ')} {axis.text(value)}"
@@ -134,39 +128,35 @@ def _summary(
 
     least, most = int(np.nanargmin(values)), int(np.nanargmax(values))
     yield (
-        f"{start}: median {np.median(values[there]):.4g}{unit}, least {told(least)}, greatest"
-        f" {told(most)}."
+        f"{start}: median {np.median(values[present]):.4g}{unit}, least {cell_text(least)},"
+        f" greatest {cell_text(most)}."
     )
 
 
 def _notes(
-    shown: Sequence[Series], statistic: str, colouring: Colouring, missing: int
+    all_series: Sequence[Series], statistic: str, colouring: Colouring, missing: int
 ) -> Iterator[str]:
-    counts = {len(one.values) for one in shown if len(one.values)}
+    counts = {len(series.values) for series in all_series if len(series.values)}
     if max(counts, default=0) > 1:
-        yield f"Cells: the {words_of(statistic)} of {valued.counted(counts)} replications."
+        yield f"Cells: the {words_of(statistic)} of {valued.count_range(counts)} replications."
     yield from colouring.notes("cell")
-    measured = sum(1 for one in shown if len(one.values))
-    yield from crossed(missing, "cell", measured - (len(shown) - missing), statistic)
-    yield from valued.notes(shown, "Cells")
+    numberless = valued.measured(all_series) - (len(all_series) - missing)
+    yield from map_crosses(missing, "cell", numberless, statistic)
+    yield from valued.notes(all_series, "Cells")
 
 
 def _records(placed: _Cells, x_axis: Axis, y_axis: Axis) -> Iterator[tuple[Value | None, ...]]:
-    for (row, column), one in sorted(placed.ones.items()):
+    for (row, column), series in sorted(placed.cases.items(), key=itemgetter(0)):
         texts = x_axis.text(placed.x[column]), y_axis.text(placed.y[row])
-        numbers: tuple[Value | None, ...] = (0, *(None,) * (len(FIELDS) - 1))
-        if len(one.values):
-            numbers = record(summarise(one.values), one.metric, one.unit)
-        yield (*valued.columns("", one)[:-1], *texts, *numbers)
+        yield (*valued.columns("", series)[:-1], *texts, *valued.numbers(series))
 
 
 KIND: Kind[Series] = Kind(
-    x=Shows(axis="any"),
-    y=Shows(axis="any", metric="statistic", log=True),
+    x=AxisRules(axis="any"),
+    y=AxisRules(axis="any", metric="statistic", log=True),
     most=1,
     absent=valued.ABSENT,
     members=valued.members,
     draw=_draw,
-    lacking=valued.lacking,
     together=True,
 )

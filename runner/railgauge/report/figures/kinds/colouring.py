@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Scale
+from railgauge.report.figures.logaxis import round_step
 
 _BAR_STEPS = 64
 # One value a hundred times worse must not make all the others look the same.
@@ -26,17 +27,18 @@ _BETTER = {
 }
 
 
-def better(statistic: str, of_metric: str) -> str:
-    """Return which values of a statistic are better: higher, lower, or "" for neither."""
-    return _BETTER.get(statistic, of_metric)
-
-
 class Colouring:
-    """Which value has which colour: dark is worse; `values` (n,) are in the scale's unit."""
+    """Which value has which colour: dark is worse."""
 
-    def __init__(self, values: NDArray[np.float64], scale: Scale, good: str) -> None:
-        """Colour by `values`, of which `good` ones are higher, lower or (empty) neither."""
-        self.scale, self.lower, self.good = scale, good == "lower", good
+    def __init__(
+        self, values: NDArray[np.float64], scale: Scale, statistic: str, better: str
+    ) -> None:
+        """Colour `values` (n,) of a statistic, in the scale's unit.
+
+        `better` values of its metric are higher, lower or (empty) neither.
+        """
+        self.scale, self.good = scale, _BETTER.get(statistic, better)
+        self.lower = self.good == "lower"
         self.low, self.high = _ends(values)
         self.beyond = int(np.count_nonzero((values < self.low) | (values > self.high)))
 
@@ -45,8 +47,8 @@ class Colouring:
         ends = np.array([self.low, self.high])
         # Both ends are shares of a median above 0 where there may be logarithms.
         low, high = np.log(ends) if self.scale.log else ends
-        seen = np.log(values) if self.scale.log else values
-        shares: NDArray[np.float64] = np.clip((seen - low) / (high - low), 0.0, 1.0)
+        scaled = np.log(values) if self.scale.log else values
+        shares: NDArray[np.float64] = np.clip((scaled - low) / (high - low), 0.0, 1.0)
         return 1.0 - shares if self.lower else shares
 
     def bar(self, size: int) -> NDArray[np.float64]:
@@ -57,7 +59,7 @@ class Colouring:
 
     def tics(self, size: int) -> tuple[tuple[float, str], ...]:
         """Return where round values stand beside the legend."""
-        step = _round_step(self.high - self.low)
+        step = round_step(self.high - self.low, 6)
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
         marks = np.arange(first, last + 1, dtype=np.float64) * step
         places = size - 0.5 - self.shares(marks) * size
@@ -71,10 +73,10 @@ class Colouring:
         dark = "dark is worse" if self.good else "dark is less"
         return Scale(f"{self.scale.title}, {dark}", self.scale.unit)
 
-    def notes(self, what: str) -> Iterator[str]:
-        """Yield how many values (each of a `what`) have another's colour."""
+    def notes(self, noun: str) -> Iterator[str]:
+        """Yield how many values (each of a `noun`) lie beyond the colours' ends."""
         if self.beyond:
-            are = f"{what} is" if self.beyond == 1 else f"{what}s are"
+            are = f"{noun} is" if self.beyond == 1 else f"{noun}s are"
             yield (
                 f"{self.beyond} {are} more than {_WIDEST:g} times better or worse than the"
                 " median: shown in the colour of that end."
@@ -89,8 +91,3 @@ def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
         low = min(max(low, middle / _WIDEST), middle * (1 - _NARROWEST))
         high = max(min(high, middle * _WIDEST), middle * (1 + _NARROWEST))
     return (low, high) if high > low else (low, low + 1.0)
-
-
-def _round_step(span: float) -> float:
-    power = 10.0 ** math.floor(math.log10(span / 4))
-    return next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= 6)

@@ -1,18 +1,19 @@
-"""The bars at a figure's points: what they show of a case's replications, and in which words."""
+"""The points of a figure and the bars at them: what they show of a case's replications."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from railgauge.base.errors import InputError
-from railgauge.base.number import best_unit
+from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import Errors, FigureSpec
-from railgauge.report.figures.figure import Scale
-from railgauge.report.figures.kinds.base import scale_of
-from railgauge.report.figures.kinds.valued import base_unit, counted, shown_statistic, what
+from railgauge.report.figures.figure import PlottedSeries, Scale
+from railgauge.report.figures.kinds import valued
+from railgauge.report.figures.kinds.limits import crosses
 from railgauge.report.tables.statistic import DEFAULT, LEAST_FOR_INTERVAL, value_of, words_of
 from railgauge.stats import Summary, summarise
 
@@ -30,24 +31,87 @@ _WORDS: dict[Errors, str] = {
 }
 
 
-class Shown(NamedTuple):
-    """What a figure shows of each case: a statistic by its own name, and bars."""
-
-    statistic: str
-    errors: Errors
-
-
 class Point(NamedTuple):
-    """A case's number and the ends of its bar, in base units; NaN: no bar. `found`: all of it."""
+    """A case's number and the ends of its bar, in the axis' unit; NaN: no bar."""
 
     value: float
     low: float
     high: float
-    found: Summary
+    summary: Summary
+
+
+class PointLine(NamedTuple):
+    """A series as it is drawn: its points, its sentence, its CSV records.
+
+    `missing` are the places on x of the cases without a point.
+    """
+
+    plotted: PlottedSeries
+    points: list[Point]
+    missing: list[float]
+    sentence: str
+    records: list[tuple[Value | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PointAxis:
+    """The y axis: the statistic that points show, by its own name, and the bars at them.
+
+    `per_unit` is how many base units the scale's unit is.
+    """
+
+    statistic: str
+    errors: Errors
+    scale: Scale
+    per_unit: float
+
+    def point(self, series: Series) -> Point | None:
+        """Return the case's point; None where it has no such number."""
+        if not len(series.values):
+            return None
+        summary = summarise(series.values)
+        value = value_of(summary, self.statistic)
+        if value is None:
+            return None
+        low, high = _ends(summary, self.errors)
+        return Point(value / self.per_unit, low / self.per_unit, high / self.per_unit, summary)
+
+    def absence(self, members: Sequence[Series]) -> str:
+        """Return why none of `members` has a point."""
+        if valued.measured(members):
+            return f"no {words_of(self.statistic)} of what was measured"
+        return "nothing measured"
+
+    def notes(
+        self, all_series: Sequence[Series], points: Sequence[Point], noun: str, bars: str
+    ) -> Iterator[str]:
+        """Yield what the `noun`s (Points), the `bars` at them and crosses below show."""
+        yield from self._bar_notes(points, noun, bars)
+        # Of 0 there is no harmonic mean.
+        numberless = valued.measured(all_series) - len(points)
+        yield from crosses(len(all_series) - len(points), "case", numberless, self.statistic)
+
+    def _bar_notes(self, points: Sequence[Point], noun: str, bars: str) -> Iterator[str]:
+        counts = [point.summary.n for point in points]
+        if max(counts, default=0) < 2:
+            return
+        barless = sum(1 for point in points if np.isnan(point.low))
+        counted = valued.count_range(counts)
+        sentence = f"{noun}: the {words_of(self.statistic)} of {counted} replications"
+        if self.errors != "none" and barless < len(points):
+            sentence += f"; {bars}: {_WORDS[self.errors]}"
+        yield f"{sentence}."
+        if self.errors != "none" and barless:
+            values = (
+                f"fewer than {LEAST_FOR_INTERVAL} values"
+                if self.errors == "interval"
+                else "a single value"
+            )
+            yield f"{noun} without {bars}, as {values} can't have any: {barless}."
 
 
 def fits(errors: Errors, statistic: str) -> bool:
-    """Tell whether such bars may stand around a statistic, be it called `mean` or by its name."""
+    """Return whether such bars may stand around a statistic, be it called `mean` or by its name."""
     match errors:
         case "interval":
             return statistic == "median"
@@ -58,80 +122,40 @@ def fits(errors: Errors, statistic: str) -> bool:
     return True
 
 
-def choose(figure: FigureSpec, shown: Sequence[Series]) -> Shown:
-    """Return what to show; InputError where deviations would stand around another mean."""
+def point_axis(figure: FigureSpec, all_series: Sequence[Series]) -> PointAxis:
+    """Return the y axis over `all_series`; InputError where engines disagree on its unit."""
+    statistic, errors = _choose(figure, all_series)
+    base = valued.base_unit(figure, statistic, all_series)
+    values = np.concatenate([series.values for series in all_series])
+    return PointAxis(
+        statistic, errors, *valued.value_scale(figure, figure.y, base, values, statistic)
+    )
+
+
+def _choose(figure: FigureSpec, all_series: Sequence[Series]) -> tuple[str, Errors]:
+    """Return the statistic and the bars; InputError for deviations around another mean."""
     errors = figure.errors
     if errors is None:
-        statistic = shown_statistic(figure, shown)
-        return Shown(statistic, "range" if statistic in CENTRES else "none")
-    statistic = shown_statistic(figure, shown, _USUAL.get(errors, DEFAULT))
-    ratio = any(one.unit == "1" for one in shown) and "statistic" not in figure.y.model_fields_set
+        statistic = valued.shown_statistic(figure, all_series)
+        return statistic, "range" if statistic in CENTRES else "none"
+    statistic = valued.shown_statistic(figure, all_series, _USUAL.get(errors, DEFAULT))
+    ratio = any(series.unit == "1" for series in all_series)
+    ratio = ratio and "statistic" not in figure.y.model_fields_set
     if errors == "stdev" and (statistic != "arithmetic_mean" or ratio):
         raise InputError(
             f"figure {figure.name!r}: standard deviations stand around an arithmetic mean, which"
             f" {figure.metric} usually isn't shown by: use errors: range or errors: interval, or"
             " say y: {statistic: arithmetic_mean}"
         )
-    return Shown(statistic, errors)
+    return statistic, errors
 
 
-def upright(figure: FigureSpec, every: Sequence[Series]) -> tuple[Shown, Scale, float]:
-    """Return what to show of `every` case, the y axis, and how many base units are one of its."""
-    shown = choose(figure, every)
-    base = base_unit(figure, shown.statistic, every)
-    title = what(figure.metric, shown.statistic)
-    best = best_unit(base, np.concatenate([one.values for one in every]).tolist())
-    return shown, *scale_of(figure, figure.y, title, base, best, log=False)
-
-
-def point(one: Series, shown: Shown) -> Point | None:
-    """Return the case's point; None where it has no such number."""
-    if not len(one.values):
-        return None
-    found = summarise(one.values)
-    value = value_of(found, shown.statistic)
-    if value is None:
-        return None
-    return Point(value, *_ends(found, shown.errors), found)
-
-
-def numberless(shown: Sequence[Series], points: Sequence[Point]) -> int:
-    """Return how many of `shown` have values and no point: of 0 there is no harmonic mean."""
-    return sum(1 for one in shown if len(one.values)) - len(points)
-
-
-def none_of(those: Sequence[Series], shown: Shown) -> str:
-    """Return why there is no point of any of `those`."""
-    if any(len(one.values) for one in those):
-        return f"no {words_of(shown.statistic)} of what was measured"
-    return "nothing measured"
-
-
-def _ends(found: Summary, errors: Errors) -> tuple[float, float]:
-    # A single value says nothing of how far others are from it.
-    if errors == "range" and found.n > 1:
-        return found.minimum, found.maximum
-    if errors == "interval" and found.interval is not None:
-        return found.interval.low, found.interval.high
-    if errors == "stdev" and found.stdev is not None:
-        return found.mean - found.stdev, found.mean + found.stdev
+def _ends(summary: Summary, errors: Errors) -> tuple[float, float]:
+    # A single value shows no spread.
+    if errors == "range" and summary.n > 1:
+        return summary.minimum, summary.maximum
+    if errors == "interval" and summary.interval is not None:
+        return summary.interval.low, summary.interval.high
+    if errors == "stdev" and summary.stdev is not None:
+        return summary.mean - summary.stdev, summary.mean + summary.stdev
     return np.nan, np.nan
-
-
-def told(shown: Shown, points: Sequence[Point], thing: str, bars: str) -> Iterator[str]:
-    """Yield what the `thing`s (Points) and the `bars` at them show."""
-    counts = [one.found.n for one in points]
-    if max(counts, default=0) < 2:
-        return
-    without = sum(1 for one in points if np.isnan(one.low))
-    sentence = f"{thing}: the {words_of(shown.statistic)} of {counted(counts)} replications"
-    if shown.errors != "none" and without < len(points):
-        sentence += f"; {bars}: {_WORDS[shown.errors]}"
-    yield f"{sentence}."
-    if shown.errors != "none" and without:
-        values = (
-            f"fewer than {LEAST_FOR_INTERVAL} values"
-            if shown.errors == "interval"
-            else "a single value"
-        )
-        yield f"{thing} without {bars}, as {values} can't have any: {without}."

@@ -13,7 +13,8 @@ from railgauge.base.trace import interarrival
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
+from railgauge.report.figures.kinds.distribution import steps
 from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
@@ -37,17 +38,15 @@ def _draw(
     gaps = [interarrival(store.trace(line.members[0])) for line in lines]
     edges = _edges(gaps, x.log)
     plotted, summary, records = [], [], []
-    for line, those in zip(lines, gaps, strict=True):
-        counts, _ = np.histogram(those, edges)
-        # A step begins at its x: from nothing up at the first edge, down to nothing at the last.
-        steps = (np.append(edges[:1], edges), np.concatenate(([0], counts, [0])))
-        points = np.column_stack((steps[0] * _NS / per_unit, steps[1].astype(np.float64)))
-        plotted.append(PlottedSeries(line.label, points[: len(points) if len(those) else 0]))
-        summary.append(f"{line.label}: {_told(those)}.")
+    for line, times in zip(lines, gaps, strict=True):
+        counts, _ = np.histogram(times, edges)
+        points = steps(edges * _NS / per_unit, counts)
+        plotted.append(PlottedSeries(line.label, points[: len(points) if len(times) else 0]))
+        summary.append(f"{line.label}: {_summary(times)}.")
         start = traced.columns(line.label, line.members[0])
         bins = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
         records += [(*start, low * _NS, high * _NS, count) for low, high, count in bins]
-    none = sum(int(np.count_nonzero(those <= 0)) for those in gaps) if x.log else 0
+    low = sum(int(np.count_nonzero(times <= 0)) for times in gaps) if x.log else 0
     return Content(
         style="steps",
         x=x,
@@ -56,18 +55,18 @@ def _draw(
         summary=tuple(summary),
         header=(*traced.COLUMNS, "from_seconds", "to_seconds", "arrivals"),
         records=tuple(records),
-        notes=(f"{none} times of 0 or less (equal stamps) have no place here.",) if none else (),
+        notes=(f"{low} times of 0 or less (equal stamps) have no place here.",) if low else (),
     )
 
 
 def _edges(gaps: Sequence[NDArray[np.int64]], log: bool) -> NDArray[np.float64]:
     """Return the bins' edges in ns, float64 (k + 1,), from the least to the greatest of `gaps`."""
-    every = np.concatenate([*gaps, np.empty(0, np.int64)])
+    times = np.concatenate([*gaps, np.empty(0, np.int64)])
     if log:
-        every = every[every > 0]
-    if not len(every):
+        times = times[times > 0]
+    if not len(times):
         return np.array([1.0, 10.0])
-    low, high = float(every.min()), float(every.max())
+    low, high = float(times.min()), float(times.max())
     if log:
         first = np.floor(np.log10(low) * _BINS_PER_DECADE)
         last = np.floor(np.log10(high) * _BINS_PER_DECADE) + 1
@@ -77,7 +76,7 @@ def _edges(gaps: Sequence[NDArray[np.int64]], log: bool) -> NDArray[np.float64]:
     return np.linspace(low, max(high, low + _BINS), _BINS + 1)
 
 
-def _told(gaps: NDArray[np.int64]) -> str:
+def _summary(gaps: NDArray[np.int64]) -> str:
     if not len(gaps):
         return "fewer than two arrivals"
     parts = []
@@ -91,8 +90,8 @@ def _told(gaps: NDArray[np.int64]) -> str:
 
 
 KIND: Kind[StoredTrace] = Kind(
-    x=Shows(unit="s", log=True),
-    y=Shows(unit=""),
+    x=AxisRules(unit="s", log=True),
+    y=AxisRules(unit=""),
     most=7,
     absent=traced.ABSENT,
     members=traced.one_of_each_case,

@@ -1,4 +1,4 @@
-"""What a picture leaves out, told: values beyond its axis, places without a value."""
+"""Notes on what a picture leaves out: values beyond its axis, places without a value."""
 
 from __future__ import annotations
 
@@ -27,19 +27,18 @@ def beyond(scale: Scale, values: Iterable[float]) -> Iterator[str]:
 
 
 def refuse_unseen(figure: FigureSpec, scale: Scale, values: Sequence[float]) -> None:
-    """Refuse a y axis of which one end is said and all `values` (NaN: none) lie beyond it."""
-    there = [value for value in values if not math.isnan(value)]
-    if not there:
+    """Refuse a y axis with only one end defined, beyond which all `values` (NaN: none) lie."""
+    present = [value for value in values if not math.isnan(value)]
+    if not present:
         return
-    for key, beyond, other in (
-        ("from", scale.low is not None and max(there) < scale.low, scale.high),
-        ("to", scale.high is not None and min(there) > scale.high, scale.low),
+    least, most = min(present), max(present)
+    for key, side, outside, other, nearest in (
+        ("from", "below", scale.low is not None and most < scale.low, scale.high, most),
+        ("to", "above", scale.high is not None and least > scale.high, scale.low, least),
     ):
-        if beyond and other is None:
-            which = "below" if key == "from" else "above"
-            nearest = max(there) if key == "from" else min(there)
+        if outside and other is None:
             raise InputError(
-                f"figure {figure.name!r}: all its values are {which} {key!r} of 'y', the nearest"
+                f"figure {figure.name!r}: all its values are {side} {key!r} of 'y', the nearest"
                 f" is {nearest:.6g} {scale.unit}".rstrip()
                 + f": change {key!r}, or leave it out"
             )
@@ -52,31 +51,30 @@ def within(scale: Scale, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(values, low, high)
 
 
-def crosses(count: int, what: str, numberless: int = 0, statistic: str = "") -> Iterator[str]:
-    """Yield what crosses at the foot of a picture stand for.
+def crosses(count: int, noun: str, numberless: int = 0, statistic: str = "") -> Iterator[str]:
+    """Yield what the crosses at the foot of a picture stand for.
 
     Of `count` those that are `numberless` have values, but no such `statistic`.
     """
     parts = []
     if valueless := count - numberless:
-        parts.append(f"{_several(valueless, what)} without a value, failed or not measured")
+        parts.append(f"{_counted(valueless, noun)} without a value, failed or not measured")
     if numberless:
-        no = f"whose values have no {words_of(statistic)}"
-        parts.append(f"{_several(numberless, what)} {no}")
+        values = f"whose values have no {words_of(statistic)}"
+        parts.append(f"{_counted(numberless, noun)} {values}")
     if parts:
         yield f"A cross at the foot: {'; '.join(parts)}."
 
 
-def crossed(count: int, what: str, numberless: int, statistic: str) -> Iterator[str]:
+def map_crosses(count: int, noun: str, numberless: int, statistic: str) -> Iterator[str]:
     """Yield what crosses in a heat map stand for, as `crosses` does."""
     if valueless := count - numberless:
-        have = "has" if valueless == 1 else "have"
-        several = _several(valueless, what)
-        yield f"A cross: {several} {have} no value, failed or not measured."
+        verb = "has" if valueless == 1 else "have"
+        yield f"A cross: {_counted(valueless, noun)} {verb} no value, failed or not measured."
     if numberless:
-        several = _several(numberless, what)
-        yield f"A cross: {several} with values that have no {words_of(statistic)}."
+        cells = _counted(numberless, noun)
+        yield f"A cross: {cells} with values that have no {words_of(statistic)}."
 
 
-def _several(count: int, what: str) -> str:
-    return f"{count} {what}s" if count > 1 else f"{count} {what}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}s" if count > 1 else f"{count} {noun}"

@@ -11,9 +11,9 @@ from railgauge.report.figures.figure import Scale
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _STEPS = (
     *(1, 2, 5, 10, 20, 30),
-    *(each * _MINUTE for each in (1, 2, 5, 10, 20, 30)),
-    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
-    *(each * _DAY for each in (1, 2, 7, 14, 28, 56, 91, 182, 364)),
+    *(count * _MINUTE for count in (1, 2, 5, 10, 20, 30)),
+    *(count * _HOUR for count in (1, 2, 3, 6, 12)),
+    *(count * _DAY for count in (1, 2, 7, 14, 28, 56, 91, 182, 364)),
 )
 # So many times of day have room side by side, or dates.
 _TIMES, _DATES = 8, 5
@@ -30,8 +30,8 @@ def time_scale(moments: Sequence[float]) -> Scale:
     if not moments:
         return Scale(_TITLE)
     first, last = min(moments), max(moments)
-    beside = max(last - first, _LEAST_SPAN) / 40
-    low, high = first - beside, last + beside
+    margin = max(last - first, _LEAST_SPAN) / 40
+    low, high = first - margin, last + margin
     one_day = _text(low, "%Y-%m-%d") == _text(high, "%Y-%m-%d")
     most = _TIMES if one_day else _DATES
     step = next((step for step in _STEPS if (high - low) / step <= most), 0)

@@ -3,43 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
-from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Shows, scale_of
+from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.limits import beyond, crosses, refuse_unseen, within
 from railgauge.report.figures.kinds.moments import time_scale
-from railgauge.report.figures.thin import visible_values
+from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
+from railgauge.report.tables.statistic import DEFAULT
 
 if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.moments import Moment
     from railgauge.store.records import Series
 
-_Read = Mapping[int, Mapping[tuple[str, str], Sequence["Moment"]]]
+_Moments = Mapping[int, Mapping[tuple[str, str], Sequence["Moment"]]]
 
 _OVER = ("replication", "time")
 
 
 class _Mark(NamedTuple):
-    """A replication: its case, number, status, when it began, its value in the base unit."""
+    """A replication as `Moment` has it, and the case that it is of."""
 
-    one: Series
+    series: Series
     number: int
     status: str
-    began: str
+    started_at: str
     value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """Where marks stand: on x by their numbers or by time, on y by their values.
+
+    `per_y` is how many base units the unit of `y` is.
+    """
+
+    over_time: bool
+    y: Scale
+    per_y: float
+
+    def place(self, mark: _Mark) -> float:
+        """Return the mark's place on x."""
+        if self.over_time:
+            return datetime.fromisoformat(mark.started_at).timestamp()
+        return float(mark.number)
+
+    def rows(self, marks: Sequence[_Mark], status: str) -> NDArray[np.float64]:
+        """Return (n, 2): x and y of the marks of that status, in order."""
+        rows = [
+            (self.place(mark), mark.value / self.per_y)
+            for mark in marks
+            if mark.status == status and mark.value is not None
+        ]
+        return np.array(sorted(rows), np.float64).reshape(-1, 2)
 
 
 def _draw(
@@ -48,102 +76,85 @@ def _draw(
     lines: Sequence[FigureLine[Series]],
     axis_of: Callable[[str], Axis],
 ) -> Content:
-    over_time = figure.x.axis == "time"
-    every = [one for line in lines for one in line.members]
-    base = valued.base_unit(figure, "median", every)
-    best = best_unit(base, np.concatenate([one.values for one in every]).tolist())
-    title = valued.what(figure.metric)
-    y, per_y = scale_of(figure, figure.y, title, base, best, log=False)
-    read = _read(store, every, figure.metric)
-    marks = [_marks(figure, read, line, over_time=over_time) for line in lines]
-    known = [[one for one in those if one.began or not over_time] for those in marks]
-    timeless = sum(map(len, marks)) - sum(map(len, known))
-    if timeless and not any(known):
+    all_series = [series for line in lines for series in line.members]
+    base = valued.base_unit(figure, DEFAULT, all_series)
+    values = np.concatenate([series.values for series in all_series])
+    y, per_y = valued.value_scale(figure, figure.y, base, values)
+    axes = _Axes(figure.x.axis == "time", y, per_y)
+    moments = _moments(store, all_series, figure.metric)
+    read = [_marks(figure, moments, line, over_time=axes.over_time) for line in lines]
+    # Those that have a place on x.
+    drawn = [[mark for mark in marks if mark.started_at or not axes.over_time] for marks in read]
+    timeless = sum(map(len, read)) - sum(map(len, drawn))
+    if timeless and not any(drawn):
         raise InputError(
             f"figure {figure.name!r}: nobody knows when these replications were measured: use"
             " x: {axis: replication}"
         )
-    plotted, summary, records = [], [], []
-    drawn = 0
-    for line, those in zip(lines, known, strict=True):
-        rows = {status: _rows(those, status, per_y, over_time) for status in ("ok", "suspect")}
-        if y.log:
-            least = min((row[:, 1].min() for row in rows.values() if len(row)), default=None)
-            valued.refuse_unloggable(figure, "y", least)
-        shown = {
-            status: row[visible_values(row[:, 0], within(y, row[:, 1]), log_y=y.log)]
-            for status, row in rows.items()
-        }
-        drawn += sum(map(len, shown.values()))
-        plotted.append(PlottedSeries(line.label, shown["ok"], shown["suspect"]))
-        summary.append(f"{line.label}: {_told(those, y, per_y)}.")
-        records += [_record(line.label, one) for one in those]
-    failed = [_place(one, over_time) for those in known for one in those if one.value is None]
-    values = [one.value / per_y for those in known for one in those if one.value is not None]
-    refuse_unseen(figure, y, values)
+    pairs = list(zip((line.label for line in lines), drawn, strict=True))
+    plotted = [_plotted(figure, label, marks, axes) for label, marks in pairs]
+    placed = [mark for marks in drawn for mark in marks]
+    failed = [axes.place(mark) for mark in placed if mark.value is None]
+    heights = [mark.value / per_y for mark in placed if mark.value is not None]
+    refuse_unseen(figure, y, heights)
+    count = sum(len(series.points) + len(series.suspect) for series in plotted)
     return Content(
         style="marks",
-        x=_x(figure, known, over_time=over_time),
+        x=_x(figure, [axes.place(mark) for mark in placed]),
         y=y,
         plotted=tuple(plotted),
-        summary=tuple(summary),
+        summary=tuple(f"{label}: {_summary(marks, axes)}." for label, marks in pairs),
         header=(*valued.COLUMNS, "replication", "started_at", "status", "metric", "value", "unit"),
-        records=tuple(records),
+        records=tuple(_record(label, mark) for label, marks in pairs for mark in marks),
         notes=(
-            *_thinned(drawn, len(values)),
+            *thinned(count, len(heights), "replications"),
             *crosses(len(failed), "replication"),
-            *_timeless(timeless),
-            *_unmeasured(every, read),
-            *_hollow(known),
-            *beyond(y, values),
-            *valued.odd(every, "Series"),
+            *_notes(all_series, moments, placed, timeless),
+            *beyond(y, heights),
+            *valued.oddities(all_series, "Series"),
         ),
         missing=tuple(sorted(set(failed))),
     )
 
 
-def _read(store: Store, every: Sequence[Series], metric: str) -> _Read:
+def _plotted(figure: FigureSpec, label: str, marks: Sequence[_Mark], axes: _Axes) -> PlottedSeries:
+    rows = {status: axes.rows(marks, status) for status in ("ok", "suspect")}
+    if axes.y.log:
+        least = min((block[:, 1].min() for block in rows.values() if len(block)), default=None)
+        valued.refuse_unloggable(figure, "y", least)
+    visible = (
+        block[visible_values(block[:, 0], within(axes.y, block[:, 1]), log_y=axes.y.log)]
+        for block in rows.values()
+    )
+    return PlottedSeries(label, *visible)
+
+
+def _moments(store: Store, all_series: Sequence[Series], metric: str) -> _Moments:
     """Return the replications of all series by run, then by test and case key."""
     keys: dict[int, dict[str, None]] = {}
-    for one in every:
-        keys.setdefault(one.run, {})[one.case.key] = None
-    return {run: store.moments(run, those, metric) for run, those in keys.items()}
+    for series in all_series:
+        keys.setdefault(series.run, {})[series.case.key] = None
+    return {run: store.moments(run, case_keys, metric) for run, case_keys in keys.items()}
 
 
 def _marks(
-    figure: FigureSpec, read: _Read, line: FigureLine[Series], *, over_time: bool
+    figure: FigureSpec, moments: _Moments, line: FigureLine[Series], *, over_time: bool
 ) -> list[_Mark]:
     """Return the replications of a series; over time there may be a case of each of its runs."""
     if not over_time:
         valued.only_one(figure, line.label, line.members)
-    found: list[_Mark] = []
-    runs: dict[int, Series] = {}
-    for one in line.members:
-        if one.run in runs:
-            raise valued.two_cases(figure, f"are of {line.label} in one run", runs[one.run], one)
-        runs[one.run] = one
-        found += [_Mark(one, *each) for each in read[one.run].get((one.test, one.case.key), [])]
-    return found
-
-
-def _place(mark: _Mark, over_time: bool) -> float:
-    return datetime.fromisoformat(mark.began).timestamp() if over_time else float(mark.number)
-
-
-def _rows(
-    marks: Sequence[_Mark], status: str, per_y: float, over_time: bool
-) -> NDArray[np.float64]:
-    rows = [
-        (_place(one, over_time), one.value / per_y)
-        for one in marks
-        if one.status == status and one.value is not None
+    by_run = valued.by_place(
+        figure, line.members, attrgetter("run"), lambda _: f"are of {line.label} in one run"
+    )
+    return [
+        _Mark(series, *moment)
+        for run, series in by_run.items()
+        for moment in moments[run].get((series.test, series.case.key), ())
     ]
-    return np.array(sorted(rows), np.float64).reshape(-1, 2)
 
 
-def _x(figure: FigureSpec, known: Sequence[Sequence[_Mark]], *, over_time: bool) -> Scale:
-    places = [_place(one, over_time) for those in known for one in those]
-    if over_time:
+def _x(figure: FigureSpec, places: Sequence[float]) -> Scale:
+    if figure.x.axis == "time":
         scale = time_scale(places)
         return replace(scale, title=figure.x.title or scale.title)
     x, _ = scale_of(figure, figure.x, "Replication", "", log=False)
@@ -151,53 +162,44 @@ def _x(figure: FigureSpec, known: Sequence[Sequence[_Mark]], *, over_time: bool)
     return replace(x, low=0.5, high=max(places, default=1.0) + 0.5)
 
 
-def _told(marks: Sequence[_Mark], y: Scale, per_y: float) -> str:
-    values = np.array([one.value / per_y for one in marks if one.value is not None])
-    suspect = sum(1 for one in marks if one.status == "suspect")
-    failed = sum(1 for one in marks if one.value is None)
+def _summary(marks: Sequence[_Mark], axes: _Axes) -> str:
+    values = np.array([mark.value / axes.per_y for mark in marks if mark.value is not None])
+    suspect = sum(1 for mark in marks if mark.status == "suspect")
+    failed = sum(1 for mark in marks if mark.value is None)
     if not len(values):
         return "nothing measured" + (f", {failed} failed" if failed else "")
-    unit = valued.unit_of(y)
-    least, middle, most = (
-        f"{valued.written(float(value), 4)}{unit}"
+    unit = valued.unit_of(axes.y)
+    least, median, greatest = (
+        f"{valued.number_text(float(value), 4)}{unit}"
         for value in (values.min(), np.median(values), values.max())
     )
     plural = "s" if len(values) > 1 else ""
-    told = f"{len(values)} value{plural}, median {middle}, least {least}, greatest {most}"
-    told += f"; {suspect} suspect" if suspect else ""
-    return told + (f"; {failed} without a value" if failed else "")
+    text = f"{len(values)} value{plural}, median {median}, least {least}, greatest {greatest}"
+    text += f"; {suspect} suspect" if suspect else ""
+    return text + (f"; {failed} without a value" if failed else "")
 
 
 def _record(label: str, mark: _Mark) -> tuple[Value | None, ...]:
-    start = (*valued.columns(label, mark.one), mark.number, mark.began, mark.status)
-    return (*start, mark.one.metric, mark.value, mark.one.unit)
+    series = mark.series
+    start = (*valued.columns(label, series), mark.number, mark.started_at, mark.status)
+    return (*start, series.metric, mark.value, series.unit)
 
 
-def _thinned(drawn: int, held: int) -> Iterator[str]:
-    if drawn < held:
-        yield f"{drawn} of {held} replications are drawn: the others fall on the same spots."
-
-
-def _timeless(count: int) -> Iterator[str]:
-    if count:
-        yield f"Not drawn, as nobody knows when they were measured: {count} replications."
-
-
-def _unmeasured(every: Sequence[Series], read: _Read) -> Iterator[str]:
-    count = sum(
-        max(0, one.asked - len(read[one.run].get((one.test, one.case.key), ())))
-        for one in every
-        if one.least is None and not one.skipped
+def _notes(
+    all_series: Sequence[Series], moments: _Moments, placed: Sequence[_Mark], timeless: int
+) -> Iterator[str]:
+    if timeless:
+        yield f"Not drawn, as nobody knows when they were measured: {timeless} replications."
+    unmeasured = sum(
+        max(0, series.asked - len(moments[series.run].get((series.test, series.case.key), ())))
+        for series in all_series
+        if series.least is None and not series.skipped
     )
-    if count:
-        yield f"Replications not measured: {count}."
-
-
-def _hollow(known: Sequence[Sequence[_Mark]]) -> Iterator[str]:
-    suspect = sum(1 for those in known for one in those if one.status == "suspect")
+    if unmeasured:
+        yield f"Replications not measured: {unmeasured}."
+    suspect = sum(1 for mark in placed if mark.status == "suspect")
     if suspect:
-        plural = "s" if suspect > 1 else ""
-        yield f"Hollow marks: {suspect} suspect replication{plural}."
+        yield f"Hollow marks: {suspect} suspect replication{'s' if suspect > 1 else ''}."
 
 
 def _along(figure: FigureSpec) -> str:
@@ -205,12 +207,11 @@ def _along(figure: FigureSpec) -> str:
 
 
 KIND: Kind[Series] = Kind(
-    x=Shows(unit="", choices=_OVER),
-    y=Shows(metric="values", log=True, limits=True),
+    x=AxisRules(unit="", choices=_OVER),
+    y=AxisRules(metric="values", log=True, limits=True),
     most=7,
     absent=valued.ABSENT,
     members=valued.members,
     draw=_draw,
-    lacking=valued.lacking,
     along=_along,
 )

@@ -1,4 +1,4 @@
-"""The traces that the kinds which show traces choose, one of each case."""
+"""The traces that figures show, one of each case."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ COLUMNS = ("run", "test", "link", "case_key", "replication", "series")
 
 def one_of_each_case(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[StoredTrace]:
     """Return each case's trace of the replication that `figure` asks for, else its first."""
-    found: dict[tuple[int, str, str], StoredTrace] = {}
-    for one in store.traces(runs, replication=figure.replication):
-        found.setdefault((one.run, one.test, one.case.key), one)
-    return list(found.values())
+    traces: dict[tuple[int, str, str], StoredTrace] = {}
+    for trace in store.traces(runs, replication=figure.replication):
+        traces.setdefault((trace.run, trace.test, trace.case.key), trace)
+    return list(traces.values())
 
 
 def lacking(
-    store: Store, runs: Sequence[int], figure: FigureSpec, found: Sequence[StoredTrace]
+    store: Store, runs: Sequence[int], figure: FigureSpec, present: Sequence[StoredTrace]
 ) -> list[Lacking]:
-    """Return the cases that asked for a trace, of that replication if one is named, without any."""
-    there = {(one.run, one.test, one.case.key) for one in found}
+    """Return the cases that should have a trace (of that replication, if named) and have none."""
+    keys = {(trace.run, trace.test, trace.case.key) for trace in present}
     return [
-        Lacking(run.id, run.new.plan, one.test, one.case)
+        Lacking(run.id, run.new.plan, planned.test, planned.case)
         for run in map(store.run, dict.fromkeys(runs))
-        for one in run.cases
-        if (run.id, one.test, one.case.key) not in there
-        and _asked(one.case)
-        and (figure.replication or 1) <= one.replications
+        for planned in run.cases
+        if (run.id, planned.test, planned.case.key) not in keys
+        and _is_traced(planned.case)
+        and (figure.replication or 1) <= planned.replications
     ]
 
 
-def _asked(case: Case) -> bool:
+def _is_traced(case: Case) -> bool:
     """Return whether `case` asks for a trace; a program on one host may call anything a trace."""
-    asked = case.parameters.get("trace")
-    return case.server is not None and isinstance(asked, int) and asked > 0
+    datagrams = case.parameters.get("trace")
+    return case.server is not None and isinstance(datagrams, int) and datagrams > 0
 
 
-def columns(label: str, one: StoredTrace) -> tuple[Value, ...]:
+def columns(label: str, trace: StoredTrace) -> tuple[Value, ...]:
     """Return the values of COLUMNS."""
-    return one.run, one.test, one.case.link, one.case.key, one.replication, label
+    return trace.run, trace.test, trace.case.link, trace.case.key, trace.replication, label

@@ -1,36 +1,42 @@
-"""What the kinds that show a metric have in common: which values, what they are called, notes."""
+"""What the kinds that show a metric have in common: values, titles, records, notes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.plan.cases import varying
-from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.base.number import best_unit
+from railgauge.plan.cases import Value, varying
+from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.figure import Scale
-from railgauge.report.figures.kinds.base import Lacking
+from railgauge.report.figures.kinds.base import scale_of
 from railgauge.report.formats.csvfile import axis_columns
 from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.notes import words
-from railgauge.report.tables.statistic import DEFAULT, FIELDS, own_unit, resolved, words_of
-from railgauge.stats import two_groups
+from railgauge.report.tables.statistic import DEFAULT, FIELDS, own_unit, record, resolved, words_of
+from railgauge.stats import summarise, two_groups
 
 if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import Series
+
+K = TypeVar("K")
 
 ABSENT = "name other runs, or another metric"
 # What begins each record of such a figure's CSV.
 COLUMNS = ("run", "test", "link", "case_key", "series")
 
 
-def columns(label: str, one: Series) -> tuple[int | str, ...]:
+def columns(label: str, series: Series) -> tuple[int | str, ...]:
     """Return the values of COLUMNS."""
-    return one.run, one.test, one.case.link, one.case.key, label
+    return series.run, series.test, series.case.link, series.case.key, label
 
 
 def header(*axes: tuple[str, str], series: bool = True) -> tuple[str, ...]:
@@ -43,24 +49,25 @@ def header(*axes: tuple[str, str], series: bool = True) -> tuple[str, ...]:
     return (*first, *axis_columns(axes, (*COLUMNS, *FIELDS)), *FIELDS)
 
 
+def numbers(series: Series) -> tuple[Value | None, ...]:
+    """Return the values of statistic.FIELDS, of which a case without values has only n."""
+    if not len(series.values):
+        return (0, *(None,) * (len(FIELDS) - 1))
+    return record(summarise(series.values), series.metric, series.unit)
+
+
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
     """Return each case's values of the metric that `figure` shows."""
-    return [one for one in store.series(runs, [figure.metric]) if one.metric == figure.metric]
+    metric = figure.metric
+    return [series for series in store.series(runs, [metric]) if series.metric == metric]
 
 
-def lacking(
-    store: Store, runs: Sequence[int], figure: FigureSpec, found: Sequence[Series]
-) -> list[Lacking]:
-    """Return nothing: a case without a value is a series of none."""
-    return []
-
-
-def base_unit(figure: FigureSpec, statistic: str, shown: Sequence[Series]) -> str:
+def base_unit(figure: FigureSpec, statistic: str, all_series: Sequence[Series]) -> str:
     """Return the base unit of the statistic; InputError where engines disagree on it."""
     own = own_unit(statistic)
     if own is not None:
         return own
-    units = {one.unit for one in shown}
+    units = {series.unit for series in all_series}
     if len(units) > 1:
         raise InputError(
             f"figure {figure.name!r}: {figure.metric} is in {' and in '.join(sorted(units))}"
@@ -69,85 +76,118 @@ def base_unit(figure: FigureSpec, statistic: str, shown: Sequence[Series]) -> st
     return units.pop()
 
 
-def shown_statistic(figure: FigureSpec, shown: Sequence[Series], usual: str = DEFAULT) -> str:
-    """Return by its own name the statistic that `figure` shows; `usual` is it if none is said.
+def value_scale(
+    figure: FigureSpec,
+    axis: XSpec | YSpec,
+    base: str,
+    values: NDArray[np.float64],
+    statistic: str = DEFAULT,
+) -> tuple[Scale, float]:
+    """Return the axis of `values` (n,) in the unit `base`, as `scale_of` does."""
+    title, best = metric_title(figure.metric, statistic), best_unit(base, values.tolist())
+    return scale_of(figure, axis, title, base, best, log=False)
+
+
+def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str = DEFAULT) -> str:
+    """Return by its own name the statistic that `figure` shows; `usual` where it names none.
 
     Of ratios, which have no mean, it is the median.
     """
     y = figure.y
-    said = y.statistic if "statistic" in y.model_fields_set else usual
-    names = {resolved(said, y.metric, one.unit) for one in shown}
-    return "median" if names == {"mean"} else min(names, default=said)
+    statistic = y.statistic if "statistic" in y.model_fields_set else usual
+    names = {resolved(statistic, y.metric, series.unit) for series in all_series}
+    return "median" if names == {"mean"} else min(names, default=statistic)
 
 
-def what(metric: str, statistic: str = DEFAULT) -> str:
-    """Return the title of a metric's statistic, which goes unsaid where it is the default."""
+def metric_title(metric: str, statistic: str = DEFAULT) -> str:
+    """Return the title of a metric's statistic, which is left out where it is the default."""
     name = words(metric)
     if statistic != DEFAULT:
         name = f"{words_of(statistic)} of {name}"
     return name[:1].upper() + name[1:]
 
 
-def only_one(figure: FigureSpec, label: str, those: Sequence[Series]) -> Series:
-    """Return the one of `those` that a series is of; InputError where there are several."""
-    if len(those) > 1:
-        raise two_cases(figure, f"are of the series {label!r}", those[0], those[1])
-    return those[0]
+def only_one(figure: FigureSpec, label: str, members: Sequence[Series]) -> Series:
+    """Return the single member of the series `label`; InputError where there are several."""
+    if len(members) > 1:
+        raise two_cases(figure, f"are of the series {label!r}", members[0], members[1])
+    return members[0]
+
+
+def by_place(
+    figure: FigureSpec,
+    members: Sequence[Series],
+    place_of: Callable[[Series], K],
+    where: Callable[[K], str],
+) -> dict[K, Series]:
+    """Return `members` by their places; InputError, saying `where`, if two share one."""
+    placed: dict[K, Series] = {}
+    for series in members:
+        place = place_of(series)
+        if place in placed:
+            raise two_cases(figure, where(place), placed[place], series)
+        placed[place] = series
+    return placed
 
 
 def two_cases(figure: FigureSpec, where: str, first: Placed, second: Placed) -> InputError:
-    """Return the error of two cases that stand at one place, which says in what they differ."""
-    differ = [
+    """Return the error of two cases at one place, which says in what they differ."""
+    names = [
         name
-        for name, one, other in (
+        for name, value, other in (
             ("run", first.run, second.run),
             ("test", first.test, second.test),
             ("engine", first.case.engine, second.case.engine),
             ("link", first.case.link, second.case.link),
         )
-        if one != other
+        if value != other
     ] + list(varying([first.case, second.case]))
-    told = f", which differ in {', '.join(map(visible, differ))}" if differ else ""
+    differing = f", which differ in {', '.join(map(visible, names))}" if names else ""
     return InputError(
-        f"figure {figure.name!r}: two cases {where}{told}: narrow 'select', name what differs in"
-        " 'each' or 'series', or report one run at a time"
+        f"figure {figure.name!r}: two cases {where}{differing}: narrow 'select', name what differs"
+        " in 'each' or 'series', or report one run at a time"
     )
 
 
-def notes(shown: Sequence[Series], things: str = "Points") -> Iterator[str]:
-    """Yield what is to be known of the values behind `things`: which are odd, which failed."""
-    failed = sum(one.failed for one in shown)
+def measured(all_series: Iterable[Series]) -> int:
+    """Return how many of `all_series` have any value."""
+    return sum(1 for series in all_series if len(series.values))
+
+
+def notes(all_series: Sequence[Series], noun: str = "Points") -> Iterator[str]:
+    """Yield notes on the values that the `noun`s show: which are odd, which failed."""
+    failed = sum(series.failed for series in all_series)
     if failed:
         yield f"Failed replications, which have no value: {failed}."
-    without = sum(_owed(one) for one in shown if len(one.values))
-    if without:
-        yield f"Replications not measured, or without this metric: {without}."
-    suspect = sum(1 for one in shown if one.suspect.any())
+    unmeasured = sum(_unmeasured(series) for series in all_series if len(series.values))
+    if unmeasured:
+        yield f"Replications not measured, or without this metric: {unmeasured}."
+    suspect = sum(1 for series in all_series if series.suspect.any())
     if suspect:
-        yield f"{things} with suspect replications, which are included: {suspect}."
-    yield from odd(shown, things)
+        yield f"{noun} with suspect replications, which are included: {suspect}."
+    yield from oddities(all_series, noun)
 
 
-def _owed(one: Series) -> int:
+def _unmeasured(series: Series) -> int:
     """Return how many replications of a fixed number neither have a value nor failed."""
-    return max(0, one.asked - len(one.values) - one.failed) if one.least is None else 0
+    return max(0, series.asked - len(series.values) - series.failed) if series.least is None else 0
 
 
-def odd(shown: Sequence[Series], things: str) -> Iterator[str]:
-    """Yield what is odd about the values behind `things`."""
-    yield from alarms(shown)
-    apart = sum(1 for one in shown if in_groups(one) and two_groups(one.values))
-    if apart:
-        yield f"{things} whose values fall into two groups: {apart}."
+def oddities(all_series: Sequence[Series], noun: str) -> Iterator[str]:
+    """Yield what is odd about the values that the `noun`s show."""
+    yield from alarms(all_series)
+    bimodal = sum(1 for series in all_series if in_groups(series) and two_groups(series.values))
+    if bimodal:
+        yield f"{noun} whose values fall into two groups: {bimodal}."
 
 
-def counted(numbers: Iterable[int]) -> str:
-    """Return how many replications stand behind each: `10`, or `2 to 10`."""
-    every = set(numbers)
-    return str(min(every)) if len(every) == 1 else f"{min(every)} to {max(every)}"
+def count_range(counts: Iterable[int]) -> str:
+    """Return from which to which count they go: `10`, or `2 to 10`."""
+    distinct = set(counts)
+    return str(min(distinct)) if len(distinct) == 1 else f"{min(distinct)} to {max(distinct)}"
 
 
-def written(value: float, digits: int) -> str:
+def number_text(value: float, digits: int) -> str:
     """Return a number with at least so many significant digits, without an exponent if large."""
     return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
@@ -157,10 +197,12 @@ def unit_of(scale: Scale) -> str:
     return f" {scale.unit}" if scale.unit else ""
 
 
-def refuse_unloggable(figure: FigureSpec, name: str, least: float | None) -> None:
-    """Refuse what is 0 or less on the logarithmic axis `name`."""
+def refuse_unloggable(
+    figure: FigureSpec, name: str, least: float | None, noun: str = "axis"
+) -> None:
+    """Refuse 0 or less on the logarithmic axis `name`."""
     if least is not None and least <= 0:
         raise InputError(
-            f"figure {figure.name!r}: a value of 0 or less has no place on a logarithmic axis:"
+            f"figure {figure.name!r}: a value of 0 or less has no place on a logarithmic {noun}:"
             f" leave out 'log' of {name!r}"
         )
