@@ -15,12 +15,12 @@ from railgauge.report.figures.legend import label, tell_apart
 from railgauge.report.tables.axes import FIXED_AXES, Axis
 from railgauge.report.tables.notes import sources
 from railgauge.report.tables.selection import (
-    asked_and_there,
-    by_each,
+    abbreviated,
     engines_shown,
+    group_by_axes,
     make_axes,
     matching,
-    some,
+    selected_and_available,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def build_figures(
     found = kind.members(store, run_ids, spec)
     lacking = kind.lacking(store, run_ids, spec, found)
     maker = _Maker(spec, kind, [*found, *lacking], catalogue, imported)
-    groups = by_each(maker.chosen(), spec.each, maker.axis)
+    groups = group_by_axes(maker.chosen(), spec.each, maker.axis)
     return [maker.figure(store, key, group, i) for i, (key, group) in enumerate(groups, 1)]
 
 
@@ -88,10 +88,10 @@ class _Maker:
             raise InputError(
                 f"figure {self._spec.name!r}: these runs have no {what}{of} {self._kind.absent}"
             )
-        asked, there = asked_and_there(self._spec.select, self._found, self._axes)
+        selected, available = selected_and_available(self._spec.select, self._found, self._axes)
         raise InputError(
-            f"figure {self._spec.name!r}: no {what} has {', '.join(asked)}; there is:"
-            f" {'; '.join(there)}. Change 'select', or name other runs"
+            f"figure {self._spec.name!r}: no {what} has {', '.join(selected)}; there is:"
+            f" {'; '.join(available)}. Change 'select', or name other runs"
         )
 
     def figure(self, store: Store, key: Sequence[Any], group: Sequence[Any], number: int) -> Figure:
@@ -141,9 +141,9 @@ def _replications(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> lis
         if (one.run, one.test, one.case.key, one.replication) in suspect
     ]
     if labels:
-        notes.append(f"Traces of suspect replications: {some(labels, '; ')}.")
+        notes.append(f"Traces of suspect replications: {abbreviated(labels, '; ')}.")
     return notes
 
 
 def _without(labels: Sequence[str]) -> str:
-    return f"Without a trace, failed or not measured: {some(labels, '; ')}."
+    return f"Without a trace, failed or not measured: {abbreviated(labels, '; ')}."

@@ -106,9 +106,9 @@ def _numbers(column: Column, cell: Cell) -> Sequence[int | float | str | None]:
 def _held(column: Column, cell: Cell) -> list[str]:
     """Return the values of `_HELD`."""
     of: list[object] = [cell.value, column.compared, column.against]
-    if cell.held is None:
+    if cell.reference is None:
         return [*map(_text, of), *[""] * (len(_HELD) - len(of))]
-    known = cell.held
+    known = cell.reference
     of += [known.value, known.run, known.case_key, known.low, known.high]
     return [*map(_text, of)]
 

@@ -35,7 +35,7 @@ from railgauge.report.pages.appendix.collect import SUFFIX, Appendix, make_appen
 from railgauge.report.pages.case.collect import FOLDER, MOST_PAGES, case_links, case_pages
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.pages.idle import idle_details
-from railgauge.report.tables.beside import read_beside
+from railgauge.report.tables.beside import read_context
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.slow_nodes import HEADER, Listing, build_listings
@@ -84,11 +84,11 @@ def write_report(
         metrics = stored_metrics(spec.tables)
         metrics |= {one.metric for one in spec.slow_nodes}
         series = store.series(run_ids, metrics) if metrics else []
-    beside = read_beside(store, runs, spec.tables)
-    imported = beside.imported
+    context = read_context(store, runs, spec.tables)
+    imported = context.imported
     shown_in = TableSeries(store, runs, series, catalogue)
     tables = {
-        one.name: build(one, shown_in.of(one), catalogue=catalogue, beside=beside)
+        one.name: build(one, shown_in.of(one), catalogue=catalogue, context=context)
         for one in spec.tables
     }
     listings = {

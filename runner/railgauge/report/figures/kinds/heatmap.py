@@ -129,7 +129,7 @@ def _host_scale(said: str, axis: Axis, usual: str) -> Scale:
 
 def _summary(matrix: Matrix, per_unit: float, scale: Scale, lower: bool, axis: Axis) -> list[str]:
     there = ~np.isnan(matrix.values)
-    count, asked = int(np.count_nonzero(there)), int(np.count_nonzero(matrix.asked))
+    count, asked = int(np.count_nonzero(there)), int(np.count_nonzero(matrix.planned))
     start = f"{len(matrix.hosts)} hosts, {count} of {asked} pairs have a value"
     if not count:
         return [f"{start}."]
