@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from railgauge.base.errors import Problem
 from railgauge.base.quantities import unit_of
@@ -11,15 +11,14 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.peaks import RESOURCES
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.checking import Checker, Place, wanted_engines
+from railgauge.report.definition.checking import Checker, Place, Selections
 from railgauge.report.definition.model import CellSpec
-from railgauge.report.definition.model_parts import Selection
 from railgauge.report.tables.axes import FIXED_AXES, REPLICATION
 from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
 from railgauge.report.tables.statistic import LOCATIONS, own_unit
 from railgauge.report.tables.theoretical import BRACED
 
-# What a ratio to a theoretical value makes no sense of.
+# Statistics that have no ratio to a theoretical value.
 _NO_RATIO = ("cv", "n", "outliers")
 # Metrics of both ways, which a time of one way would make look twice as long.
 _BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
@@ -33,25 +32,16 @@ class CellChecker(Checker):
         document: Document,
         place: Place,
         cell: CellSpec,
-        select: Mapping[str, Selection],
+        select: Selections,
         catalogue: Catalogue,
         own_axes: Sequence[str] = (),
     ) -> None:
-        super().__init__(
-            document,
-            place,
-            catalogue,
-            select=cell.select,
-            axes={},
-            engines=wanted_engines(select),
-            own_axes=own_axes,
-        )
+        super().__init__(document, place, catalogue, cell.select, {}, [select], own_axes)
         self._cell = cell
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything that is wrong with the cell."""
-        yield from self._selected()
-        yield from self._values()
+        yield from super().problems()
         cell = self._cell
         if not cell.metric and not cell.peak:
             message = "the cell shows nothing: add the key 'metric', or 'peak'"
@@ -60,7 +50,7 @@ class CellChecker(Checker):
             yield from self._of_logs()
         elif cell.metric and not cell.peak:
             yield from self._of_metric()
-        yield from self._held()
+        yield from self._against()
         yield from self._beside()
         if cell.peak:
             yield from self._alone()
@@ -68,8 +58,8 @@ class CellChecker(Checker):
             if len(units) == 1:
                 yield from self._unit(("unit",), f"the theoretical {cell.peak}", cell.unit, *units)
 
-    def _held(self) -> Iterator[Problem]:
-        """Yield what is wrong with how the cell is held against another."""
+    def _against(self) -> Iterator[Problem]:
+        """Yield what is wrong with how the cell is compared with another."""
         cell = self._cell
         if not cell.against:
             if "compared" in cell.model_fields_set:
@@ -131,10 +121,10 @@ class CellChecker(Checker):
         else:
             own = own_unit(cell.statistic)
             base = unit_of(quantity) if own is None else own
-            what = f"the {cell.statistic} of {cell.metric}"
+            quantity = f"the {cell.statistic} of {cell.metric}"
             if cell.against and cell.compared != "difference":
-                base, what = "1", f"a {cell.compared}"
-            yield from self._unit(("unit",), what, cell.unit, base)
+                base, quantity = "1", f"a {cell.compared}"
+            yield from self._unit(("unit",), quantity, cell.unit, base)
 
     def _known_elsewhere(self, name: str) -> bool:
         return name in FIXED_AXES or any(name in engine.parameters for engine in self._engines)
@@ -146,8 +136,8 @@ class CellChecker(Checker):
             yield from self._metric((), cell.metric, cell.statistic, cell.unit)
             return
         yield from self._metric((), cell.metric, "mean", "")
-        what = f"a {cell.compared}" if as_ratio else "a ratio"
-        yield from self._unit(("unit",), what, cell.unit, "1")
+        quantity = f"a {cell.compared}" if as_ratio else "a ratio"
+        yield from self._unit(("unit",), quantity, cell.unit, "1")
         if cell.relative_to:
             yield from self._to_theoretical()
 

@@ -124,8 +124,7 @@ def compare(
     reference_value = ReferenceValue(base, other.run, other.test, other.case.key, *ends)
     if column.statistic in _INTERVALS:
         numbers = () if series is other else interval_ends(reference_value, column, remarks)
-        shown = tuple(numbers[i] for i in _INTERVALS[column.statistic] if numbers)
-        return shown, reference_value
+        return tuple(numbers[i] for i in _INTERVALS[column.statistic] if numbers), reference_value
     if value is None or base is None:
         single = f"a single value: no {words_of(column.statistic)}"
         remarks.append(Remark(why_none(column.statistic) or single))

@@ -36,7 +36,7 @@ class Source(NamedTuple):
     reference: int | None = None
 
 
-class Content(NamedTuple):
+class CellContent(NamedTuple):
     """What a cell shows: `numbers` are None if it is missing, none if it has no such statistic.
 
     `case_remarks` are about the series' case, `remarks` about this very cell.
@@ -58,7 +58,8 @@ class Content(NamedTuple):
         return numbers[0] if numbers and math.isfinite(numbers[0]) else None
 
 
-_NOTHING = Content()
+_NOTHING = CellContent()
+_NO_CASE = (0, "", "", 0, 0, 0)
 
 
 class ContentMaker:
@@ -68,14 +69,14 @@ class ContentMaker:
         self,
         table: str,
         series: Mapping[int, Series],
-        shown: Collection[int],
+        in_columns: Collection[int | None],
         theoretical: Theoretical,
         context: RunContext,
     ) -> None:
-        """`series` are all that the table needs, by index; those `shown` stand in a column."""
+        """`series` are all that the table needs, by index; those `in_columns` are shown."""
         self._table = table
         self._series = series
-        self._shown = shown
+        self._in_columns = in_columns
         self._theoretical = theoretical
         self._context = context
         # All at once, as one by one they take longer than all the rest.
@@ -85,7 +86,7 @@ class ContentMaker:
         self._summaries = dict(zip(measured, summaries(list(measured.values())), strict=True))
         self._remarks: dict[int, list[Remark]] = {}
 
-    def content(self, column: Column, source: Source) -> Content:
+    def content(self, column: Column, source: Source) -> CellContent:
         """Return what a cell of the column shows."""
         if column.theoretical:
             return _theoretical(source.limit)
@@ -94,52 +95,51 @@ class ContentMaker:
         series, summary = self._series[source.series], self._summaries.get(source.series)
         case_remarks = self._remarks_on(source.series)
         if summary is None:
-            return Content(series, case_remarks=case_remarks)
+            return CellContent(series, case_remarks=case_remarks)
         if column.compared:
             return self._compared(column, source, summary)
         remarks: list[Remark] = []
         limit = self._limit(column, series, remarks)
         if column.relative_to and limit is None:
-            return Content(series, None, summary, case_remarks, remarks)
+            return CellContent(series, None, summary, case_remarks, remarks)
         numbers = _numbers(column.statistic, summary, limit, remarks)
         beside: tuple[float, ...] = ()
         if column.beside and numbers:
             beside = _numbers(column.beside, summary, limit, remarks)
-        return Content(series, numbers, summary, case_remarks, remarks, limit, beside=beside)
+        return CellContent(series, numbers, summary, case_remarks, remarks, limit, beside=beside)
 
-    def _compared(self, column: Column, source: Source, summary: Summary) -> Content:
+    def _compared(self, column: Column, source: Source, summary: Summary) -> CellContent:
         assert source.series is not None  # or there would be nothing to compare
         series, case_remarks = self._series[source.series], self._remarks_on(source.series)
         remarks: list[Remark] = []
-        other_summary = None
-        if source.reference is not None:
-            other_summary = self._summaries.get(source.reference)
-        if source.reference is None or other_summary is None:
+        index = source.reference
+        other_summary = None if index is None else self._summaries.get(index)
+        if index is None or other_summary is None:
             where = f"{column.against}, all else being equal"
             remarks.append(Remark(f"nothing was measured at {where}, to hold it against"))
-            return Content(series, None, summary, case_remarks, remarks)
-        other = self._series[source.reference]
+            return CellContent(series, None, summary, case_remarks, remarks)
+        other = self._series[index]
         if other.unit != series.unit:
             raise InputError(
                 f"table {self._table!r}: {series.metric} is in {series.unit!r} here and in"
                 f" {other.unit!r} at {column.against}, which can't be held against one another:"
                 " name another metric, or drop 'against'"
             )
-        if source.reference not in self._shown:
+        if index not in self._in_columns:
             remarks += [
                 Remark(f"{column.against}: {remark.text}", remark.kind)
-                for remark in self._remarks_on(source.reference)
+                for remark in self._remarks_on(index)
             ]
             if other_summary.n != summary.n:
                 remarks.append(Remark(f"{column.against}: n = {other_summary.n}"))
         numbers, reference = compare(column, (series, summary), (other, other_summary), remarks)
         # An interval of what is compared with itself says nothing.
-        if source.series == source.reference:
-            return Content(
+        if source.series == index:
+            return CellContent(
                 series, numbers or None, summary, case_remarks, remarks, reference=reference
             )
         beside = interval_ends(reference, column, remarks) if column.beside and numbers else ()
-        return Content(series, numbers, summary, case_remarks, remarks, None, reference, beside)
+        return CellContent(series, numbers, summary, case_remarks, remarks, None, reference, beside)
 
     def _remarks_on(self, index: int) -> list[Remark]:
         remarks = self._remarks.get(index)
@@ -171,12 +171,12 @@ class ContentMaker:
         return limit
 
 
-def _theoretical(limit: Limit | NoLimit | None) -> Content:
+def _theoretical(limit: Limit | NoLimit | None) -> CellContent:
     if limit is None:
         return _NOTHING
     if isinstance(limit, NoLimit):
-        return Content(remarks=[Remark(limit.reason)])
-    return Content(numbers=(limit.value,), limit=limit)
+        return CellContent(remarks=[Remark(limit.reason)])
+    return CellContent(numbers=(limit.value,), limit=limit)
 
 
 def _numbers(
@@ -195,6 +195,12 @@ def _numbers(
     return tuple(numbers)
 
 
+def _case(series: Series) -> tuple[int, str, str, int, int, int]:
+    """Return a cell's run, test, case key and how many replications it has of which sort."""
+    suspect = int(np.count_nonzero(series.suspect))
+    return series.run, series.test, series.case.key, series.asked, series.failed, suspect
+
+
 class CellMaker:
     """Makes the cells of one table of their contents."""
 
@@ -205,7 +211,7 @@ class CellMaker:
         self._scales: dict[tuple[str, str], Decimal | None] = {}
 
     def cell(
-        self, column: Column, content: Content, authors_remarks: Sequence[Remark] = ()
+        self, column: Column, content: CellContent, authors_remarks: Sequence[Remark] = ()
     ) -> Cell:
         """Return the cell with this content; `authors_remarks` are those of the definition."""
         series, limit, case_remarks = content.series, content.limit, content.case_remarks
@@ -213,26 +219,12 @@ class CellMaker:
         remarks = [*case_remarks, *own_remarks] if case_remarks else own_remarks
         # Where a row is one case, its first cell has the marks of all of it.
         marked = own_remarks if self._marked_once and column.place else remarks
-        if series is None:
-            return Cell(
-                text=self._text(column, content),
-                mark=self._marks.of(marked),
-                note="; ".join([remark.text for remark in remarks]),
-                peak=None if limit is None else limit.value,
-                peak_source="" if limit is None else limit.source,
-                value=content.value,
-            )
         # By position, which is twice as fast, as there may be a hundred thousand.
         return Cell(
             self._text(column, content),
             self._marks.of(marked),
             content.summary,
-            series.run,
-            series.test,
-            series.case.key,
-            series.asked,
-            series.failed,
-            int(np.count_nonzero(series.suspect)),
+            *(_NO_CASE if series is None else _case(series)),
             "; ".join([remark.text for remark in remarks]),
             None if limit is None else limit.value,
             "" if limit is None else limit.source,
@@ -240,7 +232,7 @@ class CellMaker:
             content.reference,
         )
 
-    def _text(self, column: Column, content: Content) -> str:
+    def _text(self, column: Column, content: CellContent) -> str:
         numbers, beside = content.numbers, content.beside
         units = column.unit, column.base_unit
         if units not in self._scales:

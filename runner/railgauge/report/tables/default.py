@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from railgauge.store import Store
 
 # Where an engine has none of those.
-_OTHERS = 4
+_REST = 4
 _STATISTICS: tuple[Statistic, ...] = (
     "n",
     "median",
@@ -135,10 +135,8 @@ def _metrics(series: Sequence[Series]) -> list[str]:
     """Return the headline metrics there are, and the first metrics of cases that have none."""
     metrics = {entry.metric for entry in series}
     headed = {(entry.run, entry.case.key) for entry in series if entry.metric in TABLE_HEADLINES}
-    others = dict.fromkeys(
-        entry.metric for entry in series if (entry.run, entry.case.key) not in headed
-    )
-    return [name for name in TABLE_HEADLINES if name in metrics] + list(others)[:_OTHERS]
+    rest = [entry.metric for entry in series if (entry.run, entry.case.key) not in headed]
+    return [name for name in TABLE_HEADLINES if name in metrics] + list(dict.fromkeys(rest))[:_REST]
 
 
 def _cell(metric: str, series: Sequence[Series]) -> CellSpec:

@@ -33,9 +33,9 @@ def differing(
     """
     texts: dict[str, dict[str, dict[str, None]]] = {}
     pairs = chain.from_iterable(_beside(spec, cells) for cells in rows)
-    for shown, first, second in chain(pairs, _compared(spec, references)):
+    for axes, first, second in chain(pairs, _compared(spec, references)):
         for name in _differing_settings(first, second, catalogue):
-            if name in shown:
+            if name in axes:
                 continue
             for case in (first, second):
                 text = _text(case, name, catalogue)
@@ -66,8 +66,8 @@ def _compared(
     for place, series, other in references:
         if series.case.engine != other.case.engine:
             cell = spec.cells[place]
-            shown = {*spec.rows, *spec.columns, *cell.select, *cell.against}
-            yield shown, series.case, other.case
+            axes = {*spec.rows, *spec.columns, *cell.select, *cell.against}
+            yield axes, series.case, other.case
 
 
 def _differing_settings(first: Case, second: Case, catalogue: Catalogue | None) -> Iterator[str]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import places_of
-from railgauge.report.definition.model import CellSpec, SortSpec, TableSpec
-from railgauge.report.definition.model_parts import Selection
+from railgauge.report.definition.model import SortSpec, TableSpec
 from railgauge.report.parameter_rows import with_parameters
 from railgauge.report.tables import notes
 from railgauge.report.tables.against import References
@@ -19,8 +18,8 @@ from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import FIXED_AXES, Axis, Key, axis_value, sorted_keys
 from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.cells import (
+    CellContent,
     CellMaker,
-    Content,
     ContentMaker,
     Source,
     common_limit,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 # (row, column) -> the cell's place in the definition -> the index of the one series there
 Grid: TypeAlias = dict[tuple[Key, Key], dict[int, int]]
-Limits: TypeAlias = dict[tuple[Key, Key, int], Limit | NoLimit]
+Limits: TypeAlias = dict[int, dict[tuple[Key, Key], Limit | NoLimit]]
 _NO_CONTEXT = RunContext()
 
 
@@ -81,68 +80,55 @@ def build(
 class _Selected:
     """The series that a table shows, by their index in `series`, which holds all of the runs'.
 
-    `of_cells` are those that each cell may show or, with `peak`, stand for; `shown` those that any
-    cell with a metric shows. `spec` names the parameters that it leaves open.
+    `of_cells` are those that each cell may show or, with `peak`, stand for, `indices` those that
+    any cell with a metric shows. In `spec`, names stand for the word `parameters`.
     """
 
     spec: TableSpec
     axes: Mapping[str, Axis]
     series: Sequence[Series]
     of_cells: Sequence[frozenset[int]]
-    shown: Sequence[int]
+    indices: Sequence[int]
 
 
 def _select(spec: TableSpec, series: Sequence[Series], catalogue: Catalogue | None) -> _Selected:
-    selects = [{**spec.select, **cell.select} for cell in spec.cells]
-    of_cells = [
-        _of_cell(spec, cell, select, series, catalogue)
-        for select, cell in zip(selects, spec.cells, strict=True)
-    ]
-    of_metrics = [
-        indices for cell, indices in zip(spec.cells, of_cells, strict=True) if cell.metric
-    ]
-    shown = sorted(frozenset().union(*of_metrics))
-    spec = with_parameters(spec, [series[i] for i in shown])
+    of_cells: list[frozenset[int]] = []
+    measured: set[int] = set()
+    engines: list[str] = []
+    for cell in spec.cells:
+        select = {**spec.select, **cell.select}
+        of_select = engines_shown(select, series)
+        selects = selector(select, make_axes(select, {}, of_select, catalogue))
+        metrics = {cell.metric} if cell.metric else {other.metric for other in spec.cells}
+        indices = (i for i, entry in enumerate(series) if entry.metric in metrics)
+        of_cells.append(frozenset(i for i in indices if selects(series[i])))
+        if cell.metric:
+            measured |= of_cells[-1]
+        engines += of_select
+    spec = with_parameters(spec, [series[i] for i in sorted(measured)])
     names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
-    engines = [name for select in selects for name in engines_shown(select, series)]
     axes = make_axes(names, spec.axes, engines, catalogue)
-    selected = _Selected(spec, axes, series, of_cells, shown)
-    _refuse_nothing(selected)
+    selected = _Selected(spec, axes, series, of_cells, sorted(measured))
+    _refuse_no_measurement(selected)
     return selected
 
 
-def _of_cell(
-    spec: TableSpec,
-    cell: CellSpec,
-    select: Mapping[str, Selection],
-    series: Sequence[Series],
-    catalogue: Catalogue | None,
-) -> frozenset[int]:
-    """Return the series that a cell may show or, with `peak`, stand for."""
-    axes = make_axes(select, {}, engines_shown(select, series), catalogue)
-    metrics = {cell.metric} if cell.metric else {other.metric for other in spec.cells}
-    selects = selector(select, axes)
-    return frozenset(
-        i for i, entry in enumerate(series) if entry.metric in metrics and selects(entry)
-    )
-
-
-def _refuse_nothing(selected: _Selected) -> None:
+def _refuse_no_measurement(selected: _Selected) -> None:
     """Refuse a table without a measurement, and an axis that none of them has."""
     spec, series = selected.spec, selected.series
-    if not selected.shown:
-        raise InputError(_nothing(selected))
+    if not selected.indices:
+        raise InputError(_no_measurement(selected))
     for name in (*spec.rows, *spec.columns):
         # What others of these runs have, these may lack: it is unknown of imported ones.
         if name not in FIXED_AXES and all(axis_value(entry, name) is None for entry in series):
-            parameters = {key for i in selected.shown for key in series[i].case.parameters}
+            parameters = {key for i in selected.indices for key in series[i].case.parameters}
             raise InputError(
                 f"table {spec.name!r}: no measurement has the parameter {name!r}: use one of"
                 f" {', '.join(FIXED_AXES)}, {', '.join(sorted(parameters))}"
             )
 
 
-def _nothing(selected: _Selected) -> str:
+def _no_measurement(selected: _Selected) -> str:
     spec, series = selected.spec, selected.series
     requested, available = selected_and_available(spec.select, series, selected.axes)
     metrics = dict.fromkeys(cell.metric for cell in spec.cells if cell.metric)
@@ -170,7 +156,7 @@ class _Layout:
     def source(self, row: Key, column: Column) -> Source:
         """Return what a cell is made of."""
         if column.theoretical:
-            return Source(None, self.limits.get((row, column.key, column.place)))
+            return Source(None, self.limits[column.place].get((row, column.key)))
         series = self.grid.get((row, column.key), {}).get(column.place)
         if not column.compared:
             return Source(series)
@@ -204,7 +190,7 @@ def _grid(selected: _Selected) -> Grid:
     grid: Grid = {}
     clashes: dict[tuple[Key, Key, int], list[int]] = {}
     places = [place for place, cell in enumerate(spec.cells) if cell.metric]
-    for i in selected.shown:
+    for i in selected.indices:
         entry = selected.series[i]
         row = tuple([axis_value(entry, name) for name in spec.rows])
         column = tuple([axis_value(entry, name) for name in spec.columns])
@@ -237,32 +223,25 @@ def _mixed(spec: TableSpec, key: Key, series: Sequence[Series]) -> str:
 
 def _limits(selected: _Selected, grid: Grid, theoretical: Theoretical) -> Limits:
     """Return the theoretical value of each cell that shows one."""
-    limits = {}
-    for place, cell in enumerate(selected.spec.cells):
-        if not cell.peak:
-            continue
-        for (row, column), cells in grid.items():
+    limits: Limits = {place: {} for place, cell in enumerate(selected.spec.cells) if cell.peak}
+    for place, of_place in limits.items():
+        for key, cells in grid.items():
             indices = [i for i in cells.values() if i in selected.of_cells[place]]
             series = [selected.series[i] for i in indices]
-            limit = common_limit(selected.spec, cell, theoretical, series)
+            limit = common_limit(selected.spec, selected.spec.cells[place], theoretical, series)
             if limit is not None:
-                limits[row, column, place] = limit
+                of_place[key] = limit
     return limits
 
 
 def _unit(selected: _Selected, place: int, limits: Limits) -> str | None:
     """Return the unit in which a cell's values are stored, None if there are none."""
-    cell = selected.spec.cells[place]
-    if cell.peak:
-        units = [
-            limit.unit
-            for (_, _, limit_place), limit in limits.items()
-            if limit_place == place and isinstance(limit, Limit)
-        ]
+    if place in limits:
+        units = [limit.unit for limit in limits[place].values() if isinstance(limit, Limit)]
     else:
         of_cell = selected.of_cells[place]
-        units = [selected.series[i].unit for i in selected.shown if i in of_cell]
-    return common_unit(selected.spec, cell, units)
+        units = [selected.series[i].unit for i in selected.indices if i in of_cell]
+    return common_unit(selected.spec, selected.spec.cells[place], units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +251,7 @@ class _Contents:
     `series` are those shown or compared with.
     """
 
-    rows: Mapping[Key, Sequence[Content]]
+    rows: Mapping[Key, Sequence[CellContent]]
     series: Sequence[Series]
 
 
@@ -280,11 +259,12 @@ def _summarise(
     selected: _Selected, layout: _Layout, theoretical: Theoretical, context: RunContext
 ) -> _Contents:
     spec, columns = selected.spec, layout.columns
-    indices = dict.fromkeys([*selected.shown, *layout.references.indices])
+    indices = dict.fromkeys([*selected.indices, *layout.references.indices])
     series = {i: selected.series[i] for i in indices}
-    maker = ContentMaker(spec.name, series, _in_columns(layout), theoretical, context)
+    in_columns = {layout.source(row, column).series for row in layout.rows for column in columns}
+    maker = ContentMaker(spec.name, series, in_columns, theoretical, context)
 
-    def content(row: Key, column: Column) -> Content:
+    def content(row: Key, column: Column) -> CellContent:
         return maker.content(column, layout.source(row, column))
 
     rows = layout.rows
@@ -293,17 +273,6 @@ def _summarise(
         rows = sorted_by_value(spec, rows, lambda row: content(row, sort_column).value)
     return _Contents(
         {row: [content(row, column) for column in columns] for row in rows}, list(series.values())
-    )
-
-
-def _in_columns(layout: _Layout) -> frozenset[int]:
-    """Return the series that stand in a column."""
-    columns = {(column.key, column.place) for column in layout.columns}
-    return frozenset(
-        i
-        for (_, key), cells in layout.grid.items()
-        for place, i in cells.items()
-        if (key, place) in columns
     )
 
 
@@ -368,6 +337,6 @@ def _annotate(
         rows=tuple(rows),
         footnotes=marks.footnotes(),
         notes=notes.sentences(spec, columns, rows, contents.series, context.imported, sentences),
-        alarms=alarms(selected.series[i] for i in selected.shown),
+        alarms=alarms(selected.series[i] for i in selected.indices),
         grouped=group_level(spec),
     )

@@ -70,10 +70,8 @@ def build_listings(
     InputError when nothing is selected, when a pair has two cases, or when the metric can't be
     compared by ratio.
     """
-    links = [
-        entry for entry in series if entry.metric == spec.metric and entry.case.server is not None
-    ]
-    parameters = (name for entry in links for name in entry.case.parameters)
+    links = [link for link in series if link.metric == spec.metric and link.case.server is not None]
+    parameters = (name for link in links for name in link.case.parameters)
     names = [*FIXED_AXES, *spec.select, *spec.each, *spec.axes, *parameters]
     axes = make_axes(names, spec.axes, engines_shown(spec.select, links), catalogue)
     selected = matching(links, spec.select, axes)
@@ -258,8 +256,8 @@ class _Maker:
         return self._axis.text(self._matrix.hosts[host])
 
     def _host_record(self, finding: HostFinding) -> tuple[Value | None, ...]:
-        level, others = finding.level, finding.others
-        numbers: tuple[float | None, ...] = (level, others, level / others)
+        ratio = finding.level / finding.others
+        numbers: tuple[float | None, ...] = (finding.level, finding.others, ratio)
         if finding.verdict == "silent":
             numbers = (None, None, None)
         host = self._matrix.hosts[finding.host]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.number import at_most
 from railgauge.report.tables.statistic import LEAST_FOR_INTERVAL
 from railgauge.report.tables.table import Cell, Column
 from railgauge.stats import Summary
-
-_INTERVAL = "95 % interval of the median"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,57 +52,44 @@ def intervals(kinds: Sequence[Measured], *, named: bool) -> str:
 def _bounds(
     kinds: Sequence[Measured],
     named: bool,
-    bound: Callable[[Sequence[Summary], Column], tuple[str, str] | None],
+    measured: Callable[[Sequence[Summary], bool], tuple[str, list[float]]],
     ending: str = "",
 ) -> str:
-    """Return what is bounded and by how much at most, of kinds with `bound`s."""
+    """Return by kind the largest of what is `measured`, rounded up: "at most" must hold."""
     bounds: dict[str, list[str]] = {}
     for kind in kinds:
-        largest = bound([summary for summary in kind.summaries if summary.n > 1], kind.column)
-        if largest is not None:
-            name = f" ({kind.label})" if named else ""
-            bounds.setdefault(largest[0], []).append(largest[1] + name)
+        absolute = kind.column.metric_unit in ("", "1")
+        measure, values = measured(
+            [summary for summary in kind.summaries if summary.n > 1], absolute
+        )
+        if values and not absolute:
+            bound = f"{at_most(max(values), 0.01, 1)} %"
+        elif values and kind.column.unit == "%":
+            # No share of the value, as a coefficient of variation is.
+            bound = f"{at_most(max(values), 0.01, 2)} percentage points"
+        elif values:
+            bound = at_most(max(values), 1, 2)
+        else:
+            continue
+        bounds.setdefault(measure, []).append(f"{bound} ({kind.label})" if named else bound)
     return "; ".join(
         f"{measure} at most {', '.join(values)}{ending}" for measure, values in bounds.items()
     )
 
 
-def _deviation(summaries: Sequence[Summary], column: Column) -> tuple[str, str] | None:
-    """Return the measure of spread and its bound, rounded up: "at most" must hold."""
-    if _absolute(column):
+def _deviation(summaries: Sequence[Summary], absolute: bool) -> tuple[str, list[float]]:
+    if absolute:
         deviations = [summary.stdev for summary in summaries if summary.stdev is not None]
-        return ("standard deviation", _plain(max(deviations), column)) if deviations else None
+        return "standard deviation", deviations
     ratios = [summary.cv for summary in summaries if summary.cv is not None]
-    return ("coefficient of variation", f"{at_most(max(ratios), 0.01, 1)} %") if ratios else None
+    return "coefficient of variation", ratios
 
 
-def _reach(summaries: Sequence[Summary], column: Column) -> tuple[str, str] | None:
-    reaches = list(_reaches(summaries, relative=not _absolute(column)))
-    if not reaches:
-        return None
-    if _absolute(column):
-        return _INTERVAL, _plain(max(reaches), column)
-    return _INTERVAL, f"{at_most(max(reaches), 0.01, 1)} %"
-
-
-def _reaches(summaries: Sequence[Summary], *, relative: bool) -> Iterator[float]:
+def _reach(summaries: Sequence[Summary], absolute: bool) -> tuple[str, list[float]]:
+    reaches = []
     for summary in summaries:
-        if summary.interval_low is None or summary.interval_high is None:
-            continue
-        median = summary.median
-        reach = max(summary.interval_high - median, median - summary.interval_low)
-        if not relative:
-            yield reach
-        elif median:
-            yield reach / abs(median)
-
-
-def _absolute(column: Column) -> bool:
-    return column.metric_unit in ("", "1")
-
-
-def _plain(value: float, column: Column) -> str:
-    if column.unit == "%":
-        # No share of the value, as a coefficient of variation is.
-        return f"{at_most(value, 0.01, 2)} percentage points"
-    return at_most(value, 1, 2)
+        median, low, high = summary.median, summary.interval_low, summary.interval_high
+        if low is not None and high is not None and (absolute or median):
+            reach = max(high - median, median - low)
+            reaches.append(reach if absolute else reach / abs(median))
+    return "95 % interval of the median", reaches

@@ -156,22 +156,9 @@ def why_none(statistic: str) -> str:
 
 def record(summary: Summary, metric: str, unit: str) -> tuple[int | float | str | None, ...]:
     """Return the values of `FIELDS`."""
-    kind = kind_of_mean(metric, unit)
-    return (
-        summary.n,
-        summary.mean if kind == "arithmetic" else value_of(summary, resolved("mean", metric, unit)),
-        kind,
-        summary.median,
-        summary.interval_low,
-        summary.interval_high,
-        summary.interval_level,
-        summary.stdev,
-        summary.mean_absolute_deviation,
-        summary.cv,
-        summary.minimum,
-        summary.lower_quartile,
-        summary.upper_quartile,
-        summary.maximum,
-        summary.outliers,
-        summary.mean,
-    )
+    means = {
+        "mean": value_of(summary, resolved("mean", metric, unit)),
+        "mean_kind": kind_of_mean(metric, unit),
+        "arithmetic_mean": summary.mean,
+    }
+    return tuple([means[name] if name in means else getattr(summary, name) for name in FIELDS])

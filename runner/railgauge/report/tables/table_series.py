@@ -135,10 +135,10 @@ class TableSeries:
         Axes that only series have are left out.
         """
         own = own_axes(table.cells)
-        shown: Mapping[str, Selection] = {**table.select, **cell.select}
+        own_select: Mapping[str, Selection] = {**table.select, **cell.select}
         selectors = []
-        for selection in (shown, {**shown, **cell.against}):
-            select = {name: value for name, value in selection.items() if name not in own}
+        for selections in (own_select, {**own_select, **cell.against}):
+            select = {name: value for name, value in selections.items() if name not in own}
             axes = make_axes(select, {}, engines_shown(select, measurements), self._catalogue)
             selectors.append(selector(select, axes))
         return lambda measurement: any(selects(measurement) for selects in selectors)
