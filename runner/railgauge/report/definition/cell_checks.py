@@ -47,13 +47,13 @@ class CellChecker(Checker):
             message = "the cell shows nothing: add the key 'metric', or 'peak'"
             yield self._problem((), message)
         if is_logged(cell.metric) and not cell.peak:
-            yield from self._of_logs()
+            yield from self._log_metric()
         elif cell.metric and not cell.peak:
-            yield from self._of_metric()
+            yield from self._engine_metric()
         yield from self._against()
         yield from self._beside()
         if cell.peak:
-            yield from self._alone()
+            yield from self._only_peak()
             units = yield from self._resource("peak", cell.peak)
             if len(units) == 1:
                 yield from self._unit(("unit",), f"the theoretical {cell.peak}", cell.unit, *units)
@@ -79,27 +79,26 @@ class CellChecker(Checker):
             return
         if cell.beside == cell.statistic:
             message = f"the {cell.beside} is what the cell shows: name another, or drop 'beside'"
-            yield self._problem(("beside",), message)
         elif cell.against and cell.beside != "interval":
             message = f"beside a {cell.compared} only its 'interval' can stand: write that"
-            yield self._problem(("beside",), message)
         elif cell.against and cell.statistic not in LOCATIONS:
             message = (
                 f"a {cell.compared} of the {cell.statistic} has no interval: drop 'beside', or show"
                 " the median"
             )
-            yield self._problem(("beside",), message)
         elif own_unit(cell.statistic) is not None and own_unit(cell.beside) is None:
             message = f"the {cell.beside} has another unit than the {cell.statistic}: swap the two"
-            yield self._problem(("beside",), message)
+        else:
+            return
+        yield self._problem(("beside",), message)
 
-    def _alone(self) -> Iterator[Problem]:
+    def _only_peak(self) -> Iterator[Problem]:
         for key in ("metric", "statistic", "beside", "relative_to", "against"):
             if key in self._cell.model_fields_set:
                 message = f"a cell with 'peak' shows no measurement: drop {key!r}, or 'peak'"
                 yield self._problem((key,), message, key=True)
 
-    def _of_logs(self) -> Iterator[Problem]:
+    def _log_metric(self) -> Iterator[Problem]:
         cell = self._cell
         side, _, quantity = cell.metric.partition("/")
         if side not in SIDES or not quantity:
@@ -112,7 +111,7 @@ class CellChecker(Checker):
             )
             yield self._problem(("metric",), message)
         for name in axes_of(cell.metric):
-            if name == REPLICATION or self._known_elsewhere(name):
+            if name == REPLICATION or self._is_other_axis(name):
                 message = f"{name!r} is another axis already: write another name in braces"
                 yield self._problem(("metric",), message)
         if cell.relative_to:
@@ -126,10 +125,10 @@ class CellChecker(Checker):
                 base, quantity = "1", f"a {cell.compared}"
             yield from self._unit(("unit",), quantity, cell.unit, base)
 
-    def _known_elsewhere(self, name: str) -> bool:
+    def _is_other_axis(self, name: str) -> bool:
         return name in FIXED_AXES or any(name in engine.parameters for engine in self._engines)
 
-    def _of_metric(self) -> Iterator[Problem]:
+    def _engine_metric(self) -> Iterator[Problem]:
         cell = self._cell
         as_ratio = bool(cell.against) and cell.compared != "difference"
         if not cell.relative_to and not as_ratio:
@@ -139,9 +138,9 @@ class CellChecker(Checker):
         quantity = f"a {cell.compared}" if as_ratio else "a ratio"
         yield from self._unit(("unit",), quantity, cell.unit, "1")
         if cell.relative_to:
-            yield from self._to_theoretical()
+            yield from self._relative_to()
 
-    def _to_theoretical(self) -> Iterator[Problem]:
+    def _relative_to(self) -> Iterator[Problem]:
         cell = self._cell
         if cell.statistic in _NO_RATIO:
             yield self._problem(

@@ -21,7 +21,7 @@ _TO_SHOW = {
     "any": "the axis to show, such as link",
 }
 
-_STANDS = {
+_AROUND = {
     "range": "a range stands around a mean or the median",
     "interval": "the 95 % interval stands around the median",
     "stdev": "standard deviations stand around the arithmetic mean",
@@ -127,29 +127,21 @@ class FigureChecker(Checker):
             yield self._problem(("y", "to"), message)
 
     def _extras(self, kind: Kind[Any]) -> Iterator[Problem]:
-        figure = self._figure
-        if figure.replication is not None and not kind.traced:
-            message = f"{self._of_kind} shows all replications: drop 'replication'"
-            yield self._problem(("replication",), message, key=True)
-        if figure.errors is not None and not kind.errors:
-            message = f"{self._of_kind} has no error bars: drop 'errors'"
-            yield self._problem(("errors",), message, key=True)
-        elif figure.errors is not None and self._misfit:
-            message = f"{_STANDS[figure.errors]}, not around the {figure.y.statistic}"
+        figure, y = self._figure, self._figure.y
+        for key, fitting, message in (
+            ("replication", kind.traced, "shows all replications"),
+            ("errors", kind.errors, "has no error bars"),
+            ("bins", kind.bins, "has no bins"),
+        ):
+            if getattr(figure, key) is not None and not fitting:
+                yield self._problem((key,), f"{self._of_kind} {message}: drop {key!r}", key=True)
+        bars = figure.errors if kind.errors and "statistic" in y.model_fields_set else None
+        if bars is not None and not fits(bars, y.statistic):
+            message = f"{_AROUND[bars]}, not around the {y.statistic}"
             yield self._problem(("errors",), f"{message}: change one of the two")
-        if figure.bins is not None and not kind.bins:
-            message = f"{self._of_kind} has no bins: drop 'bins'"
-            yield self._problem(("bins",), message, key=True)
         if figure.series and kind.together:
             message = f"{self._of_kind} has no series: use 'each'"
             yield self._problem(("series",), message, key=True)
-
-    @property
-    def _misfit(self) -> bool:
-        """Return whether the error bars can't stand around the statistic that is named."""
-        errors, y = self._figure.errors, self._figure.y
-        is_named = "statistic" in y.model_fields_set
-        return errors is not None and is_named and not fits(errors, y.statistic)
 
     def _fixed(self, name: str, key: str) -> Problem:
         message = f"{self._of_kind} chooses its {name} axis itself: drop {key!r}"

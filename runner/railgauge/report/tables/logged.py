@@ -87,10 +87,10 @@ class Logs:
             if host is not None
         }
 
-    def series(self, metric: str, *, singly: bool) -> list[Series]:
-        """Return the metric's series: one for each value of its axes and, `singly`, replication.
+    def series(self, metric: str, *, by_replication: bool) -> list[Series]:
+        """Return the metric's series: one for each value of its axes, and `by_replication`.
 
-        Failed replications are left out; so are the idle stretches unless it is `singly`.
+        Failed replications are left out; so are the idle stretches unless it is `by_replication`.
         """
         side, _, quantity = metric.partition("/")
         intervals = self._sides.get(side, [])
@@ -102,7 +102,7 @@ class Logs:
                 for interval in intervals
             ]
             known_values = [(interval, value) for interval, value in values if value is not None]
-            if singly:
+            if by_replication:
                 for interval, value in known_values:
                     replication = {**place, REPLICATION: interval.replication}
                     series.append(self._series(metric, name, replication, [(interval, value)]))

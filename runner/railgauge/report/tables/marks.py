@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale
-from railgauge.report.tables.narrowness import never_narrow, why_never
+from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.table import Footnote
 from railgauge.stats import OUTLIER_RANGES, Oddities, Summary, TwoGroups
 from railgauge.store.records import Series
@@ -20,14 +21,11 @@ _WARNING = "a warning of another kind"
 _FIGURE = re.compile(r"(?<!\S)\d\S*")
 
 
-class Remark:
+class Remark(NamedTuple):
     """A sentence about a cell; of some `kind`s there may be as many as cells."""
 
-    __slots__ = ("kind", "text")
-
-    def __init__(self, text: str, kind: str = "") -> None:
-        self.text = text
-        self.kind = kind
+    text: str
+    kind: str = ""
 
 
 class Marks:
@@ -87,7 +85,7 @@ def remarks_on(
         if counts:
             yield Remark(counts)
     if never_narrow(series):
-        yield Remark(why_never(series))
+        yield Remark(never_narrow_note(series))
     if not len(series.values):
         return
     for warning in warnings:

@@ -32,7 +32,7 @@ def never_narrow(case: Ended) -> bool:
     return bool(case.rule) and case.ended not in ("", "narrow")
 
 
-def why_never(case: Ended) -> str:
+def never_narrow_note(case: Ended) -> str:
     """Return the footnote of a case that never got narrow enough."""
     reason = _REASONS.get(case.ended, visible(case.ended))
     return f"never got to {visible(case.rule)}: {reason}"

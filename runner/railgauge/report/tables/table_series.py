@@ -45,7 +45,7 @@ def stored_metrics(tables: Iterable[TableSpec]) -> set[str]:
     return {metric for metric in metrics if metric and not is_logged(metric)}
 
 
-def is_singly(table: TableSpec) -> bool:
+def shows_replications(table: TableSpec) -> bool:
     """Return whether the table shows single replications."""
     selects = [table.select, *(cell.select for cell in table.cells)]
     return any(REPLICATION in names for names in (table.rows, table.columns, *selects))
@@ -69,14 +69,14 @@ class TableSeries:
 
     def of(self, table: TableSpec) -> Sequence[Series]:
         """Return the series that `build` makes the table of."""
-        singly = is_singly(table)
+        by_replication = shows_replications(table)
         logged = [cell for cell in table.cells if is_logged(cell.metric)]
-        if not singly and not logged:
+        if not by_replication and not logged:
             return self._series
-        stored = self._split(table) if singly else self._series
+        stored = self._split(table) if by_replication else self._series
         # Nothing but logs: show the counts before and after the run, too.
-        idle = singly and len(logged) == len(table.cells)
-        return [*stored, *self._logged(table, logged, singly=singly, idle=idle)]
+        idle = by_replication and len(logged) == len(table.cells)
+        return [*stored, *self._logged(table, logged, by_replication=by_replication, idle=idle)]
 
     def _split(self, table: TableSpec) -> Iterator[Series]:
         """Yield what the table may show of `series`, a series each replication."""
@@ -107,7 +107,7 @@ class TableSeries:
                     )
 
     def _logged(
-        self, table: TableSpec, cells: Sequence[CellSpec], *, singly: bool, idle: bool
+        self, table: TableSpec, cells: Sequence[CellSpec], *, by_replication: bool, idle: bool
     ) -> Iterator[Series]:
         cases = [
             _Measured(run.id, run.new.plan, planned.test, planned.case, planned)
@@ -125,7 +125,7 @@ class TableSeries:
             run_logs = idle_of.get(case.run, ())
             logs = Logs(self._store, self._runs[case.run], case.planned, idle=run_logs)
             for metric in metrics:
-                yield from logs.series(metric, singly=singly)
+                yield from logs.series(metric, by_replication=by_replication)
 
     def _selector(
         self, measurements: Sequence[Placed], table: TableSpec, cell: CellSpec
