@@ -69,7 +69,7 @@ class ContentMaker:
         self,
         table: str,
         series: Mapping[int, Series],
-        in_columns: Collection[int | None],
+        in_columns: Collection[int],
         theoretical: Theoretical,
         context: RunContext,
     ) -> None:

@@ -261,7 +261,13 @@ def _summarise(
     spec, columns = selected.spec, layout.columns
     indices = dict.fromkeys([*selected.indices, *layout.references.indices])
     series = {i: selected.series[i] for i in indices}
-    in_columns = {layout.source(row, column).series for row in layout.rows for column in columns}
+    places = {(column.key, column.place) for column in columns}
+    in_columns = {
+        i
+        for (_, key), cells in layout.grid.items()
+        for place, i in cells.items()
+        if (key, place) in places
+    }
     maker = ContentMaker(spec.name, series, in_columns, theoretical, context)
 
     def content(row: Key, column: Column) -> CellContent:
