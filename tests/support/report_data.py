@@ -11,7 +11,7 @@ from railgauge.hosts.peaks import Peak
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.model import TableSpec
-from railgauge.report.tables.beside import Remarks
+from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.store import Store
@@ -138,4 +138,4 @@ def reference_table() -> Table:
         }
     )
     peaks = [Peak("gw1", "memory", 68.3e9, "B/s", "found: 2 × 64 & more")]
-    return build(spec, [point, skipped], beside=Remarks(peaks={1: peaks}))
+    return build(spec, [point, skipped], context=RunContext(peaks={1: peaks}))

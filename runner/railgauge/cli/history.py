@@ -26,7 +26,7 @@ from railgauge.compare.history import (
 from railgauge.plan.cases import case_name, varying
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import HEADLINES
-from railgauge.report.tables.naming import telling
+from railgauge.report.tables.naming import non_default
 from railgauge.report.verdicts.history.jsonable import history_data
 from railgauge.report.verdicts.history.text import all_lines, history_lines, not_looked_at
 from railgauge.store import Store
@@ -137,7 +137,7 @@ def _tell_one(
     heads = last_of_each_plan(run_heads(store, found.plan), nights)
     told = with_beside(_history(store, found, metric, heads), store.run)
     asked_for = {word.partition("=")[0] for word in text.split()}
-    name = case_name(told.case, telling(told.case, catalogue, asked_for), catalogue)
+    name = case_name(told.case, non_default(told.case, catalogue, asked_for), catalogue)
     if out is not None:
         from railgauge.report.verdicts.history.plot import draw_history
 
@@ -198,7 +198,7 @@ def _one_case(
     differ = set(varying([one.case for one in found]))
     listed = [
         f"  {one.case.key}  {visible(one.plan)}, {visible(one.test)}: "
-        + visible(case_name(one.case, telling(one.case, catalogue, differ), catalogue))
+        + visible(case_name(one.case, non_default(one.case, catalogue, differ), catalogue))
         for one in found[:_MOST_NAMED]
     ]
     more = len(found) - _MOST_NAMED

@@ -15,7 +15,7 @@ from railgauge.cli.tables import default_text
 from railgauge.plan.cases import Case, case_name, varying
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.tables.default import default_series
-from railgauge.report.tables.narrowness import never_narrow, why_never
+from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.summaries import statistics_of
 from railgauge.store import Store
 from railgauge.store.records import Failure, RunSummary, StoredRun, StoredSuspicion
@@ -157,7 +157,7 @@ def _tell_wide(stored: StoredRun, catalogue: Catalogue) -> None:
     wide: dict[tuple[str, str], list[Case]] = {}
     for each in stored.cases:
         if never_narrow(each):
-            wide.setdefault((each.test, why_never(each)), []).append(each.case)
+            wide.setdefault((each.test, never_narrow_note(each)), []).append(each.case)
     for (test, why), those in wide.items():
         names = varying([each.case for each in stored.cases if each.test == test])
         told = [case_name(case, names, catalogue) for case in those[:_MOST_WIDE]]

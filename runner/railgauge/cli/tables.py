@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.formats.render import render_text
-from railgauge.report.tables.beside import read_beside
+from railgauge.report.tables.beside import read_context
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.statistic import value_of
@@ -30,10 +30,10 @@ def default_text(
     series = default_series(store, runs)
     if not series:
         return ""
-    beside = read_beside(store, map(store.run, runs))
+    context = read_context(store, map(store.run, runs))
     # In short a metric's own table would say no more than the test's.
     spec = default_spec(series, statistics=_MOST_ROWS if statistics else 0)
-    tables = (build(table, series, catalogue=catalogue, beside=beside) for table in spec.tables)
+    tables = (build(table, series, catalogue=catalogue, context=context) for table in spec.tables)
     return "\n".join(
         render_text(table) if len(table.rows) <= _MOST_ROWS else _in_short(table, runs)
         for table in tables

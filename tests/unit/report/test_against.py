@@ -259,7 +259,7 @@ def test_what_does_not_tell_where_values_lie_has_no_interval_of_its_ratio() -> N
     points = [_point(10240, *range(100, 108)), _point(102400, *range(200, 240, 5))]
     for statistic in ("stdev", "minimum", "upper_quartile"):
         table = _build(_spec(_held(statistic=statistic)), points)
-        held = table.rows[0].cells[0].held
+        held = table.rows[0].cells[0].reference
         assert held is not None
         assert (held.low, held.high) == (None, None)
         assert (

@@ -19,7 +19,7 @@ from railgauge.report.definition.spec import load_spec
 from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import render_latex, render_latex_document, render_text
-from railgauge.report.tables.beside import Remarks
+from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.stats import ratio_interval, summarise
@@ -87,7 +87,7 @@ def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts()
         )
         one = series([50e9, 100e9], unit="B/s", engine="mem", server=None)
         peaks = [Peak("gw1", "memory", 200e9, "B/s", "found")]
-        return build(spec, [one], beside=Remarks(peaks={1: peaks})).rows[0].cells[0].text
+        return build(spec, [one], context=RunContext(peaks={1: peaks})).rows[0].cells[0].text
 
     assert (shown("maximum"), shown("n")) == ("38 (50)", "38 (2)")
 

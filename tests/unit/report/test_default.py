@@ -11,7 +11,7 @@ from tests.support.store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case
 from railgauge.base.errors import InputError
 from railgauge.report.definition.model import CellSpec, TableSpec
 from railgauge.report.formats.render import render_text
-from railgauge.report.tables.beside import read_beside
+from railgauge.report.tables.beside import read_context
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.store import Store
@@ -187,13 +187,13 @@ def test_warnings_and_theoretical_values_come_from_the_store(tmp_path: Path) -> 
         run = store.begin_run(RUN, planned(case()), METRICS)
         store.add_peaks(run, [PEAK])
         store.add(run, "stream", case().key, measured(1), LAUNCH)
-        beside = read_beside(store, [store.run(run)])
-        assert not beside.peaks
+        context = read_context(store, [store.run(run)])
+        assert not context.peaks
         cells = [CellSpec(metric="throughput", relative_to="network")]
         wanted = TableSpec(name="t", title="T", rows=["link"], cells=cells)
-        assert list(read_beside(store, [store.run(run)], [wanted]).peaks[run]) == [PEAK]
+        assert list(read_context(store, [store.run(run)], [wanted]).peaks[run]) == [PEAK]
         series = default_series(store, [run])
-        (table,) = (build(one, series, beside=beside) for one in default_spec(series).tables)
+        (table,) = (build(one, series, context=context) for one in default_spec(series).tables)
     assert [one.text for one in table.footnotes] == [
         "1 of 3 replications; 2 not measured",
         "warning: receive buffer clamped",

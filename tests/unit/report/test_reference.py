@@ -16,7 +16,7 @@ from railgauge.report.definition.model import TableSpec
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.render import render_text
 from railgauge.report.formats.tooltip import tooltip
-from railgauge.report.tables.beside import Remarks
+from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
@@ -53,7 +53,7 @@ def _peak(resource: str, value: float, unit: str = "op/s", host: str = "node1") 
 def _table(points: list, cells: list[dict], peaks: Sequence[Peak] = (), **more: object) -> Table:
     given = {"name": "t", "title": "T", "rows": ["precision"], "cells": cells}
     spec = TableSpec.model_validate({**given, **more})
-    return build(spec, points, beside=Remarks(peaks={1: peaks}))
+    return build(spec, points, context=RunContext(peaks={1: peaks}))
 
 
 def _texts(table: Table) -> list[list[str]]:
@@ -250,8 +250,8 @@ def test_the_footnote_says_why_none_is_known_and_how_to_tell_it() -> None:
             "cells": [{"metric": "operation_rate", "relative_to": "cpu_{precision}"}],
         }
     )
-    beside = Remarks(facts={1: {"node1": {"cpu": "Some CPU"}}})
-    (footnote,) = build(spec, [_rate([1.0], "half")], beside=beside).footnotes
+    context = RunContext(facts={1: {"node1": {"cpu": "Some CPU"}}})
+    (footnote,) = build(spec, [_rate([1.0], "half")], context=context).footnotes
     assert footnote.text == (
         "no theoretical value of CPU half is known of node1: no fact tells it:"
         " declare it as 'peaks: {cpu_half: …}' in the hosts file"
@@ -353,7 +353,7 @@ def test_warnings_of_the_launches_are_footnotes_that_equal_ones_share() -> None:
     spec = TableSpec.model_validate(
         {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
     )
-    table = build(spec, points, beside=Remarks(warnings=warnings))
+    table = build(spec, points, context=RunContext(warnings=warnings))
     assert _texts(table) == [["single", "1.00a"], ["double", "1.00a,b"], ["half", "1.00"]]
     assert [one.text for one in table.footnotes] == [
         "warning: too small",
@@ -371,7 +371,7 @@ def test_of_many_warnings_the_first_are_told_and_the_rest_counted_on_the_csv_fil
     spec = TableSpec.model_validate(
         {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
     )
-    table = build(spec, points, beside=Remarks(warnings=warnings))
+    table = build(spec, points, context=RunContext(warnings=warnings))
     assert [row.cells[0].mark for row in table.rows] == [*"abcdefgh", *"iiii"]
     assert table.footnotes[-1].text == (
         "a warning of another kind: the CSV file has it in the column note"
@@ -388,7 +388,7 @@ def test_warnings_that_differ_in_figures_only_share_a_footnote() -> None:
     spec = TableSpec.model_validate(
         {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
     )
-    table = build(spec, points, beside=Remarks(warnings=warnings))
+    table = build(spec, points, context=RunContext(warnings=warnings))
     assert {row.cells[0].mark for row in table.rows} == {"a,b"}
     assert [one.text for one in table.footnotes] == [
         "warning: … of 480MiB",

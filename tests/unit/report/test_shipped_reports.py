@@ -16,7 +16,7 @@ from railgauge.plan.catalogue import EngineInfo, load_catalogue
 from railgauge.plan.load import load_plan
 from railgauge.plan.peaks import RESOURCES
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.tables.beside import Remarks
+from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
@@ -74,8 +74,10 @@ def _tables(name: str, hosts: Path | None = None) -> list[Table]:
     else:
         declared = loaded.plan.hosts.items()
         peaks = [one for name, host in declared for one in host_peaks(name, host.peaks, {})]
-    beside = Remarks(peaks={1: peaks})
-    return [build(table, found, catalogue=loaded.catalogue, beside=beside) for table in spec.tables]
+    context = RunContext(peaks={1: peaks})
+    return [
+        build(table, found, catalogue=loaded.catalogue, context=context) for table in spec.tables
+    ]
 
 
 def test_there_are_those_of_a_whole_machine() -> None:

@@ -9,7 +9,7 @@ from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.model import CellSpec, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec
-from railgauge.report.tables.beside import Remarks
+from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 
@@ -290,7 +290,7 @@ def test_runs_without_any_of_its_metrics_are_not_said_to_have_measured_nothing()
 
 def test_imported_values_are_not_called_replications() -> None:
     points = [series([1e6], {"datagram": 1, "sockbuf": 1}, client="x", server=None)]
-    table = build(_spec(), points, beside=Remarks(imported=[1]))
+    table = build(_spec(), points, context=RunContext(imported=[1]))
     assert table.notes == (
         "Throughput in Mbit/s: 1 imported value per cell.",
         "Imported run 1 of plan fabric.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from railgauge.base.errors import Problem
 from railgauge.base.quantities import unit_of
@@ -11,15 +11,14 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.peaks import RESOURCES
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.checking import Checker, Place, wanted_engines
+from railgauge.report.definition.checking import Checker, Place, Selections
 from railgauge.report.definition.model import CellSpec
-from railgauge.report.definition.model_parts import Selection
 from railgauge.report.tables.axes import FIXED_AXES, REPLICATION
 from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
 from railgauge.report.tables.statistic import LOCATIONS, own_unit
 from railgauge.report.tables.theoretical import BRACED
 
-# What a ratio to a theoretical value makes no sense of.
+# Statistics that have no ratio to a theoretical value.
 _NO_RATIO = ("cv", "n", "outliers")
 # Metrics of both ways, which a time of one way would make look twice as long.
 _BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
@@ -33,43 +32,34 @@ class CellChecker(Checker):
         document: Document,
         place: Place,
         cell: CellSpec,
-        select: Mapping[str, Selection],
+        select: Selections,
         catalogue: Catalogue,
         own_axes: Sequence[str] = (),
     ) -> None:
-        super().__init__(
-            document,
-            place,
-            catalogue,
-            select=cell.select,
-            axes={},
-            engines=wanted_engines(select),
-            own_axes=own_axes,
-        )
+        super().__init__(document, place, catalogue, cell.select, {}, [select], own_axes)
         self._cell = cell
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything that is wrong with the cell."""
-        yield from self._selected()
-        yield from self._values()
+        yield from super().problems()
         cell = self._cell
         if not cell.metric and not cell.peak:
             message = "the cell shows nothing: add the key 'metric', or 'peak'"
             yield self._problem((), message)
         if is_logged(cell.metric) and not cell.peak:
-            yield from self._of_logs()
+            yield from self._log_metric()
         elif cell.metric and not cell.peak:
-            yield from self._of_metric()
-        yield from self._held()
+            yield from self._engine_metric()
+        yield from self._against()
         yield from self._beside()
         if cell.peak:
-            yield from self._alone()
+            yield from self._only_peak()
             units = yield from self._resource("peak", cell.peak)
             if len(units) == 1:
                 yield from self._unit(("unit",), f"the theoretical {cell.peak}", cell.unit, *units)
 
-    def _held(self) -> Iterator[Problem]:
-        """Yield what is wrong with how the cell is held against another."""
+    def _against(self) -> Iterator[Problem]:
+        """Yield what is wrong with how the cell is compared with another."""
         cell = self._cell
         if not cell.against:
             if "compared" in cell.model_fields_set:
@@ -89,27 +79,26 @@ class CellChecker(Checker):
             return
         if cell.beside == cell.statistic:
             message = f"the {cell.beside} is what the cell shows: name another, or drop 'beside'"
-            yield self._problem(("beside",), message)
         elif cell.against and cell.beside != "interval":
             message = f"beside a {cell.compared} only its 'interval' can stand: write that"
-            yield self._problem(("beside",), message)
         elif cell.against and cell.statistic not in LOCATIONS:
             message = (
                 f"a {cell.compared} of the {cell.statistic} has no interval: drop 'beside', or show"
                 " the median"
             )
-            yield self._problem(("beside",), message)
         elif own_unit(cell.statistic) is not None and own_unit(cell.beside) is None:
             message = f"the {cell.beside} has another unit than the {cell.statistic}: swap the two"
-            yield self._problem(("beside",), message)
+        else:
+            return
+        yield self._problem(("beside",), message)
 
-    def _alone(self) -> Iterator[Problem]:
+    def _only_peak(self) -> Iterator[Problem]:
         for key in ("metric", "statistic", "beside", "relative_to", "against"):
             if key in self._cell.model_fields_set:
                 message = f"a cell with 'peak' shows no measurement: drop {key!r}, or 'peak'"
                 yield self._problem((key,), message, key=True)
 
-    def _of_logs(self) -> Iterator[Problem]:
+    def _log_metric(self) -> Iterator[Problem]:
         cell = self._cell
         side, _, quantity = cell.metric.partition("/")
         if side not in SIDES or not quantity:
@@ -122,7 +111,7 @@ class CellChecker(Checker):
             )
             yield self._problem(("metric",), message)
         for name in axes_of(cell.metric):
-            if name == REPLICATION or self._known_elsewhere(name):
+            if name == REPLICATION or self._is_other_axis(name):
                 message = f"{name!r} is another axis already: write another name in braces"
                 yield self._problem(("metric",), message)
         if cell.relative_to:
@@ -131,27 +120,27 @@ class CellChecker(Checker):
         else:
             own = own_unit(cell.statistic)
             base = unit_of(quantity) if own is None else own
-            what = f"the {cell.statistic} of {cell.metric}"
+            quantity = f"the {cell.statistic} of {cell.metric}"
             if cell.against and cell.compared != "difference":
-                base, what = "1", f"a {cell.compared}"
-            yield from self._unit(("unit",), what, cell.unit, base)
+                base, quantity = "1", f"a {cell.compared}"
+            yield from self._unit(("unit",), quantity, cell.unit, base)
 
-    def _known_elsewhere(self, name: str) -> bool:
+    def _is_other_axis(self, name: str) -> bool:
         return name in FIXED_AXES or any(name in engine.parameters for engine in self._engines)
 
-    def _of_metric(self) -> Iterator[Problem]:
+    def _engine_metric(self) -> Iterator[Problem]:
         cell = self._cell
         as_ratio = bool(cell.against) and cell.compared != "difference"
         if not cell.relative_to and not as_ratio:
             yield from self._metric((), cell.metric, cell.statistic, cell.unit)
             return
         yield from self._metric((), cell.metric, "mean", "")
-        what = f"a {cell.compared}" if as_ratio else "a ratio"
-        yield from self._unit(("unit",), what, cell.unit, "1")
+        quantity = f"a {cell.compared}" if as_ratio else "a ratio"
+        yield from self._unit(("unit",), quantity, cell.unit, "1")
         if cell.relative_to:
-            yield from self._to_theoretical()
+            yield from self._relative_to()
 
-    def _to_theoretical(self) -> Iterator[Problem]:
+    def _relative_to(self) -> Iterator[Problem]:
         cell = self._cell
         if cell.statistic in _NO_RATIO:
             yield self._problem(

@@ -9,7 +9,7 @@ from railgauge.base.errors import Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.checking import Checker, Place, wanted_engines
+from railgauge.report.definition.checking import Checker, Place
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.kinds import KINDS, kind_of
 from railgauge.report.figures.kinds.base import AxisRules, Kind
@@ -21,7 +21,7 @@ _TO_SHOW = {
     "any": "the axis to show, such as link",
 }
 
-_STANDS = {
+_AROUND = {
     "range": "a range stands around a mean or the median",
     "interval": "the 95 % interval stands around the median",
     "stdev": "standard deviations stand around the arithmetic mean",
@@ -34,31 +34,22 @@ class FigureChecker(Checker):
     def __init__(
         self, document: Document, place: Place, figure: FigureSpec, catalogue: Catalogue
     ) -> None:
-        super().__init__(
-            document,
-            place,
-            catalogue,
-            select=figure.select,
-            axes=figure.axes,
-            engines=wanted_engines(figure.select),
-        )
+        super().__init__(document, place, catalogue, figure.select, figure.axes)
         self._figure = figure
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything that is wrong with the figure."""
         kind = kind_of(self._figure)
+        yield from super().problems()
         yield from self._axis_names(kind)
-        yield from self._values()
         if kind is None:
             hint = suggest(self._figure.kind, KINDS) or f": known are {', '.join(KINDS)}"
             yield self._problem(("kind",), f"unknown kind {self._figure.kind!r}{hint}")
             return
-        for name, said, shows in (
-            ("x", self._figure.x, kind.x),
-            ("y", self._figure.y, kind.y),
-        ):
-            yield from self._shown(name, said, shows)
-            yield from self._own_unit(name, said, shows)
+        x_axis, y_axis = ("x", self._figure.x, kind.x), ("y", self._figure.y, kind.y)
+        for name, spec, shows in (x_axis, y_axis):
+            yield from self._quantity(name, spec, shows)
+            yield from self._own_unit(name, spec, shows)
         yield from self._limits(kind.y)
         yield from self._extras(kind)
 
@@ -69,68 +60,62 @@ class FigureChecker(Checker):
     def _axis_names(self, kind: Kind[Any] | None) -> Iterator[Problem]:
         figure = self._figure
         along = kind.along(figure) if kind is not None else figure.x.axis
-        yield from self._each(figure.each, along, figure.y.axis)
-        seen = {along, figure.y.axis, *figure.each}
-        for i, name in enumerate(figure.series):
-            yield from self._axis_name(("series", i), name, key=False)
-            if name in seen:
-                message = f"axis {name!r} is there already: leave it out"
-                yield self._problem(("series", i), message)
-            seen.add(name)
-        yield from self._selected()
-        yield from self._axes_said()
+        used = {along, figure.y.axis}
+        yield from self._axis_list("each", figure.each, used)
+        yield from self._axis_list("series", figure.series, used)
 
-    def _shown(self, name: str, said: XSpec | YSpec, shows: AxisRules) -> Iterator[Problem]:
+    def _quantity(self, name: str, spec: XSpec | YSpec, shows: AxisRules) -> Iterator[Problem]:
         """Yield what is wrong with the keys that choose what an axis shows."""
         if shows.choices:
-            if said.axis and said.axis not in shows.choices:
-                known = suggest(said.axis, shows.choices) or f": use {' or '.join(shows.choices)}"
-                yield self._problem((name, "axis"), f"unknown axis {said.axis!r}{known}")
+            if spec.axis and spec.axis not in shows.choices:
+                hint = suggest(spec.axis, shows.choices) or f": use {' or '.join(shows.choices)}"
+                yield self._problem((name, "axis"), f"unknown axis {spec.axis!r}{hint}")
         elif shows.axis:
-            yield from self._axis_shown(name, said.axis, shows)
-        elif said.axis:
+            yield from self._axis_key(name, spec.axis, shows)
+        elif spec.axis:
             yield self._fixed(name, "axis")
-        if shows.metric and not said.metric:
-            yield self._wanting(name, "metric", "what to show, such as throughput")
+        if shows.metric and not spec.metric:
+            yield self._missing(name, "metric", "what to show, such as throughput")
         elif shows.metric:
-            statistic = said.statistic if isinstance(said, YSpec) else "median"
-            yield from self._metric((name,), said.metric, statistic, said.unit)
-        elif "metric" in said.model_fields_set:
+            statistic = spec.statistic if isinstance(spec, YSpec) else "median"
+            yield from self._metric((name,), spec.metric, statistic, spec.unit)
+        elif "metric" in spec.model_fields_set:
             yield self._fixed(name, "metric")
-        if "statistic" in said.model_fields_set and shows.metric != "statistic":
+        if "statistic" in spec.model_fields_set and shows.metric != "statistic":
             yield self._fixed(name, "statistic")
-        if said.log and not shows.log:
+        if spec.log and not shows.log:
             message = f"{name!r} can't be logarithmic in {self._of_kind}: drop 'log'"
             yield self._problem((name, "log"), message)
 
-    def _axis_shown(self, name: str, axis: str, shows: AxisRules) -> Iterator[Problem]:
+    def _axis_key(self, name: str, axis: str, shows: AxisRules) -> Iterator[Problem]:
         if not axis:
-            yield self._wanting(name, "axis", _TO_SHOW[shows.axis])
+            yield self._missing(name, "axis", _TO_SHOW[shows.axis])
         elif shows.axis == "number" and axis in FIXED_AXES:
             message = f"{axis!r} is no parameter: name one whose values are numbers"
             yield self._problem((name, "axis"), message)
         else:
             yield from self._axis_name((name, "axis"), axis, key=False)
 
-    def _own_unit(self, name: str, said: XSpec | YSpec, shows: AxisRules) -> Iterator[Problem]:
+    def _own_unit(self, name: str, spec: XSpec | YSpec, shows: AxisRules) -> Iterator[Problem]:
         """Yield what is wrong with the unit of an axis that shows no metric."""
-        if shows.metric or not said.unit:
+        if shows.metric or not spec.unit:
             return
         place = (name, "unit")
         if shows.unit is not None:
-            yield from self._unit(place, f"its {name} axis", said.unit, shows.unit)
+            yield from self._unit(place, f"its {name} axis", spec.unit, shows.unit)
         elif shows.axis == "number":
-            units = dict.fromkeys(info.unit for info in self._infos(said.axis))
+            units = dict.fromkeys(info.unit for info in self._infos(spec.axis))
             if units:
-                yield from self._unit(place, said.axis, said.unit, *units)
+                yield from self._unit(place, spec.axis, spec.unit, *units)
         else:
             message = f"what the {name} axis shows is written as in a plan: drop 'unit'"
             yield self._problem(place, message, key=True)
 
     def _limits(self, shows: AxisRules) -> Iterator[Problem]:
         y = self._figure.y
-        said = [(key, end) for key, end in (("from", y.from_), ("to", y.to)) if end is not None]
-        for key, end in said:
+        for key, end in (("from", y.from_), ("to", y.to)):
+            if end is None:
+                continue
             if not shows.limits:
                 message = f"{self._of_kind} ends where its values do: drop {key!r}"
                 yield self._problem(("y", key), message, key=True)
@@ -142,34 +127,26 @@ class FigureChecker(Checker):
             yield self._problem(("y", "to"), message)
 
     def _extras(self, kind: Kind[Any]) -> Iterator[Problem]:
-        figure = self._figure
-        if figure.replication is not None and not kind.traced:
-            message = f"{self._of_kind} shows all replications: drop 'replication'"
-            yield self._problem(("replication",), message, key=True)
-        if figure.errors is not None and not kind.errors:
-            message = f"{self._of_kind} has no error bars: drop 'errors'"
-            yield self._problem(("errors",), message, key=True)
-        elif figure.errors is not None and self._misfit:
-            message = f"{_STANDS[figure.errors]}, not around the {figure.y.statistic}"
+        figure, y = self._figure, self._figure.y
+        for key, fitting, message in (
+            ("replication", kind.traced, "shows all replications"),
+            ("errors", kind.errors, "has no error bars"),
+            ("bins", kind.bins, "has no bins"),
+        ):
+            if getattr(figure, key) is not None and not fitting:
+                yield self._problem((key,), f"{self._of_kind} {message}: drop {key!r}", key=True)
+        bars = figure.errors if kind.errors and "statistic" in y.model_fields_set else None
+        if bars is not None and not fits(bars, y.statistic):
+            message = f"{_AROUND[bars]}, not around the {y.statistic}"
             yield self._problem(("errors",), f"{message}: change one of the two")
-        if figure.bins is not None and not kind.bins:
-            message = f"{self._of_kind} has no bins: drop 'bins'"
-            yield self._problem(("bins",), message, key=True)
         if figure.series and kind.together:
             message = f"{self._of_kind} has no series: use 'each'"
             yield self._problem(("series",), message, key=True)
-
-    @property
-    def _misfit(self) -> bool:
-        """Tell whether the bars asked for can't stand around the statistic asked for."""
-        errors, y = self._figure.errors, self._figure.y
-        said = "statistic" in y.model_fields_set
-        return errors is not None and said and not fits(errors, y.statistic)
 
     def _fixed(self, name: str, key: str) -> Problem:
         message = f"{self._of_kind} chooses its {name} axis itself: drop {key!r}"
         return self._problem((name, key), message, key=True)
 
-    def _wanting(self, name: str, key: str, what: str) -> Problem:
-        message = f"{self._of_kind} needs the key {key!r} in {name!r}: {what}"
+    def _missing(self, name: str, key: str, meaning: str) -> Problem:
+        message = f"{self._of_kind} needs the key {key!r} in {name!r}: {meaning}"
         return self._problem((name,) if name in self._figure.model_fields_set else (), message)

@@ -17,7 +17,7 @@ Statistic = Literal[Number, "interval"]
 Compared = Literal["ratio", "difference", "change"]
 
 
-def _worded(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("there is no word in it: write some, or leave the text out")
     return text
@@ -61,7 +61,7 @@ class FootnoteSpec(StrictModel):
 
     where: dict[str, Scalar] = Field(default_factory=dict)
     cell: str = ""
-    text: Annotated[str, AfterValidator(_worded)]
+    text: Annotated[str, AfterValidator(_not_blank)]
 
 
 class TableSpec(StrictModel):
@@ -106,7 +106,7 @@ class TextSpec(StrictModel):
 
     name: Stem
     heading: str = ""
-    text: Annotated[str, AfterValidator(_worded)]
+    text: Annotated[str, AfterValidator(_not_blank)]
 
 
 class Spec(StrictModel):
@@ -126,7 +126,7 @@ class Spec(StrictModel):
     contents: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _something(self) -> Spec:
+    def _not_empty(self) -> Spec:
         if not self.tables and not self.slow_nodes and not self.figures:
             raise ValueError("the report shows nothing: add 'tables', 'figures' or 'slow_nodes'")
         return self

@@ -18,7 +18,7 @@ def _scalar(value: object) -> Value:
 
 
 def _selection(value: object) -> Value | list[Value]:
-    return [_scalar(each) for each in value] if isinstance(value, list) else _scalar(value)
+    return [_scalar(member) for member in value] if isinstance(value, list) else _scalar(value)
 
 
 # Plain validators, as a union's own errors would name each of its members.
@@ -30,6 +30,11 @@ Selection = Annotated[
     WithJsonSchema({"anyOf": [_A_VALUE, {"items": _A_VALUE, "type": "array"}]}),
 ]
 Text = Annotated[str, PlainValidator(lambda value: str(_scalar(value))), WithJsonSchema(_A_VALUE)]
+
+
+def selected_values(selection: Selection) -> list[Value]:
+    """Return the values that a selection names, be it one value or a list."""
+    return selection if isinstance(selection, list) else [selection]
 
 
 _STEM = r"[a-z0-9][a-z0-9-]{0,63}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railgauge.base.errors import Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.checking import Checker, Place, wanted_engines
+from railgauge.report.definition.checking import Checker, Place
 from railgauge.report.definition.model import SlowNodesSpec
 
 
@@ -17,20 +17,11 @@ class SlowNodesChecker(Checker):
     def __init__(
         self, document: Document, place: Place, listing: SlowNodesSpec, catalogue: Catalogue
     ) -> None:
-        super().__init__(
-            document,
-            place,
-            catalogue,
-            select=listing.select,
-            axes=listing.axes,
-            engines=wanted_engines(listing.select),
-        )
+        super().__init__(document, place, catalogue, listing.select, listing.axes)
         self._listing = listing
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything that is wrong with the list."""
-        yield from self._each(self._listing.each)
-        yield from self._selected()
-        yield from self._axes_said()
-        yield from self._values()
+        yield from super().problems()
+        yield from self._axis_list("each", self._listing.each, set())
         yield from self._metric((), self._listing.metric, "median", self._listing.unit)

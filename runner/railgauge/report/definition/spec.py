@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.validation import suggest, validate
 from railgauge.plan.yamlfile import Document, load
 from railgauge.report.definition.figure_checks import FigureChecker
-from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.definition.model import SlowNodesSpec, Spec, TableSpec, TextSpec
+from railgauge.report.definition.model import Spec
 from railgauge.report.definition.slow_nodes_checks import SlowNodesChecker
 from railgauge.report.definition.table_checks import TableChecker
 
-_Named: TypeAlias = TextSpec | TableSpec | SlowNodesSpec | FigureSpec
+# What a definition lists under which key, in a sentence about a second one of the same name.
 _ANOTHER = {
     "texts": "another text",
     "tables": "another table",
@@ -47,43 +45,38 @@ def load_spec(path: Path, catalogue: Catalogue) -> Spec:
 
 
 def _names(document: Document, spec: Spec) -> Iterator[Problem]:
-    taken = {spec.name: "the report itself", "index": "the HTML page"}
-    for key, named in _parts(spec):
-        for i, one in enumerate(named):
-            if one.name in taken:
-                yield document.problem(
-                    (key, i, "name"),
-                    f"{one.name!r} is the name of {taken[one.name]}: each file needs its own",
-                )
-            taken.setdefault(one.name, _ANOTHER[key])
+    owners = {spec.name: "the report itself", "index": "the HTML page"}
+    for name, (key, i) in _parts(spec):
+        if name in owners:
+            message = f"{name!r} is the name of {owners[name]}: each file needs its own"
+            yield document.problem((key, i, "name"), message)
+        owners.setdefault(name, _ANOTHER[key])
 
 
 def _contents(document: Document, spec: Spec) -> Iterator[Problem]:
     """Yield what keeps `contents` from having every part exactly once."""
     if not spec.contents:
         return
-    places = {one.name: (key, i) for key, named in _parts(spec) for i, one in enumerate(named)}
-    seen: dict[str, None] = {}
+    places = dict(_parts(spec))
+    used: set[str] = set()
     for i, name in enumerate(spec.contents):
         if name not in places:
             hint = suggest(name, places) or f": known here are {', '.join(places)}"
             yield document.problem(("contents", i), f"nothing is called {name!r}{hint}")
-        elif name in seen:
+        elif name in used:
             yield document.problem(
                 ("contents", i), f"{name!r} is in the contents already: leave it out here"
             )
-        seen[name] = None
+        used.add(name)
     for name, place in places.items():
-        if name not in seen:
+        if name not in used:
             yield document.problem(
                 (*place, "name"), f"{name!r} isn't in 'contents': add it there, or drop 'contents'"
             )
 
 
-def _parts(spec: Spec) -> list[tuple[str, Sequence[_Named]]]:
-    return [
-        ("texts", spec.texts),
-        ("tables", spec.tables),
-        ("slow_nodes", spec.slow_nodes),
-        ("figures", spec.figures),
-    ]
+def _parts(spec: Spec) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Yield the name of each text, table, list and figure, and its place in the file."""
+    for key in _ANOTHER:
+        for i, part in enumerate(getattr(spec, key)):
+            yield part.name, (key, i)

@@ -11,7 +11,7 @@ from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.cell_checks import CellChecker
 from railgauge.report.definition.cell_names import name_of, places_of
-from railgauge.report.definition.checking import Checker, Place, wanted_engines
+from railgauge.report.definition.checking import Checker, Place
 from railgauge.report.definition.model import TableSpec
 from railgauge.report.parameter_rows import PARAMETERS
 from railgauge.report.tables.table_series import own_axes
@@ -23,56 +23,39 @@ class TableChecker(Checker):
     def __init__(
         self, document: Document, place: Place, table: TableSpec, catalogue: Catalogue
     ) -> None:
-        wanted = [wanted_engines({**table.select, **cell.select}) for cell in table.cells]
-        every = [name for names in wanted if names is not None for name in names]
-        super().__init__(
-            document,
-            place,
-            catalogue,
-            select=table.select,
-            axes=table.axes,
-            engines=None if None in wanted else list(dict.fromkeys(every)),
-            own_axes=own_axes(table.cells),
-        )
+        self._selects = [{**table.select, **cell.select} for cell in table.cells]
+        own = own_axes(table.cells)
+        super().__init__(document, place, catalogue, table.select, table.axes, self._selects, own)
         self._table = table
         self._rows = [name for name in table.rows if name != PARAMETERS]
 
     def problems(self) -> Iterator[Problem]:
         """Yield everything that is wrong with the table."""
+        yield from super().problems()
         yield from self._axis_names()
-        yield from self._values()
         yield from self._group()
         yield from self._sort()
         for i in range(len(self._table.footnotes)):
             yield from self._footnote(i)
-        for i, cell in enumerate(self._table.cells):
+        for i, (cell, select) in enumerate(zip(self._table.cells, self._selects, strict=True)):
             place = (*self._place, "cells", i)
-            select = {**self._table.select, **cell.select}
-            checker = CellChecker(
+            yield from CellChecker(
                 self._document, place, cell, select, self._catalogue, self._own_axes
-            )
-            yield from checker.problems()
+            ).problems()
             yield from self._against(i)
         if not any(cell.metric for cell in self._table.cells):
             message = "no cell shows a measurement: add one with the key 'metric'"
             yield self._problem(("cells",), message)
 
     def _axis_names(self) -> Iterator[Problem]:
-        seen: set[str] = set()
-        for group, names in (("rows", self._table.rows), ("columns", self._table.columns)):
-            for i, name in enumerate(names):
-                if group != "rows" or name != PARAMETERS:
-                    yield from self._axis_name((group, i), name, key=False)
-                if name in seen:
-                    yield self._problem((group, i), f"axis {name!r} is there already: leave it out")
-                seen.add(name)
+        used: set[str] = set()
+        yield from self._axis_list("rows", self._table.rows, used, allowed=PARAMETERS)
+        yield from self._axis_list("columns", self._table.columns, used)
         if not self._rows:
             message = f"{PARAMETERS!r} may stand for none: add another axis, such as link"
             yield self._problem(("rows",), message)
-        yield from self._selected()
         for name in self._table.axes:
-            yield from self._axis_name(("axes", name), name, key=True)
-            if name not in seen and PARAMETERS not in seen:
+            if name not in used and PARAMETERS not in used:
                 message = f"axis {name!r} is neither in rows nor in columns: add it there"
                 yield self._problem(("axes", name), message, key=True)
 
@@ -122,13 +105,13 @@ class TableChecker(Checker):
 
     def _cell(self, place: Place, name: str) -> Iterator[Problem]:
         """Yield what is wrong with the name of a cell."""
-        found = len(places_of(self._table.cells, name))
-        if not found:
+        count = len(places_of(self._table.cells, name))
+        if not count:
             names = list(dict.fromkeys(map(name_of, self._table.cells)))
             hint = suggest(name, names) or f": known here are {', '.join(names)}"
             yield self._problem(place, f"no cell is called {name!r}{hint}")
-        elif found > 1:
-            message = f"{found} cells are called {name!r}: give each a 'label' of its own"
+        elif count > 1:
+            message = f"{count} cells are called {name!r}: give each a 'label' of its own"
             yield self._problem(place, message)
 
     def _places(

@@ -15,12 +15,12 @@ from railgauge.report.figures.legend import label, tell_apart
 from railgauge.report.tables.axes import FIXED_AXES, Axis
 from railgauge.report.tables.notes import sources
 from railgauge.report.tables.selection import (
-    asked_and_there,
-    by_each,
+    abbreviated,
     engines_shown,
+    group_by_axes,
     make_axes,
     matching,
-    some,
+    selected_and_available,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def build_figures(
     if not selected:
         raise _none_selected(spec, kind, members, axes)
     figures = []
-    for i, (key, group) in enumerate(by_each(selected, spec.each, axes.__getitem__), 1):
+    for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
         title, name = visible(spec.title), spec.name
         if spec.each:
             title += f": {label(zip(spec.each, key, strict=True), axes.__getitem__)}"
@@ -74,7 +74,7 @@ def _none_selected(
         number = spec.replication
         of = f" of replication {number}: name another, or" if number else ":"
         return InputError(f"figure {spec.name!r}: these runs have no {noun}{of} {kind.absent}")
-    conditions, present = asked_and_there(spec.select, members, axes)
+    conditions, present = selected_and_available(spec.select, members, axes)
     return InputError(
         f"figure {spec.name!r}: no {noun} has {', '.join(conditions)}; there is:"
         f" {'; '.join(present)}. Change 'select', or name other runs"
@@ -104,7 +104,7 @@ def _figure(
     if kind.traced:
         notes[:0] = _trace_notes(store, lines)
     if lacking:
-        notes.insert(0, f"Without a trace, failed or not measured: {some(lacking, '; ')}.")
+        notes.insert(0, f"Without a trace, failed or not measured: {abbreviated(lacking, '; ')}.")
     notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
     return Figure(spec.name, spec.title, content, tuple(notes))
 
@@ -127,5 +127,5 @@ def _trace_notes(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list
         if (trace.run, trace.test, trace.case.key, trace.replication) in suspect
     ]
     if labels:
-        notes.append(f"Traces of suspect replications: {some(labels, '; ')}.")
+        notes.append(f"Traces of suspect replications: {abbreviated(labels, '; ')}.")
     return notes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from railgauge.report.figures.kinds.base import FigureLine
 from railgauge.report.tables.axes import Axis, AxisValue, Placed, axis_value
-from railgauge.report.tables.selection import P, by_each
+from railgauge.report.tables.selection import P, group_by_axes
 
 # Between parameters and these a reader looks first for what was varied on purpose.
 _LAST = ("engine", "test", "plan", "run", "client_host", "server_host")
@@ -36,7 +36,7 @@ def tell_apart(
     names = list(named) or _differing(members, along) or [_shared(members)]
     return [
         FigureLine(label(zip(names, key, strict=True), axis_of), group)
-        for key, group in by_each(members, names, axis_of)
+        for key, group in group_by_axes(members, names, axis_of)
     ]
 
 

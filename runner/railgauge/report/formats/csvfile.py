@@ -107,9 +107,9 @@ def axis_columns(axes: Iterable[tuple[str, str]], own: Collection[str]) -> list[
 def _comparison(column: Column, cell: Cell) -> list[Field]:
     """Return the values of `_COMPARED`."""
     values: list[object] = [cell.value, column.compared, column.against]
-    if cell.held is None:
+    if cell.reference is None:
         return [*map(_text, values), *[""] * (len(_COMPARED) - len(values))]
-    reference = cell.held
+    reference = cell.reference
     values += [reference.value, reference.run, reference.case_key, reference.low, reference.high]
     return [*map(_text, values)]
 

@@ -25,8 +25,8 @@ def tooltip(cell: Cell, column: Column) -> str:
         unit = column.unit if per_unit else best_unit(column.metric_unit, [cell.peak])
         divisor = float(per_unit or scale(unit, column.metric_unit) or 1)
         parts.append(f"theoretical {cell.peak / divisor:.6g} {unit} ({cell.peak_source})")
-    if cell.held is not None:
-        parts.append(_reference(cell.held, column))
+    if cell.reference is not None:
+        parts.append(_reference(cell.reference, column))
     return "; ".join(parts)
 
 

@@ -36,7 +36,7 @@ from railgauge.report.pages.appendix.collect import SUFFIX, Appendix, make_appen
 from railgauge.report.pages.case.collect import FOLDER, MOST_PAGES, case_links, case_pages
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.pages.idle import idle_details
-from railgauge.report.tables.beside import read_beside
+from railgauge.report.tables.beside import read_context
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.slow_nodes import HEADER, build_listings
@@ -132,12 +132,12 @@ def _parts(
     catalogue: Catalogue | None,
 ) -> _Parts:
     """Return the report's parts, figures yet undrawn."""
-    remarks = read_beside(store, runs, spec.tables)
-    imported = remarks.imported
+    context = read_context(store, runs, spec.tables)
+    imported = context.imported
     of_tables = TableSeries(store, runs, series, catalogue)
     parts = {text.name: [ReportPart(passage=passage(text))] for text in spec.texts}
     for table in spec.tables:
-        built = build(table, of_tables.of(table), catalogue=catalogue, beside=remarks)
+        built = build(table, of_tables.of(table), catalogue=catalogue, context=context)
         parts[table.name] = [ReportPart(table=built)]
     for slow_nodes in spec.slow_nodes:
         listings = build_listings(slow_nodes, series, catalogue=catalogue, imported=imported)

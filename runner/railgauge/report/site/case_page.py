@@ -15,7 +15,7 @@ from railgauge.plan.cases import Case, case_name
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.report.site.cells import LinkedCell, count, interval, number, quantity, replications
 from railgauge.report.site.jobs import CaseJob, log_file, run_file
-from railgauge.report.tables.naming import parameter_texts, telling
+from railgauge.report.tables.naming import non_default, parameter_texts
 from railgauge.report.verdicts.history.plot import draw_history
 from railgauge.report.verdicts.history.text import span, summary
 from railgauge.report.verdicts.history.words import beside_lines, change_text, day
@@ -96,7 +96,7 @@ class CasePages:
     def page(self, job: CaseJob) -> CaseHistoryPage:
         """Return the page of a case."""
         case = self._cases[job.key]
-        name = visible(case_name(case, telling(case, self._catalogue), self._catalogue))
+        name = visible(case_name(case, non_default(case, self._catalogue), self._catalogue))
         places = [self._place(case, name, plan, test, job) for plan, test in job.places]
         return CaseHistoryPage(
             title=name,

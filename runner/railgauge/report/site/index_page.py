@@ -17,7 +17,7 @@ from railgauge.report.site.folder import CHANGES, INDEX
 from railgauge.report.site.jobs import ListedCase, SitePages, run_file
 from railgauge.report.site.mark import FileMark, fingerprint
 from railgauge.report.site.run_page import VerdictText, judged
-from railgauge.report.tables.naming import telling
+from railgauge.report.tables.naming import non_default
 from railgauge.store import Store
 from railgauge.store.known import known_cases
 from railgauge.store.records import RunSummary
@@ -122,7 +122,7 @@ class Index:
         cases = known_cases(self._store)
         for listed in self._site.cases:
             case = cases[listed.key]
-            name = case_name(case, telling(case, catalogue), catalogue)
+            name = case_name(case, non_default(case, catalogue), catalogue)
             yield (
                 text(name, listed.name),
                 text(case.engine),

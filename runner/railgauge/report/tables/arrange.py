@@ -1,56 +1,41 @@
-"""In which order a table's rows and columns stand, and what heads them."""
+"""The order of a table's rows, their labels, and the headings above its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TypeAlias
 
 from railgauge.base.characters import visible
 from railgauge.report.definition.model import TableSpec
 from railgauge.report.tables import notes
 from railgauge.report.tables.authors_notes import AuthorsNotes
-from railgauge.report.tables.axes import Axis, AxisValue
+from railgauge.report.tables.axes import Axis, Key
 from railgauge.report.tables.statistic import own_unit
 from railgauge.report.tables.table import Column, Heading, RowLabel
 
-Key: TypeAlias = tuple[AxisValue, ...]
 
-
-def ordered(keys: Sequence[Key], axes: Sequence[Axis]) -> list[Key]:
-    """Return the distinct `keys` in the order of their axes."""
-    distinct = list(dict.fromkeys(keys))
-    places = [
-        {value: place for place, value in enumerate(axis.sorted(key[i] for key in distinct))}
-        for i, axis in enumerate(axes)
-    ]
-    return sorted(
-        distinct, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
-    )
-
-
-def by_cell(
-    spec: TableSpec, keys: Sequence[Key], value: Callable[[Key], float | None]
+def sorted_by_value(
+    spec: TableSpec, keys: Sequence[Key], value_of: Callable[[Key], float | None]
 ) -> list[Key]:
-    """Return the rows by their `value`, those of a group together, those without one last.
+    """Return the rows by their value, those of a group together, those without one last.
 
-    Groups stand as they stood, and so do rows of equal value.
+    Groups keep their order, and so do rows of equal value.
     """
-    level = grouped(spec)
+    level = group_level(spec)
     descending = spec.sort is not None and spec.sort.descending
     arranged: list[Key] = []
     for _, group in groupby(keys, key=lambda key: key[:level]):
-        those = [(value(key), key) for key in group]
-        known = [(number, key) for number, key in those if number is not None]
-        known.sort(key=lambda one: -one[0] if descending else one[0])
-        arranged += [key for _, key in known]
-        arranged += [key for number, key in those if number is None]
+        rows = [(value_of(key), key) for key in group]
+        valued = [(value, key) for value, key in rows if value is not None]
+        valued.sort(key=lambda row: -row[0] if descending else row[0])
+        arranged += [key for _, key in valued]
+        arranged += [key for value, key in rows if value is None]
     return arranged
 
 
-def grouped(spec: TableSpec) -> int:
-    """Return by how many of the row axes the rows stand in groups."""
+def group_level(spec: TableSpec) -> int:
+    """Return by how many of the row axes the rows are grouped."""
     if spec.group:
         return spec.rows.index(spec.group) + 1
     # Rows by size have only their neighbours in common.
@@ -58,19 +43,19 @@ def grouped(spec: TableSpec) -> int:
 
 
 def row_labels(
-    spec: TableSpec, keys: Sequence[Key], axes: Sequence[Axis], said: AuthorsNotes
+    spec: TableSpec, keys: Sequence[Key], axes: Sequence[Axis], authors_notes: AuthorsNotes
 ) -> list[tuple[RowLabel, ...]]:
     """Return the labels of each row: one that stands for several rows has their number.
 
     Rows that are sorted by a cell share those of their group only: others meet by chance.
     """
-    shared = len(axes) if spec.sort is None else grouped(spec)
+    shared = len(axes) if spec.sort is None else group_level(spec)
     levels: list[list[RowLabel]] = []
     for level, axis in enumerate(axes):
         labels: list[RowLabel] = []
         for prefix, same in groupby(key[: level + 1] for key in keys):
             span = len(list(same))
-            label = RowLabel(axis.text(prefix[-1]), 1, said.of_label(prefix, level))
+            label = RowLabel(axis.text(prefix[-1]), 1, authors_notes.of_label(prefix, level))
             if level < shared:
                 labels += [label._replace(span=span), *[RowLabel(label.text, 0)] * (span - 1)]
             else:
@@ -80,7 +65,10 @@ def row_labels(
 
 
 def header(
-    spec: TableSpec, axes: Mapping[str, Axis], columns: Sequence[Column], said: AuthorsNotes
+    spec: TableSpec,
+    axes: Mapping[str, Axis],
+    columns: Sequence[Column],
+    authors_notes: AuthorsNotes,
 ) -> tuple[tuple[Heading, ...], ...]:
     """Return the lines of headings above the columns."""
     lines: list[tuple[Heading, ...]] = []
@@ -93,24 +81,26 @@ def header(
                 Heading(
                     axes[name].text(prefix[-1]),
                     span=len(list(same)),
-                    mark=said.of_heading(prefix, level),
+                    mark=authors_notes.of_heading(prefix, level),
                 )
-                for prefix, same in groupby(one.key[: level + 1] for one in columns)
+                for prefix, same in groupby(column.key[: level + 1] for column in columns)
             )
         )
     width = len(spec.cells)
-    marks = [said.of_cells_heading(one.key, one.place) for one in columns]
+    marks = [authors_notes.of_cells_heading(column.key, column.place) for column in columns]
     if notes.of_one_metric(spec, columns):
-        unit = next(one.unit for one in columns if own_unit(one.statistic) is None)
-        metric = notes.words(spec.cells[0].metric)
-        shown = "" if unit == "1" else visible(unit)
-        named = Heading(metric[:1].upper() + metric[1:], shown, width)
-        lines += [(named,), _marked(map(notes.statistic_heading, columns), marks)]
+        unit = next(column.unit for column in columns if own_unit(column.statistic) is None)
+        unit = "" if unit == "1" else visible(unit)
+        metric = notes.capitalised(notes.words(spec.cells[0].metric))
+        lines += [
+            (Heading(metric, unit, width),),
+            _marked(map(notes.statistic_heading, columns), marks),
+        ]
     elif width > 1 or not spec.columns:
-        headings = (notes.heading(spec.cells[one.place], one.unit) for one in columns)
+        headings = (notes.heading(spec.cells[column.place], column.unit) for column in columns)
         lines.append(_marked(headings, marks))
     return tuple(lines)
 
 
 def _marked(headings: Iterable[Heading], marks: Sequence[str]) -> tuple[Heading, ...]:
-    return tuple(replace(one, mark=mark) for one, mark in zip(headings, marks, strict=True))
+    return tuple(replace(heading, mark=mark) for heading, mark in zip(headings, marks, strict=True))

@@ -1,4 +1,4 @@
-"""The footnotes that a definition's author puts to labels, headings and cells."""
+"""The footnotes that a definition's author adds to labels, headings and cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from railgauge.report.tables.marks import Marks, Remark
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A footnote: what it wants of row and of column axes, by place, and of which cell."""
+    """A footnote: the values of row and of column axes, by place, and the cell, that it is of."""
 
     rows: Mapping[int, frozenset[AxisValue]]
     columns: Mapping[int, frozenset[AxisValue]]
@@ -23,10 +23,10 @@ class _Note:
 
 
 class AuthorsNotes:
-    """Says which of the author's footnotes stand where.
+    """Finds the author's footnotes of each label, heading and cell.
 
-    One that names only rows stands at their labels, one that names only columns, or a cell, at
-    their headings, and one that names both at each cell where they meet.
+    One that names only rows marks their labels, one that names only columns, or a cell, their
+    headings, and one that names both each cell where they meet.
     """
 
     def __init__(self, spec: TableSpec, axes: Mapping[str, Axis], marks: Marks) -> None:
@@ -34,14 +34,14 @@ class AuthorsNotes:
         # Where a single cell has no heading of its own, it is the table's.
         headed = len(spec.cells) > 1 or not spec.columns
         self._notes = []
-        for one in spec.footnotes:
-            wanted = {name: axes[name].accepts([value]) for name, value in one.where.items()}
+        for note in spec.footnotes:
+            values = {name: axes[name].accepts([value]) for name, value in note.where.items()}
             self._notes.append(
                 _Note(
-                    {i: wanted[name] for i, name in enumerate(spec.rows) if name in wanted},
-                    {i: wanted[name] for i, name in enumerate(spec.columns) if name in wanted},
-                    places_of(spec.cells, one.cell)[0] if one.cell and headed else None,
-                    Remark(visible(one.text.strip().removesuffix("."))),
+                    {i: values[name] for i, name in enumerate(spec.rows) if name in values},
+                    {i: values[name] for i, name in enumerate(spec.columns) if name in values},
+                    places_of(spec.cells, note.cell)[0] if note.cell and headed else None,
+                    Remark(visible(note.text.strip().removesuffix("."))),
                 )
             )
 
@@ -49,10 +49,10 @@ class AuthorsNotes:
         """Return the marks of the label of row `key` on that axis."""
         return self._marks.of(
             [
-                one.remark
-                for one in self._notes
-                if _ends_at(one.rows, level) and not one.columns and one.cell is None
-                if _meets(one.rows, key)
+                note.remark
+                for note in self._notes
+                if _ends_at(note.rows, level) and not note.columns and note.cell is None
+                if _meets(note.rows, key)
             ]
         )
 
@@ -60,10 +60,10 @@ class AuthorsNotes:
         """Return the marks of the heading of the columns `key` on that axis."""
         return self._marks.of(
             [
-                one.remark
-                for one in self._notes
-                if _ends_at(one.columns, level) and not one.rows and one.cell is None
-                if _meets(one.columns, key)
+                note.remark
+                for note in self._notes
+                if _ends_at(note.columns, level) and not note.rows and note.cell is None
+                if _meets(note.columns, key)
             ]
         )
 
@@ -71,27 +71,28 @@ class AuthorsNotes:
         """Return the marks of the heading of the cell at `place` of the definition."""
         return self._marks.of(
             [
-                one.remark
-                for one in self._notes
-                if one.cell == place and not one.rows and _meets(one.columns, key)
+                note.remark
+                for note in self._notes
+                if note.cell == place and not note.rows and _meets(note.columns, key)
             ]
         )
 
     def of_cell(
         self, row: Sequence[AxisValue], column: Sequence[AxisValue], place: int
     ) -> Sequence[Remark]:
-        """Return what is said of a single cell."""
+        """Return the remarks of a single cell."""
         return [
-            one.remark
-            for one in self._notes
-            if one.rows and (one.columns or one.cell is not None)
-            if one.cell in (None, place) and _meets(one.rows, row) and _meets(one.columns, column)
+            note.remark
+            for note in self._notes
+            if note.rows and (note.columns or note.cell is not None)
+            if note.cell in (None, place)
+            if _meets(note.rows, row) and _meets(note.columns, column)
         ]
 
 
-def _ends_at(wanted: Mapping[int, frozenset[AxisValue]], level: int) -> bool:
-    return bool(wanted) and max(wanted) == level
+def _ends_at(accepted: Mapping[int, frozenset[AxisValue]], level: int) -> bool:
+    return bool(accepted) and max(accepted) == level
 
 
-def _meets(wanted: Mapping[int, frozenset[AxisValue]], key: Sequence[AxisValue]) -> bool:
-    return all(key[i] in values for i, values in wanted.items())
+def _meets(accepted: Mapping[int, frozenset[AxisValue]], key: Sequence[AxisValue]) -> bool:
+    return all(key[i] in values for i, values in accepted.items())

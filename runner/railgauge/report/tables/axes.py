@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
@@ -20,6 +20,7 @@ REPLICATION = "replication"
 BEFORE, AFTER = "before", "after"
 
 AxisValue = Value | None  # None: the measurement's engine has no such parameter
+Key: TypeAlias = tuple[AxisValue, ...]  # a place on several axes
 
 
 class Placed(Protocol):
@@ -35,16 +36,16 @@ class Placed(Protocol):
     def case(self) -> Case: ...  # noqa: D102
 
 
-def axis_value(one: Placed, axis: str) -> AxisValue:
-    """Return where `one` stands on `axis`; None where its engine has no such parameter."""
-    case = one.case
+def axis_value(measurement: Placed, axis: str) -> AxisValue:
+    """Return the measurement's value on `axis`; None where its engine has no such parameter."""
+    case = measurement.case
     match axis:
         case "run":
-            return one.run
+            return measurement.run
         case "plan":
-            return one.plan
+            return measurement.plan
         case "test":
-            return one.test
+            return measurement.test
         case "engine":
             return case.engine
         case "link":
@@ -62,8 +63,8 @@ def parameter_infos(
     """Return what the catalogue knows of the parameter `axis` of those of `engines` with it."""
     if catalogue is None or axis in FIXED_AXES:
         return []
-    known = (catalogue.engines.get(name) for name in dict.fromkeys(engines))
-    return [one.parameters[axis] for one in known if one is not None and axis in one.parameters]
+    infos = (catalogue.engines.get(name) for name in dict.fromkeys(engines))
+    return [info.parameters[axis] for info in infos if info is not None and axis in info.parameters]
 
 
 class Axis:
@@ -92,19 +93,19 @@ class Axis:
         """Return the stored value that `written` stands for (`4KiB`: 4096); InputError if none."""
         if not self._infos:
             return written
-        why = ""
+        problem = ""
         for info in self._infos:
             try:
                 return info.parse(written)
             except ValueError as error:
-                why = why or str(error)
-        raise InputError(f"axis {self.name!r}: {why}")
+                problem = problem or str(error)
+        raise InputError(f"axis {self.name!r}: {problem}")
 
-    def accepts(self, wanted: Sequence[Value]) -> frozenset[AxisValue]:
-        """Return every stored value that one of `wanted` may stand for."""
-        parsed: set[AxisValue] = {self.parse(value) for value in wanted}
+    def accepts(self, written: Sequence[Value]) -> frozenset[AxisValue]:
+        """Return every stored value that one of `written` may stand for."""
+        parsed: set[AxisValue] = {self.parse(value) for value in written}
         if self._info is None:
-            parsed |= {str(value) for value in wanted}
+            parsed |= {str(value) for value in written}
         return frozenset(parsed)
 
     def label(self, written: str, text: str) -> None:
@@ -153,6 +154,18 @@ class Axis:
     def _place(self, value: AxisValue, last: int) -> int:
         place = self._order.get(value)
         return place if place is not None else self._order.get(str(value), last)
+
+
+def sorted_keys(keys: Iterable[Key], axes: Sequence[Axis]) -> list[Key]:
+    """Return the distinct `keys` in the order of their axes."""
+    distinct = list(dict.fromkeys(keys))
+    places = [
+        {value: place for place, value in enumerate(axis.sorted(key[i] for key in distinct))}
+        for i, axis in enumerate(axes)
+    ]
+    return sorted(
+        distinct, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
+    )
 
 
 def _all_numbers(values: Iterable[AxisValue]) -> bool:

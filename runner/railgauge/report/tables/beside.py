@@ -1,4 +1,4 @@
-"""What is known of runs beside their values: where they come from, warnings, theoretical values."""
+"""What is known of runs besides their values: their origin, warnings, theoretical values, facts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Remarks:
-    """What tables say beside the values.
+class RunContext:
+    """What tables show besides the values.
 
     `imported` are the runs whose values came from elsewhere, where one value may stand for many
     replications. `warnings` are the sentences of a case's launches, by run, test and case key;
@@ -28,32 +28,32 @@ class Remarks:
     peaks: Mapping[int, Iterable[Peak]] = field(default_factory=dict)
     facts: Mapping[int, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
 
-    def warnings_of(self, one: Series) -> Sequence[str]:
-        """Return what the launches of the case of `one` warned of."""
-        return self.warnings.get((one.run, one.test, one.case.key), ())
+    def warnings_of(self, series: Series) -> Sequence[str]:
+        """Return the warnings of the launches of the series' case."""
+        return self.warnings.get((series.run, series.test, series.case.key), ())
 
 
-def read_beside(
+def read_context(
     store: Store, runs: Iterable[StoredRun], tables: Iterable[TableSpec] | None = None
-) -> Remarks:
-    """Return what is known of these runs beside their values.
+) -> RunContext:
+    """Return what is known of these runs besides their values.
 
     Theoretical values are read only if one of `tables` shows some: a run over all pairs of 1,000
-    hosts may have a million. Warnings are read unless there are none (None: it isn't known).
+    hosts may have a million. Warnings are read unless there are no tables (None: it isn't known).
     """
-    every = list(runs)
-    shown = list(tables or ())
-    wanted = any(cell.peak or cell.relative_to for table in shown for cell in table.cells)
+    runs = list(runs)
+    specs = list(tables or ())
+    with_peaks = any(cell.peak or cell.relative_to for table in specs for cell in table.cells)
     warnings: dict[tuple[int, str, str], tuple[str, ...]] = {}
-    for run in every if shown or tables is None else ():
-        for one in store.warnings(run.id):
+    for run in runs if specs or tables is None else ():
+        for warning in store.warnings(run.id):
             # The others are notes on the counters of one replication.
-            if one.case is not None and one.replication is None:
-                key = run.id, one.test, one.case.key
-                warnings[key] = (*warnings.get(key, ()), one.message)
-    return Remarks(
-        imported={run.id for run in every if run.new.origin == "imported"},
+            if warning.case is not None and warning.replication is None:
+                key = run.id, warning.test, warning.case.key
+                warnings[key] = (*warnings.get(key, ()), warning.message)
+    return RunContext(
+        imported={run.id for run in runs if run.new.origin == "imported"},
         warnings=warnings,
-        peaks={run.id: store.peaks(run.id) for run in every} if wanted else {},
-        facts={run.id: run.facts for run in every},
+        peaks={run.id: store.peaks(run.id) for run in runs} if with_peaks else {},
+        facts={run.id: run.facts for run in runs},
     )

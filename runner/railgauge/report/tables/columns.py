@@ -5,7 +5,7 @@ from __future__ import annotations
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
 from railgauge.report.definition.model import CellSpec, TableSpec
-from railgauge.report.tables.axes import AxisValue
+from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
 from railgauge.report.tables.statistic import own_unit, resolved
 from railgauge.report.tables.table import THEORETICAL, Column
@@ -13,57 +13,56 @@ from railgauge.report.tables.table import THEORETICAL, Column
 
 def make_column(
     spec: TableSpec,
-    key: tuple[AxisValue, ...],
+    key: Key,
     place: int,
     stored: str | None,
     against: str = "",
 ) -> Column:
     """Return the column of the cell at `place` of the definition, whose values are in `stored`.
 
-    None: there are no values, so that any unit will do. `against` says in words what they are held
-    against. InputError where a unit doesn't fit.
+    None: there are no values, so that any unit will do. `against` says in words what they are
+    compared with. InputError where a unit doesn't fit.
     """
     cell = spec.cells[place]
-    statistic: str = cell.statistic
-    if cell.peak:
-        statistic = THEORETICAL
-    elif stored is not None:
-        statistic = resolved(statistic, cell.metric, stored)
-    own = own_unit(statistic)
-    base, digits = stored if stored is not None else "", cell.digits
-    compared = cell.compared if cell.against else ""
-    if cell.relative_to or compared in ("ratio", "change"):
-        base = "1"
-    elif own is not None:
-        base, digits = own, digits if own else 0
-    unit = cell.unit or _own_unit(cell, base, stored)
+    statistic = cell.statistic if stored is None else resolved(cell.statistic, cell.metric, stored)
+    base, digits = _base_and_digits(cell, stored)
+    unit = cell.unit or _default_unit(cell, base, stored)
     if stored is not None and scale(unit, base) is None:
-        what = f"the {cell.statistic} of {cell.metric}"
-        what = f"the theoretical {cell.peak}" if cell.peak else what
+        quantity = f"the {cell.statistic} of {cell.metric}"
+        if cell.peak:
+            quantity = f"the theoretical {cell.peak}"
         raise InputError(
-            f"table {spec.name!r}: {unit!r} can't show {what}:"
+            f"table {spec.name!r}: {unit!r} can't show {quantity}:"
             f" use one of {', '.join(fitting_units(base))}"
         )
-    name = cell.peak or cell.metric
-    label = heading(cell, unit).text
     return Column(
         key=key,
-        metric=name,
-        statistic=statistic,
+        metric=cell.peak or cell.metric,
+        statistic=THEORETICAL if cell.peak else statistic,
         unit=unit,
         base_unit=base,
         metric_unit=stored or "",
         digits=digits,
         place=place,
         relative_to=cell.relative_to,
-        label=label,
-        compared=compared,
+        label=heading(cell, unit).text,
+        compared=cell.compared if cell.against else "",
         against=against,
         beside=resolved(cell.beside or "", cell.metric, stored or ""),
     )
 
 
-def _own_unit(cell: CellSpec, base: str, stored: str | None) -> str:
+def _base_and_digits(cell: CellSpec, stored: str | None) -> tuple[str, int]:
+    """Return the base unit of what the cell shows, and its decimals."""
+    if cell.relative_to or (cell.against and cell.compared != "difference"):
+        return "1", cell.digits
+    own = None if cell.peak else own_unit(cell.statistic)
+    if own is None:
+        return stored or "", cell.digits
+    return own, cell.digits if own else 0
+
+
+def _default_unit(cell: CellSpec, base: str, stored: str | None) -> str:
     # How many times as long as it takes at best reads better than a percentage.
     as_share = bool(cell.relative_to) and stored != "s"
     as_share |= bool(cell.against) and cell.compared == "change"

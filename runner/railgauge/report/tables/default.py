@@ -14,14 +14,14 @@ from railgauge.plan.catalogue.headlines import TABLE_HEADLINES
 from railgauge.report.definition.model import CellSpec, Spec, Statistic, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec, Selection
 from railgauge.report.tables.axes import axis_value
-from railgauge.report.tables.notes import words
+from railgauge.report.tables.notes import capitalised, words
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.store import Store
 
 # Where an engine has none of those.
-_OTHERS = 4
+_REST = 4
 _STATISTICS: tuple[Statistic, ...] = (
     "n",
     "median",
@@ -39,13 +39,13 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     """Return what the default tables of these runs show, without reading every metric."""
     series = store.series(run_ids, TABLE_HEADLINES.keys())
     # A case that gave none of these metrics has no series there.
-    shown = {(one.run, one.test, one.case.key) for one in series}
-    planned = {(run, one.test, one.case.key) for run in run_ids for one in store.run(run).cases}
-    every = series if planned <= shown else store.series(run_ids)
-    measured = {(one.run, one.test) for one in every if len(one.values)}
-    # A test skipped as a whole has no metric of its own: it shows what its engine would have told.
-    return [one for one in every if (one.run, one.test) in measured] + [
-        one for one in series if one.skipped and (one.run, one.test) not in measured
+    headed = {(entry.run, entry.test, entry.case.key) for entry in series}
+    planned = {(run, case.test, case.case.key) for run in run_ids for case in store.run(run).cases}
+    candidates = series if planned <= headed else store.series(run_ids)
+    measured = {(entry.run, entry.test) for entry in candidates if len(entry.values)}
+    # A test skipped as a whole has no metric of its own: it shows those its engine would have had.
+    return [entry for entry in candidates if (entry.run, entry.test) in measured] + [
+        entry for entry in series if entry.skipped and (entry.run, entry.test) not in measured
     ]
 
 
@@ -60,39 +60,39 @@ def default_spec(series: Sequence[Series], *, statistics: float = 0) -> Spec:
     if not series:
         raise InputError("nothing was measured yet, so there is no table to show")
     tests: dict[tuple[str, str], list[Series]] = {}
-    for one in series:
-        tests.setdefault((one.plan, one.test), []).append(one)
+    for entry in series:
+        tests.setdefault((entry.plan, entry.test), []).append(entry)
     names: set[str] = set()
-    several_plans = len({plan for plan, _ in tests}) > 1
+    plans = list(dict.fromkeys(plan for plan, _ in tests))
     tables, summaries = [], []
-    for (plan, test), those in tests.items():
-        title = f"{plan}: {test}" if several_plans else test
-        table = _table(_stem(test, names), title, plan, test, those)
+    for (plan, test), of_test in tests.items():
+        title = f"{plan}: {test}" if len(plans) > 1 else test
+        table = _table(_stem(test, names), title, plan, test, of_test)
         tables.append(table)
         summaries += [
-            _statistics(_stem(f"{test} {metric}", names), table, metric, those)
-            for metric in _metrics(those)
-            if 0 < _rows(metric, those) <= statistics
+            _statistics(_stem(f"{test} {metric}", names), table, metric, of_test)
+            for metric in _metrics(of_test)
+            if 0 < _rows(metric, of_test) <= statistics
         ]
-    plans = " and ".join(dict.fromkeys(plan for plan, _ in tests))
     return Spec(
         railgauge_report=1,
         name=_stem("report", names),
-        title=plans or "railgauge",
+        title=" and ".join(plans) or "railgauge",
         tables=[*tables, *summaries],
     )
 
 
 def _table(name: str, title: str, plan: str, test: str, series: Sequence[Series]) -> TableSpec:
-    parameters = dict.fromkeys(key for one in series for key in one.case.parameters)
-    rows = [key for key in parameters if len({axis_value(one, key) for one in series}) > 1]
-    rows = [key for key in ("run",) if len({one.run for one in series}) > 1] + rows + ["link"]
+    parameters = dict.fromkeys(name for entry in series for name in entry.case.parameters)
+    rows = [
+        name
+        for name in ("engine", "run", *parameters)
+        if len({axis_value(entry, name) for entry in series}) > 1
+    ] + ["link"]
     select: dict[str, Selection] = {"plan": plan, "test": test}
-    if len({one.case.engine for one in series}) > 1:
-        rows.insert(0, "engine")
     metrics = _metrics(series)
     cells = [_cell(metric, series) for metric in metrics]
-    if any(one.rule for one in series):
+    if any(entry.rule for entry in series):
         cells.append(CellSpec(metric=metrics[0], statistic="n", label="Replications"))
     return TableSpec(
         name=name,
@@ -100,7 +100,7 @@ def _table(name: str, title: str, plan: str, test: str, series: Sequence[Series]
         select=select,
         rows=rows,
         cells=cells,
-        axes={"link": AxisSpec(title=_where(series))},
+        axes={"link": AxisSpec(title=_link_title(series))},
     )
 
 
@@ -120,40 +120,39 @@ def _statistics(name: str, table: TableSpec, metric: str, series: Sequence[Serie
 
 def _rows(metric: str, series: Sequence[Series]) -> int:
     """Return how many rows a table of the metric has; 0 if none of them has a value."""
-    found = [one for one in series if one.metric == metric]
-    return len(found) if any(len(one.values) for one in found) else 0
+    of_metric = [entry for entry in series if entry.metric == metric]
+    return len(of_metric) if any(len(entry.values) for entry in of_metric) else 0
 
 
-def _where(series: Sequence[Series]) -> str:
+def _link_title(series: Sequence[Series]) -> str:
     """Return what the names of `series`' links stand for."""
-    if any(one.case.server is not None for one in series):
+    if any(entry.case.server is not None for entry in series):
         return "Link"
-    return "Group" if any(one.case.members for one in series) else "Host"
+    return "Group" if any(entry.case.members for entry in series) else "Host"
 
 
 def _metrics(series: Sequence[Series]) -> list[str]:
     """Return the headline metrics there are, and the first metrics of cases that have none."""
-    there = {one.metric for one in series}
-    headed = {(one.run, one.case.key) for one in series if one.metric in TABLE_HEADLINES}
-    others = dict.fromkeys(one.metric for one in series if (one.run, one.case.key) not in headed)
-    return [name for name in TABLE_HEADLINES if name in there] + list(others)[:_OTHERS]
+    metrics = {entry.metric for entry in series}
+    headed = {(entry.run, entry.case.key) for entry in series if entry.metric in TABLE_HEADLINES}
+    rest = [entry.metric for entry in series if (entry.run, entry.case.key) not in headed]
+    return [name for name in TABLE_HEADLINES if name in metrics] + list(dict.fromkeys(rest))[:_REST]
 
 
 def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
-    those = [one for one in series if one.metric == metric and len(one.values)]
-    base = next((one.unit for one in series if one.metric == metric), "")
-    medians = [float(np.median(one.values)) for one in those]
+    of_metric = [entry for entry in series if entry.metric == metric]
+    base = of_metric[0].unit if of_metric else ""
+    medians = [float(np.median(entry.values)) for entry in of_metric if len(entry.values)]
     unit = TABLE_HEADLINES.get(metric, "") or best_unit(base, medians)
     per_unit = scale(unit, base)
     smallest = min((abs(median) for median in medians if median), default=1.0)
     tiny = per_unit is not None and smallest / float(per_unit) < 0.1
-    label = words(metric)
     return CellSpec(
         metric=metric,
         statistic="median",
         unit=unit,
         digits=4 if tiny else 2,
-        label=label[:1].upper() + label[1:],
+        label=capitalised(words(metric)),
     )
 
 
@@ -162,11 +161,11 @@ def stem(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50]
 
 
-def _stem(text: str, taken: set[str]) -> str:
-    """Return `text` as a file name's stem that isn't among `taken`, and add it there."""
+def _stem(text: str, used: set[str]) -> str:
+    """Return `text` as a file name's stem that isn't among `used`, and add it there."""
     plain = stem(text) or "table"
     number = 1
-    while (name := plain if number == 1 else f"{plain}-{number}") in taken:
+    while (name := plain if number == 1 else f"{plain}-{number}") in used:
         number += 1
-    taken.add(name)
+    used.add(name)
     return name

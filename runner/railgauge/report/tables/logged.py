@@ -44,9 +44,9 @@ def without_axes(metric: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoggedInterval:
-    """What a host's log said of a replication, by quantity, or of a stretch around the run.
+    """The quantities of a host's log of a replication, or of a stretch around the run.
 
-    `elapsed` in seconds, 0 where nobody knows.
+    `elapsed` in seconds, 0 where it is unknown.
     """
 
     replication: Value
@@ -56,7 +56,7 @@ class LoggedInterval:
     stated: Mapping[str, float]
 
     def count(self, name: str) -> float | None:
-        """Return what was counted, or that per second: nothing, unless it's told otherwise."""
+        """Return what was counted, or that per second: 0 where the log has no such counter."""
         if not name.endswith(PER_SECOND):
             return self.counted.get(name, 0.0)
         count = self.counted.get(name.removesuffix(PER_SECOND), 0.0)
@@ -77,50 +77,52 @@ class Logs:
     ) -> None:
         self._run, self._planned, self._test, self._case = run, planned, planned.test, planned.case
         test, case = self._test, self._case
-        found = store.logs(run.id, test=test, case_key=case.key)
-        of_case = store.replications(run.id, test, case.key) if found else []
-        states = {one.number: one.status for one in of_case}
+        logs = store.logs(run.id, test=test, case_key=case.key)
+        replications = store.replications(run.id, test, case.key) if logs else []
+        states = {replication.number: replication.status for replication in replications}
         self._failed = list(states.values()).count("failed")
         self._sides = {
-            side: self._intervals(host, found, states, idle)
+            side: self._intervals(host, logs, states, idle)
             for side, host in zip(SIDES, (case.client, case.server), strict=True)
             if host is not None
         }
 
-    def series(self, metric: str, *, singly: bool) -> list[Series]:
-        """Return the metric's series: one for each value of its axes and, `singly`, replication.
+    def series(self, metric: str, *, by_replication: bool) -> list[Series]:
+        """Return the metric's series: one for each value of its axes, and `by_replication`.
 
-        Failed replications are left out; so are the idle stretches unless it is `singly`.
+        Failed replications are left out; so are the idle stretches unless it is `by_replication`.
         """
-        side, _, wanted = metric.partition("/")
+        side, _, quantity = metric.partition("/")
         intervals = self._sides.get(side, [])
-        made: list[Series] = []
-        for name, place in _places(intervals, wanted).items():
-            stated = any(name in one.stated for one in intervals)
+        series: list[Series] = []
+        for name, place in _places(intervals, quantity).items():
+            stated = any(name in interval.stated for interval in intervals)
             values = [
-                (one, one.stated.get(name) if stated else one.count(name)) for one in intervals
+                (interval, interval.stated.get(name) if stated else interval.count(name))
+                for interval in intervals
             ]
-            known = [(one, value) for one, value in values if value is not None]
-            if singly:
-                made += [
-                    self._made(
-                        metric, name, {**place, REPLICATION: one.replication}, [(one, value)]
-                    )
-                    for one, value in known
-                ]
+            known_values = [(interval, value) for interval, value in values if value is not None]
+            if by_replication:
+                for interval, value in known_values:
+                    replication = {**place, REPLICATION: interval.replication}
+                    series.append(self._series(metric, name, replication, [(interval, value)]))
             else:
-                measured = [(one, value) for one, value in known if _is_number(one.replication)]
-                made.append(self._whole(self._made(metric, name, place, measured)))
-        return made
+                measured = [
+                    (interval, value)
+                    for interval, value in known_values
+                    if isinstance(interval.replication, int)
+                ]
+                series.append(self._of_case(self._series(metric, name, place, measured)))
+        return series
 
-    def _whole(self, one: Series) -> Series:
+    def _of_case(self, series: Series) -> Series:
         """Return the series of a whole case, which knows how many of its replications it lacks."""
-        there = len(one.values) + self._failed
+        ended = len(series.values) + self._failed
         # By a rule there may be as many as it takes.
-        asked = there if self._planned.least is not None else self._planned.replications
-        return replace(one, failed=self._failed, asked=asked)
+        planned = ended if self._planned.least is not None else self._planned.replications
+        return replace(series, failed=self._failed, asked=planned)
 
-    def _made(
+    def _series(
         self,
         metric: str,
         name: str,
@@ -136,7 +138,7 @@ class Logs:
             unit=unit_of(name),
             better="neither",
             values=np.array([value for _, value in values], dtype=np.float64),
-            suspect=np.array([one.suspect for one, _ in values], dtype=np.bool_),
+            suspect=np.array([interval.suspect for interval, _ in values], dtype=np.bool_),
             failed=0,
             asked=len(values),
         )
@@ -144,19 +146,19 @@ class Logs:
     def _intervals(
         self,
         host: str,
-        found: Sequence[StoredLog],
+        stored: Sequence[StoredLog],
         states: Mapping[int, str],
         idle: Sequence[SystemLog],
     ) -> list[LoggedInterval]:
         logs = [
-            (one.replication, one.log)
-            for one in found
-            if one.log.host == host and states.get(one.replication or 0, "failed") != "failed"
+            (entry.replication or 0, entry.log)
+            for entry in stored
+            if entry.log.host == host and states.get(entry.replication or 0, "failed") != "failed"
         ]
         facts = self._run.facts.get(host, {})
         around = _around([log for log in idle if log.host == host], [log for _, log in logs])
         replications = [
-            _interval(log, facts, number or 0, suspect=states[number or 0] == "suspect")
+            _interval(log, facts, number, suspect=states[number] == "suspect")
             for number, log in logs
         ]
         stretches = {log.phase: _interval(log, facts, log.phase, suspect=False) for log in around}
@@ -175,13 +177,13 @@ def _around(idle: Sequence[SystemLog], logs: Sequence[SystemLog]) -> list[System
     return list(idle)
 
 
-def _places(intervals: Sequence[LoggedInterval], wanted: str) -> dict[str, dict[str, Value]]:
-    """Return the names that `wanted` stands for, each with what stands for its axes."""
-    per_second = PER_SECOND if wanted.endswith(PER_SECOND) else ""
-    pattern = _pattern(wanted.removesuffix(per_second))
+def _places(intervals: Sequence[LoggedInterval], quantity: str) -> dict[str, dict[str, Value]]:
+    """Return the names that match `quantity`, each with the values of its axes."""
+    per_second = PER_SECOND if quantity.endswith(PER_SECOND) else ""
+    pattern = _pattern(quantity.removesuffix(per_second))
     places: dict[str, dict[str, Value]] = {}
-    for one in intervals:
-        for name in (*one.counted, *(() if per_second else one.stated)):
+    for interval in intervals:
+        for name in (*interval.counted, *(() if per_second else interval.stated)):
             if name + per_second not in places and (match := pattern.fullmatch(name)):
                 places[name + per_second] = {
                     axis: _bare(text) for axis, text in match.groupdict().items()
@@ -194,24 +196,19 @@ def _bare(text: str) -> Value:
     return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text
 
 
-def _is_number(replication: Value) -> bool:
-    return isinstance(replication, int)
-
-
 @lru_cache
-def _pattern(wanted: str) -> re.Pattern[str]:
-    parts = _BRACED.split(wanted)
-    seen: set[str] = set()
+def _pattern(quantity: str) -> re.Pattern[str]:
+    axes: set[str] = set()
     text = ""
-    for i, part in enumerate(parts):
+    for i, part in enumerate(_BRACED.split(quantity)):
         if i % 2 == 0:
             text += re.escape(part)
         else:
-            text += f"(?P={part})" if part in seen else f"(?P<{part}>[^/]+)"
-            seen.add(part)
+            text += f"(?P={part})" if part in axes else f"(?P<{part}>[^/]+)"
+            axes.add(part)
     return re.compile(text)
 
 
 def idle_logs(store: Store, runs: Iterable[StoredRun]) -> dict[int, list[SystemLog]]:
     """Return the logs of the idle stretches around each run."""
-    return {run.id: [one.log for one in store.run_logs(run.id)] for run in runs}
+    return {run.id: [entry.log for entry in store.run_logs(run.id)] for run in runs}

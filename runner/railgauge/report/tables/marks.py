@@ -1,18 +1,19 @@
-"""The footnotes of a table's cells: what is to be known of a number beside it."""
+"""The footnotes of a table's cells: remarks on their numbers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale
-from railgauge.report.tables.narrowness import never_narrow, why_never
+from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.table import Footnote
 from railgauge.stats import OUTLIER_RANGES, Oddities, Summary, TwoGroups
 from railgauge.store.records import Series
 
-# Of each kind so many footnotes say what they have to say, the rest where to find it.
+# Of each kind so many footnotes have their own text, the rest say where to find it.
 _MOST = 8
 _ELSEWHERE = "the CSV file has it in the column note"
 _WARNING = "a warning of another kind"
@@ -20,14 +21,11 @@ _WARNING = "a warning of another kind"
 _FIGURE = re.compile(r"(?<!\S)\d\S*")
 
 
-class Remark:
+class Remark(NamedTuple):
     """A sentence about a cell; of some `kind`s there may be as many as cells."""
 
-    __slots__ = ("kind", "text")
-
-    def __init__(self, text: str, kind: str = "") -> None:
-        self.text = text
-        self.kind = kind
+    text: str
+    kind: str = ""
 
 
 class Marks:
@@ -43,86 +41,83 @@ class Marks:
 
     def of(self, remarks: Sequence[Remark]) -> str:
         """Return the marks for a cell with these remarks, such as `a,b`; "" if there is none."""
-        keys = dict.fromkeys(self._told(one) for one in remarks)
+        keys = dict.fromkeys(map(self._key, remarks))
         return ",".join(self._marks.setdefault(key, _letters(len(self._marks))) for key in keys)
 
     def footnotes(self) -> tuple[Footnote, ...]:
         """Return what the marks handed out so far mean, in the order they were handed out."""
         return tuple(Footnote(mark, _merged(self._texts[key])) for key, mark in self._marks.items())
 
-    def _told(self, remark: Remark) -> str:
-        """Note the remark and return what it shares its mark by.
+    def _key(self, remark: Remark) -> str:
+        """Record the remark and return the key of its mark, which it may share.
 
         Where there are too many of its kind, that is a sentence for all the others.
         """
         key = _FIGURE.sub("…", remark.text) if remark.kind == _WARNING else remark.text
         text = remark.text
         if remark.kind:
-            known = self._kinds.setdefault(remark.kind, {})
-            if key not in known and len(known) == _MOST:
+            keys = self._kinds.setdefault(remark.kind, {})
+            if key not in keys and len(keys) == _MOST:
                 key = text = f"{remark.kind}: {_ELSEWHERE}"
             else:
-                known[key] = None
+                keys[key] = None
         self._texts.setdefault(key, {})[text] = None
         return key
 
 
 def _merged(texts: Iterable[str]) -> str:
     """Return what the texts, of as many words each, have in common, with … for the rest."""
-    words = zip(*(text.split(" ") for text in texts), strict=True)
-    return " ".join(each[0] if len(set(each)) == 1 else "…" for each in words)
+    columns = zip(*(text.split(" ") for text in texts), strict=True)
+    return " ".join(words[0] if len(set(words)) == 1 else "…" for words in columns)
 
 
-def remarks(
-    one: Series, warnings: Sequence[str], found: Summary | None, odd: Oddities
+def remarks_on(
+    series: Series, warnings: Sequence[str], summary: Summary | None, odd: Oddities
 ) -> Iterator[Remark]:
-    """Yield what is to be said of a case's values, which `found` sums up.
+    """Yield the remarks on a case's values and their `summary`.
 
     `warnings` are those of its launches.
     """
-    if one.skipped:
-        yield Remark(f"skipped: {visible(one.skipped)}")
-    if not one.skipped or len(one.values) or one.failed:
-        counts = _counts(one, int(one.suspect.sum()))
+    if series.skipped:
+        yield Remark(f"skipped: {visible(series.skipped)}")
+    if not series.skipped or len(series.values) or series.failed:
+        counts = _counts(series, int(series.suspect.sum()))
         if counts:
             yield Remark(counts)
-    if never_narrow(one):
-        yield Remark(why_never(one))
-    if not len(one.values):
+    if never_narrow(series):
+        yield Remark(never_narrow_note(series))
+    if not len(series.values):
         return
     for warning in warnings:
         # Where there is one side only, it needs no name.
-        told = warning if one.case.server is not None else warning.removeprefix("client: ")
-        yield Remark(f"warning: {visible(told)}", _WARNING)
-    if found is not None and found.outliers:
-        yield Remark(_outliers(found.outliers, found.n), "values with outliers")
+        text = warning if series.case.server is not None else warning.removeprefix("client: ")
+        yield Remark(f"warning: {visible(text)}", _WARNING)
+    if summary is not None and summary.outliers:
+        yield Remark(_outliers(summary.outliers, summary.n), "values with outliers")
     if odd.autocorrelation is not None:
         yield Remark(_correlated(odd.autocorrelation), "correlated replications")
-    if odd.groups is not None and in_groups(one):
-        yield Remark(_told(one, odd.groups), "values fall into two groups")
+    if odd.groups is not None and in_groups(series):
+        yield Remark(_two_groups(series, odd.groups), "values fall into two groups")
 
 
-def _counts(one: Series, suspect: int) -> str:
-    n, failed = len(one.values), one.failed
-    # A case that ended by its rule or its time owes no more than the least.
-    owed = one.asked if one.least is None or not one.ended else one.least
-    if n >= owed and not failed and not suspect:
+def _counts(series: Series, suspect: int) -> str:
+    n, failed = len(series.values), series.failed
+    # A case that ended by its rule or its time needs no more than the least.
+    needed = series.asked if series.least is None or not series.ended else series.least
+    missing = needed - n - failed
+    if n >= needed and not failed and not suspect:
         return ""
-    several = f"{one.least} to {one.asked}" if one.least is not None else f"{one.asked}"
-    reasons = [f"{n} of {several} replications"]
+    least = "" if series.least is None else f"{series.least} to "
+    reasons = [f"{n} of {least}{series.asked} replications"]
     if failed:
         reasons.append(f"{failed} failed")
-    if n + failed < owed:
-        reasons.append(_missing(one, owed - n - failed))
+    if missing > 0 and series.least is not None and not series.ended:
+        reasons.append("not ended yet")
+    elif missing > 0:
+        reasons.append(f"{missing} not measured")
     if suspect:
         reasons.append(f"{suspect} suspect (included)")
     return "; ".join(reasons)
-
-
-def _missing(one: Series, missing: int) -> str:
-    if one.least is not None and not one.ended:
-        return "not ended yet"
-    return f"{missing} not measured"
 
 
 def _outliers(count: int, n: int) -> str:
@@ -133,29 +128,29 @@ def _outliers(count: int, n: int) -> str:
     )
 
 
-def _correlated(alike: float) -> str:
-    if alike > 0:
-        which, say, wide = "resembles", "less", "narrow"
+def _correlated(autocorrelation: float) -> str:
+    if autocorrelation > 0:
+        relation, amount, width = "resembles", "less", "narrow"
     else:
-        which, say, wide = "differs from", "more", "wide"
+        relation, amount, width = "differs from", "more", "wide"
     return (
-        f"each replication {which} the one before (autocorrelation {alike:.2f}), so that they say"
-        f" {say} than independent ones: the 95 % interval is too {wide}"
+        f"each replication {relation} the one before (autocorrelation {autocorrelation:.2f}), so"
+        f" that they say {amount} than independent ones: the 95 % interval is too {width}"
     )
 
 
-def in_groups(one: Series) -> bool:
-    """Tell whether groups of values would say anything: counts and shares have gaps anyway."""
-    return one.unit not in ("", "1")
+def in_groups(series: Series) -> bool:
+    """Return whether groups of values mean anything: counts and shares have gaps anyway."""
+    return series.unit not in ("", "1")
 
 
-def _told(one: Series, found: TwoGroups) -> str:
-    low, high, unit = _quantities(found.low, found.high, one.unit)
+def _two_groups(series: Series, groups: TwoGroups) -> str:
+    low, high, unit = _quantities(groups.low, groups.high, series.unit)
     text = (
-        f"values fall into two groups: {found.lower} around {low}, {found.upper} around {high}"
+        f"values fall into two groups: {groups.lower} around {low}, {groups.upper} around {high}"
         f" {unit}"
     )
-    return f"{text}: no single number stands for both" if found.mean_apart else text
+    return f"{text}: no single number stands for both" if groups.mean_apart else text
 
 
 def _quantities(low: float, high: float, base: str) -> tuple[str, str, str]:

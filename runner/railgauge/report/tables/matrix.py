@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import varying
-from railgauge.report.tables.axes import Axis
+from railgauge.report.tables.axes import Axis, axis_value
 from railgauge.report.tables.statistic import value_of
 from railgauge.stats import summarise
 
@@ -24,41 +24,42 @@ if TYPE_CHECKING:
 class Matrix:
     """`values` float64 (n, n) in base units, client by server, NaN where there is none.
 
-    `asked` (n, n) tells for which pairs there is a case. `places` are each series' row and column.
+    `planned` (n, n) is true where a pair has a case. `places` are each series' row and column.
     """
 
     hosts: tuple[str, ...]
     values: NDArray[np.float64]
-    asked: NDArray[np.bool_]
+    planned: NDArray[np.bool_]
     places: NDArray[np.int64]
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Return (n, n): which pairs have a case but no value."""
-        return self.asked & np.isnan(self.values)
+        return self.planned & np.isnan(self.values)
 
 
-def make_matrix(part: str, shown: Sequence[Series], statistic: str, axis: Axis) -> Matrix:
+def make_matrix(part: str, series: Sequence[Series], statistic: str, axis: Axis) -> Matrix:
     """Return the `statistic` of each pair; hosts stand in the order of `axis`.
 
     InputError when `part` ("figure 'x'") would show two cases of one pair.
     """
     names: dict[str, None] = {}
-    for one in shown:
-        names[one.case.client] = None
-        names[one.case.server or ""] = None
+    for entry in series:
+        names[entry.case.client] = None
+        names[entry.case.server or ""] = None
     hosts = [str(name) for name in axis.sorted(names)]
     place = {name: i for i, name in enumerate(hosts)}
     values = np.full((len(hosts), len(hosts)), np.nan)
-    asked = np.zeros(values.shape, np.bool_)
-    places = np.empty((len(shown), 2), np.int64)
-    for i, one in enumerate(shown):
-        row, column = place[one.case.client], place[one.case.server or ""]
-        if asked[row, column]:
-            raise _two_cases(part, shown, places[:i], (row, column), one)
-        asked[row, column], places[i] = True, (row, column)
-        values[row, column] = _value(one.values, statistic)
-    return Matrix(tuple(hosts), values, asked, places)
+    planned = np.zeros(values.shape, np.bool_)
+    places = np.empty((len(series), 2), np.int64)
+    for i, entry in enumerate(series):
+        row, column = place[entry.case.client], place[entry.case.server or ""]
+        if planned[row, column]:
+            first = int(np.flatnonzero((places[:i] == (row, column)).all(axis=1))[0])
+            raise _two_cases(part, series[first], entry)
+        planned[row, column], places[i] = True, (row, column)
+        values[row, column] = _value(entry.values, statistic)
+    return Matrix(tuple(hosts), values, planned, places)
 
 
 def _value(values: NDArray[np.float64], statistic: str) -> float:
@@ -66,27 +67,15 @@ def _value(values: NDArray[np.float64], statistic: str) -> float:
         return np.nan
     if len(values) == 1 and statistic == "median":
         return float(values[0])
-    found = value_of(summarise(values), statistic)
-    return np.nan if found is None else found
+    value = value_of(summarise(values), statistic)
+    return np.nan if value is None else value
 
 
-def _two_cases(
-    part: str,
-    shown: Sequence[Series],
-    places: NDArray[np.int64],
-    place: tuple[int, int],
-    second: Series,
-) -> InputError:
-    first = shown[int(np.flatnonzero((places == place).all(axis=1))[0])]
+def _two_cases(part: str, first: Series, second: Series) -> InputError:
     differ = [
         name
-        for name, one, other in (
-            ("run", first.run, second.run),
-            ("test", first.test, second.test),
-            ("engine", first.case.engine, second.case.engine),
-            ("link", first.case.link, second.case.link),
-        )
-        if one != other
+        for name in ("run", "test", "engine", "link")
+        if axis_value(first, name) != axis_value(second, name)
     ] + list(varying([first.case, second.case]))
     pair = f"{visible(second.case.client)} to {visible(second.case.server or '')}"
     return InputError(

@@ -1,4 +1,4 @@
-"""How lists call a case: by its test, link, and the parameters in which those of a test differ."""
+"""The names of cases in lists: test, link, and the parameters in which a test's cases differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.plan.cases import Case
+from railgauge.plan.cases import Case, varying
 from railgauge.report.tables.selection import make_axes
 from railgauge.store.records import StoredRun
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class CaseNames:
-    """Calls the cases of one run."""
+    """Names the cases of one run."""
 
     def __init__(self, run: StoredRun, catalogue: Catalogue | None) -> None:
         self._run = run
         self._catalogue = catalogue
-        self._varying: dict[str, list[str]] | None = None
+        self._varying: dict[str, tuple[str, ...]] | None = None
 
     def name(self, test: str, case: Case) -> str:
         """Return `stream, gw→hh, datagram 4KiB`."""
@@ -32,20 +32,20 @@ class CaseNames:
         if self._varying is None:
             self._varying = _varying(self._run)
         texts = dict(parameter_texts(case, self._catalogue))
-        names = self._varying.get(test, [])
+        names = self._varying.get(test, ())
         return ", ".join(
             f"{name.replace('_', ' ')} {texts[name]}" for name in names if name in texts
         )
 
 
-def telling(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:
-    """Return the parameters that aren't as the engine has them by itself, and those in `also`."""
+def non_default(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:
+    """Return the parameters that don't have the engine's default values, and those in `also`."""
     engine = catalogue.engines.get(case.engine)
-    known = engine.parameters if engine else {}
+    infos = engine.parameters if engine else {}
     return [
         name
         for name, value in case.parameters.items()
-        if name in also or name not in known or known[name].default != value
+        if name in also or name not in infos or infos[name].default != value
     ]
 
 
@@ -55,15 +55,10 @@ def parameter_texts(case: Case, catalogue: Catalogue | None) -> list[tuple[str, 
     return [(name, axes[name].text(value)) for name, value in case.parameters.items()]
 
 
-def _varying(run: StoredRun) -> dict[str, list[str]]:
+def _varying(run: StoredRun) -> dict[str, tuple[str, ...]]:
     # Of a matrix's hundred thousands of pairs the parameters are one object.
-    parameters = {(one.test, id(one.case.parameters)): one.case.parameters for one in run.cases}
-    seen: dict[str, dict[str, set[object]]] = {}
-    for (test, _), those in parameters.items():
-        values = seen.setdefault(test, {})
-        for name, value in those.items():
-            values.setdefault(name, set()).add(value)
-    return {
-        test: [name for name, different in values.items() if len(different) > 1]
-        for test, values in seen.items()
-    }
+    cases = {(planned.test, id(planned.case.parameters)): planned.case for planned in run.cases}
+    by_test: dict[str, list[Case]] = {}
+    for (test, _), case in cases.items():
+        by_test.setdefault(test, []).append(case)
+    return {test: varying(of_test) for test, of_test in by_test.items()}

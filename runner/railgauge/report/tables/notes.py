@@ -1,4 +1,4 @@
-"""The words around the numbers: headings, how many replications, how far they spread."""
+"""The texts around the numbers: headings, counts of replications, spread, sources."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from railgauge.base.characters import visible
-from railgauge.plan.cases import Value
 from railgauge.report.definition.model import CellSpec, TableSpec
-from railgauge.report.definition.model_parts import Selection
+from railgauge.report.definition.model_parts import selected_values
 from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.spread import Measured, intervals, spread
 from railgauge.report.tables.statistic import DEFAULT, own_unit, short, words_of
@@ -17,7 +16,7 @@ from railgauge.report.tables.table import Column, Heading, Row
 _ABBREVIATED = re.compile(r"\b(?:cpu|iops)\b")
 # Beyond so many a range says how many replications there are.
 _MOST_COUNTS = 6
-_HELD = {
+_COMPARED = {
     "ratio": "ratio to what stands at",
     "difference": "difference from what stands at",
     "change": "change from what stands at",
@@ -29,11 +28,11 @@ def heading(cell: CellSpec, unit: str) -> Heading:
     """Return the heading of a column of `cell`s, shown in `unit`."""
     if unit == "1" and (cell.relative_to or (cell.against and cell.compared == "ratio")):
         unit = "×"
-    return Heading(visible(cell.label) or _what(cell), _shown(cell, unit))
+    return Heading(visible(cell.label) or _title(cell), _unit_text(cell, unit))
 
 
-def _shown(cell: CellSpec, unit: str) -> str:
-    """Return what a reader sees of a unit, "" for none."""
+def _unit_text(cell: CellSpec, unit: str) -> str:
+    """Return the unit as a reader sees it, "" for none."""
     if unit == "%" and cell.against and cell.compared == "difference":
         return "percentage points"
     # A site's own benchmark may have any.
@@ -41,51 +40,55 @@ def _shown(cell: CellSpec, unit: str) -> str:
 
 
 def of_one_metric(spec: TableSpec, columns: Sequence[Column]) -> bool:
-    """Tell whether all cells are statistics of one metric in one unit, and have no other names."""
+    """Return whether all cells are statistics of one metric in one unit without other names."""
     cells = spec.cells
     plain = not spec.columns and not any(
-        one.label or one.select or one.peak or one.relative_to or one.against for one in cells
+        cell.label or cell.select or cell.peak or cell.relative_to or cell.against for cell in cells
     )
-    units = {one.unit for one in columns if own_unit(one.statistic) is None}
-    return plain and len(cells) > 1 and len({one.metric for one in cells}) == 1 == len(units)
+    units = {column.unit for column in columns if own_unit(column.statistic) is None}
+    return plain and len(cells) > 1 and len({cell.metric for cell in cells}) == 1 == len(units)
 
 
 def statistic_heading(column: Column) -> Heading:
     """Return the heading of a column below the one that names the metric and its unit."""
     text = short(column.statistic)
     unit = column.unit if own_unit(column.statistic) == "1" else ""
-    return Heading(text[:1].upper() + text[1:] if len(text) > 2 else text, unit)
+    return Heading(capitalised(text) if len(text) > 2 else text, unit)
 
 
 def sentences(
     spec: TableSpec,
     columns: Sequence[Column],
     rows: Sequence[Row],
-    chosen: Sequence[Placed],
+    series: Sequence[Placed],
     imported: Collection[int],
-    beside: Sequence[str] = (),
+    extra: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the sentences below the table: its numbers, replications, spread, runs, its notes.
 
-    `beside` is what else is to be known of what stands beside one another.
+    The `extra` ones stand before the runs.
     """
     kinds = _kinds(spec, columns, rows)
     measured = [cell for kind in kinds for cell in kind.cells]
     from_elsewhere = {cell.run in imported for cell in measured}
-    lines = [_behind(spec, columns, kinds, from_elsewhere == {True})]
-    # What is held against another value spreads otherwise than its own values do.
+    all_imported = from_elsewhere == {True}
+    # What is compared with another value spreads otherwise than its own values do.
     plain = [kind for kind in kinds if not kind.column.compared]
     named = len(kinds) > 1
-    reach = "" if from_elsewhere == {True} else intervals(plain, named=named)
-    said = [lines[0], spread(plain, named=named), reach]
-    lines[0] = "; ".join(part for part in said if part) + "."
+    reach = "" if all_imported else intervals(plain, named=named)
+    parts = [
+        _numbers(spec, columns, kinds, all_imported),
+        spread(plain, named=named),
+        reach,
+    ]
+    lines = ["; ".join(part for part in parts if part) + "."]
     means = _means(spec, columns)
     # A single value is its own mean.
-    if means and any(one.n > 1 for kind in kinds for one in kind.summaries):
+    if means and any(summary.n > 1 for kind in kinds for summary in kind.summaries):
         lines.append(means)
-    lines += [line for line in (_held(columns), _beside(columns)) if line]
-    lines += beside
-    lines.append(sources(chosen, imported))
+    lines += [line for line in (_comparisons(columns), _beside(columns)) if line]
+    lines += extra
+    lines.append(sources(series, imported))
     lines += [visible(line) for line in spec.notes.splitlines() if line.strip()]
     return tuple(lines)
 
@@ -105,14 +108,14 @@ def _kinds(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> l
         if kind in kinds and kinds[kind].column.place != column.place:
             # The same cases once more, with another statistic.
             continue
-        one = kinds.setdefault(kind, Measured(_label(cell), column, []))
-        one.cells.extend(row.cells[i] for row in rows if row.cells[i].summary is not None)
+        measured = kinds.setdefault(kind, Measured(_label(cell), column, []))
+        measured.cells.extend(row.cells[i] for row in rows if row.cells[i].summary is not None)
     return list(kinds.values())
 
 
 def _unlike_its_metric(column: Column) -> bool:
-    other = column.relative_to or column.compared in ("ratio", "change")
-    return bool(other) or own_unit(column.statistic) is not None
+    as_ratio = bool(column.relative_to) or column.compared in ("ratio", "change")
+    return as_ratio or own_unit(column.statistic) is not None
 
 
 def _label(cell: CellSpec) -> str:
@@ -121,15 +124,11 @@ def _label(cell: CellSpec) -> str:
 
 def _selected(cell: CellSpec) -> str:
     """Return what the cell selects by itself, as it is written, to stand behind its metric."""
-    values = [each for one in cell.select.values() for each in _every(one)]
+    values = [value for selection in cell.select.values() for value in selected_values(selection)]
     return f" ({', '.join(visible(str(value)) for value in values)})" if values else ""
 
 
-def _every(wanted: Selection) -> list[Value]:
-    return wanted if isinstance(wanted, list) else [wanted]
-
-
-def _what(cell: CellSpec) -> str:
+def _title(cell: CellSpec) -> str:
     if cell.peak:
         return "Theoretical"
     metric = words(cell.metric) + _selected(cell)
@@ -142,34 +141,35 @@ def _what(cell: CellSpec) -> str:
         metric = f"{'number' if cell.statistic == 'n' else short(cell.statistic)} of {metric}"
     if cell.relative_to:
         metric = f"{metric} / theoretical"
-    return metric[:1].upper() + metric[1:]
+    return capitalised(metric)
 
 
-def _behind(
+def _numbers(
     spec: TableSpec, columns: Sequence[Column], kinds: Sequence[Measured], imported: bool
 ) -> str:
+    """Return what the numbers are, and of how many replications."""
     noun = "imported value" if imported else "replication"
-    numbers, high = _numbers(kinds, apart=any(cell.select for cell in spec.cells))
-    behind = "nothing was measured"
-    if numbers:
-        behind = f"{numbers} {noun}{'' if high == 1 else 's'} per cell"
+    counts, most = _counts(kinds, apart=any(cell.select for cell in spec.cells))
+    text = "nothing was measured"
+    if counts:
+        text = f"{counts} {noun}{'' if most == 1 else 's'} per cell"
     statistics = {column.statistic for column in columns if not column.theoretical}
     # How many there are is said anyway.
     statistics -= {"n"} if len(statistics) > 1 else set()
-    if len(statistics) == 1 and high > 1:
+    if len(statistics) == 1 and most > 1:
         (statistic,) = statistics
-        behind = f"{words_of(statistic)} of {behind}"
+        text = f"{words_of(statistic)} of {text}"
     if spec.columns and len(spec.cells) == 1:
-        unit = _shown(spec.cells[0], columns[0].unit)
-        shown_unit = f" in {unit}" if unit else ""
-        of = " / theoretical" if spec.cells[0].relative_to else ""
-        if spec.cells[0].against:
-            of = f", {spec.cells[0].compared}"
-        first = spec.cells[0]
+        (cell,) = spec.cells
+        unit = _unit_text(cell, columns[0].unit)
         # Where a log's counter stands in its file says little to a reader.
-        name = _label(first) if "/" in first.metric else words(first.metric)
-        behind = f"{name}{of}{shown_unit}: {behind}"
-    return behind[:1].upper() + behind[1:]
+        name = _label(cell) if "/" in cell.metric else words(cell.metric)
+        if cell.against:
+            name += f", {cell.compared}"
+        elif cell.relative_to:
+            name += " / theoretical"
+        text = f"{name}{f' in {unit}' if unit else ''}: {text}"
+    return capitalised(text)
 
 
 def _means(spec: TableSpec, columns: Sequence[Column]) -> str:
@@ -177,85 +177,89 @@ def _means(spec: TableSpec, columns: Sequence[Column]) -> str:
     statistics = {column.statistic for column in columns if not column.theoretical}
     if len(statistics) < 2 or of_one_metric(spec, columns):
         return ""
-    which: dict[str, dict[str, None]] = {}
+    labels: dict[str, dict[str, None]] = {}
     for column in columns:
         if column.statistic in _MEANS:
             label = _label(spec.cells[column.place])
-            which.setdefault(_MEANS[column.statistic], {})[label] = None
-    told = (f"{kind} of {listed(those)}" for kind, those in which.items())
-    return f"Means are {'; '.join(told)}." if which else ""
+            labels.setdefault(_MEANS[column.statistic], {})[label] = None
+    parts = (f"{kind} of {listed(of_kind)}" for kind, of_kind in labels.items())
+    return f"Means are {'; '.join(parts)}." if labels else ""
 
 
-def _held(columns: Sequence[Column]) -> str:
-    """Return what columns are held against, and what an interval of that is."""
-    held: dict[tuple[str, str], dict[str, None]] = {}
-    for one in columns:
-        if one.compared:
-            held.setdefault((one.compared, one.against), {})[one.label] = None
-    if not held:
+def _comparisons(columns: Sequence[Column]) -> str:
+    """Return what columns are compared with, and what an interval of that is."""
+    comparisons: dict[tuple[str, str], dict[str, None]] = {}
+    for column in columns:
+        if column.compared:
+            labels = comparisons.setdefault((column.compared, column.against), {})
+            labels[column.label] = None
+    if not comparisons:
         return ""
-    told = [
-        f"{listed(labels)}: {_HELD[compared]} {against}"
-        for (compared, against), labels in held.items()
+    parts = [
+        f"{listed(labels)}: {_COMPARED[compared]} {against}"
+        for (compared, against), labels in comparisons.items()
     ]
-    if any(one.compared and "interval" in f"{one.statistic} {one.beside}" for one in columns):
-        told.append(
+    if any(
+        column.compared and "interval" in f"{column.statistic} {column.beside}"
+        for column in columns
+    ):
+        parts.append(
             "the 95 % intervals are those of the median over all pairs of values, one of each"
             " (Hodges and Lehmann)"
         )
-    return f"{'; '.join(told)}."
+    return f"{'; '.join(parts)}."
 
 
 def _beside(columns: Sequence[Column]) -> str:
-    """Return what stands beside a number in its cell."""
+    """Return which statistic stands beside the numbers of which columns."""
     beside: dict[str, dict[str, None]] = {}
-    for one in columns:
-        if one.beside:
-            of_pairs = f"95 % interval of the median {one.compared} of all pairs"
-            words = of_pairs if one.compared else words_of(one.beside)
-            beside.setdefault(words, {})[one.label] = None
-    told = (f"beside {listed(labels)} the {words}" for words, labels in beside.items())
-    sentence = "; ".join(told)
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+    for column in columns:
+        if column.beside:
+            of_pairs = f"95 % interval of the median {column.compared} of all pairs"
+            statistic = of_pairs if column.compared else words_of(column.beside)
+            beside.setdefault(statistic, {})[column.label] = None
+    parts = [f"beside {listed(labels)} the {statistic}" for statistic, labels in beside.items()]
+    return f"{capitalised('; '.join(parts))}." if parts else ""
 
 
-def _numbers(kinds: Sequence[Measured], *, apart: bool) -> tuple[str, int]:
-    """Return how many replications a cell has, and the most; by kind if they are told `apart`."""
-    counts = {kind.label: {one.n for one in kind.summaries} for kind in kinds if kind.cells}
-    every = {n for those in counts.values() for n in those}
-    if not every:
+def _counts(kinds: Sequence[Measured], *, apart: bool) -> tuple[str, int]:
+    """Return how many replications a cell has, and the most; by kind if they are kept `apart`."""
+    counts = {kind.label: {summary.n for summary in kind.summaries} for kind in kinds if kind.cells}
+    all_counts = set().union(*counts.values())
+    if not all_counts:
         return "", 0
-    texts = {
-        label: str(min(those)) if len(those) == 1 else f"{min(those)} to {max(those)}"
-        for label, those in counts.items()
-    }
+    texts = {label: _range(of_kind) for label, of_kind in counts.items()}
     labels: dict[str, list[str]] = {}
     for label, text in texts.items():
         labels.setdefault(text, []).append(label)
     if len(labels) == 1:
-        return next(iter(labels)), max(every)
+        return next(iter(labels)), max(all_counts)
     if not apart or len(counts) > _MOST_COUNTS:
-        return f"{min(every)} to {max(every)}", max(every)
-    told = (f"{number} ({', '.join(those)})" for number, those in labels.items())
-    return listed(told), max(every)
+        return _range(all_counts), max(all_counts)
+    parts = (f"{number} ({', '.join(of_number)})" for number, of_number in labels.items())
+    return listed(parts), max(all_counts)
 
 
-def sources(chosen: Iterable[Placed], imported: Collection[int]) -> str:
-    """Return which runs of which plans, on which hosts, the `chosen` come from."""
+def _range(counts: Collection[int]) -> str:
+    return f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(min(counts))
+
+
+def sources(measurements: Iterable[Placed], imported: Collection[int]) -> str:
+    """Return which runs of which plans, on which hosts, the measurements come from."""
     runs: dict[tuple[str, bool], dict[int, None]] = {}
     hosts: dict[str, None] = {}
-    for one in chosen:
-        elsewhere = one.run in imported
-        runs.setdefault((one.plan, elsewhere), {})[one.run] = None
+    for measurement in measurements:
+        elsewhere = measurement.run in imported
+        runs.setdefault((measurement.plan, elsewhere), {})[measurement.run] = None
         if not elsewhere:
-            case = one.case
+            case = measurement.case
             hosts.update({name: None for name in (case.client, case.server, *case.members) if name})
     parts = [
         f"{'imported ' if elsewhere else ''}{_plural('run', numbers)} of plan {visible(plan)}"
         for (plan, elsewhere), numbers in runs.items()
     ]
     sentence = "; ".join(parts) + (f", on {_plural('host', hosts)}" if hosts else "")
-    return f"{sentence[:1].upper()}{sentence[1:]}."
+    return f"{capitalised(sentence)}."
 
 
 def _plural(word: str, names: Collection[int] | Collection[str]) -> str:
@@ -264,10 +268,15 @@ def _plural(word: str, names: Collection[int] | Collection[str]) -> str:
 
 def listed(names: Iterable[str]) -> str:
     """Return the names as a sentence lists them, and of many how many there are."""
-    every = list(names)
-    if len(every) > 8:
-        return f"{', '.join(every[:7])}, … {every[-1]} ({len(every)} in all)"
-    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+    *first, last = names
+    if len(first) > 7:
+        return f"{', '.join(first[:7])}, … {last} ({len(first) + 1} in all)"
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def capitalised(text: str) -> str:
+    """Return the text with a capital first letter; str.capitalize makes the others small."""
+    return text[:1].upper() + text[1:]
 
 
 def words(metric: str) -> str:

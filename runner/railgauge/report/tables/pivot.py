@@ -1,34 +1,41 @@
-"""From series to a table: selects, arranges, sums up. A cell is one case of one run or an error."""
+"""From series to a table: select, place, summarise, annotate. A cell is one case of one run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import places_of
-from railgauge.report.definition.model import CellSpec, SortSpec, TableSpec
-from railgauge.report.definition.model_parts import Selection
+from railgauge.report.definition.model import SortSpec, TableSpec
 from railgauge.report.parameter_rows import with_parameters
 from railgauge.report.tables import notes
 from railgauge.report.tables.against import References
-from railgauge.report.tables.arrange import by_cell, grouped, header, ordered, row_labels
+from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
 from railgauge.report.tables.authors_notes import AuthorsNotes
-from railgauge.report.tables.axes import FIXED_AXES, Axis, AxisValue, axis_value
-from railgauge.report.tables.beside import Remarks
-from railgauge.report.tables.cells import CellMaker, Standing, one_limit, one_unit
+from railgauge.report.tables.axes import FIXED_AXES, Axis, Key, axis_value, sorted_keys
+from railgauge.report.tables.beside import RunContext
+from railgauge.report.tables.cells import (
+    CellContent,
+    CellMaker,
+    ContentMaker,
+    Source,
+    common_limit,
+    common_unit,
+)
 from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
 from railgauge.report.tables.marks import Marks
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.selection import (
-    asked_and_there,
+    abbreviated,
+    differing_axes,
     engines_shown,
     make_axes,
-    matching,
-    some,
-    telling,
+    selected_and_available,
+    selector,
 )
 from railgauge.report.tables.table import Column, Row, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
@@ -37,10 +44,10 @@ from railgauge.store.records import Series
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
 
-Key: TypeAlias = tuple[AxisValue, ...]
-# (row, column) -> the cell's place in the definition -> the one series there
-Grid: TypeAlias = dict[tuple[Key, Key], dict[int, Series]]
-_NOTHING_BESIDE = Remarks()
+# (row, column) -> the cell's place in the definition -> the index of the one series there
+Grid: TypeAlias = dict[tuple[Key, Key], dict[int, int]]
+Limits: TypeAlias = dict[int, dict[tuple[Key, Key], Limit | NoLimit]]
+_NO_CONTEXT = RunContext()
 
 
 def build(
@@ -48,33 +55,121 @@ def build(
     series: Sequence[Series],
     *,
     catalogue: Catalogue | None = None,
-    beside: Remarks = _NOTHING_BESIDE,
+    context: RunContext = _NO_CONTEXT,
 ) -> Table:
     """Arrange `series` (as the store gives them) as `spec` says.
 
     `catalogue` knows how a parameter's values are written; without it they show as they are
-    stored. `beside` is what is known of the runs beside their values. InputError when nothing is
+    stored. `context` is what is known of the runs besides their values. InputError when nothing is
     selected, when a cell would mix cases or runs, or when a unit doesn't fit its metric.
     """
-    selects = [{**spec.select, **cell.select} for cell in spec.cells]
-    wanted = [
-        _wanted(spec, cell, select, series, catalogue)
-        for select, cell in zip(selects, spec.cells, strict=True)
-    ]
-    chosen = _chosen(spec, series, wanted)
-    spec = with_parameters(spec, chosen)
+    theoretical = Theoretical(context.peaks, context.facts)
+    selected = _select(spec, series, catalogue)
+    layout = _place(selected, theoretical, catalogue)
+    contents = _summarise(selected, layout, theoretical, context)
+    rows_apart = differing(
+        selected.spec,
+        ({place: series[i] for place, i in cells.items()} for cells in layout.grid.values()),
+        _comparisons(selected, layout),
+        catalogue,
+    )
+    return _annotate(selected, layout, contents, (*rows_apart, *theoretical.sentences()), context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """The series that a table shows, by their index in `series`, which holds all of the runs'.
+
+    `of_cells` are those that each cell may show or, with `peak`, stand for, `indices` those that
+    any cell with a metric shows. In `spec`, names stand for the word `parameters`.
+    """
+
+    spec: TableSpec
+    axes: Mapping[str, Axis]
+    series: Sequence[Series]
+    of_cells: Sequence[frozenset[int]]
+    indices: Sequence[int]
+
+
+def _select(spec: TableSpec, series: Sequence[Series], catalogue: Catalogue | None) -> _Selected:
+    of_cells: list[frozenset[int]] = []
+    measured: set[int] = set()
+    engines: list[str] = []
+    for cell in spec.cells:
+        select = {**spec.select, **cell.select}
+        of_select = engines_shown(select, series)
+        selects = selector(select, make_axes(select, {}, of_select, catalogue))
+        metrics = {cell.metric} if cell.metric else {other.metric for other in spec.cells}
+        indices = (i for i, entry in enumerate(series) if entry.metric in metrics)
+        of_cells.append(frozenset(i for i in indices if selects(series[i])))
+        if cell.metric:
+            measured |= of_cells[-1]
+        engines += of_select
+    spec = with_parameters(spec, [series[i] for i in sorted(measured)])
     names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
-    engines = [name for select in selects for name in engines_shown(select, series)]
     axes = make_axes(names, spec.axes, engines, catalogue)
-    _refuse_nothing(spec, series, chosen, axes)
-    grid = _grid(spec, chosen, wanted)
-    theoretical = Theoretical(beside.peaks, beside.facts)
-    limits = _limits(spec, grid, wanted, theoretical)
-    units = [_unit(spec, place, chosen, wanted, limits) for place in range(len(spec.cells))]
-    references = References(spec, series, catalogue)
-    row_axes = [axes[name] for name in spec.rows]
-    row_keys = ordered([row for row, _ in grid], row_axes)
-    column_keys = ordered([column for _, column in grid], [axes[name] for name in spec.columns])
+    selected = _Selected(spec, axes, series, of_cells, sorted(measured))
+    _refuse_no_measurement(selected)
+    return selected
+
+
+def _refuse_no_measurement(selected: _Selected) -> None:
+    """Refuse a table without a measurement, and an axis that none of them has."""
+    spec, series = selected.spec, selected.series
+    if not selected.indices:
+        raise InputError(_no_measurement(selected))
+    for name in (*spec.rows, *spec.columns):
+        # What others of these runs have, these may lack: it is unknown of imported ones.
+        if name not in FIXED_AXES and all(axis_value(entry, name) is None for entry in series):
+            parameters = {key for i in selected.indices for key in series[i].case.parameters}
+            raise InputError(
+                f"table {spec.name!r}: no measurement has the parameter {name!r}: use one of"
+                f" {', '.join(FIXED_AXES)}, {', '.join(sorted(parameters))}"
+            )
+
+
+def _no_measurement(selected: _Selected) -> str:
+    spec, series = selected.spec, selected.series
+    requested, available = selected_and_available(spec.select, series, selected.axes)
+    metrics = dict.fromkeys(cell.metric for cell in spec.cells if cell.metric)
+    requested.insert(0, f"metric {' or '.join(metrics)}")
+    available.insert(0, f"metric {abbreviated({entry.metric: None for entry in series})}")
+    if any(cell.select for cell in spec.cells):
+        requested.append("and what its cells select")
+    there_is = "; ".join(available) if series else "nothing of these metrics"
+    return (
+        f"table {spec.name!r}: no measurement has {', '.join(requested)}; there is: {there_is}."
+        " Change 'select' or 'cells', or name other runs"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where the series stand: rows and columns in their order, and the sources of each cell."""
+
+    rows: Sequence[Key]
+    columns: Sequence[Column]
+    grid: Grid
+    limits: Limits
+    references: References
+
+    def source(self, row: Key, column: Column) -> Source:
+        """Return what a cell is made of."""
+        if column.theoretical:
+            return Source(None, self.limits[column.place].get((row, column.key)))
+        series = self.grid.get((row, column.key), {}).get(column.place)
+        if not column.compared:
+            return Source(series)
+        return Source(series, None, self.references.of(column.place, row, column.key))
+
+
+def _place(selected: _Selected, theoretical: Theoretical, catalogue: Catalogue | None) -> _Layout:
+    spec, axes = selected.spec, selected.axes
+    grid = _grid(selected)
+    limits = _limits(selected, grid, theoretical)
+    units = [_unit(selected, place, limits) for place in range(len(spec.cells))]
+    references = References(spec, selected.series, catalogue)
+    column_keys = sorted_keys([column for _, column in grid], [axes[name] for name in spec.columns])
     columns = [
         make_column(spec, key, place, unit, references.words(place))
         for key in column_keys
@@ -86,80 +181,118 @@ def build(
             f"table {spec.name!r}: nothing is there but what it is to be held against: show other"
             " columns, or drop 'against'"
         )
-    marks = Marks()
-    said = AuthorsNotes(spec, axes, marks)
-    lines = header(spec, axes, columns, said)
-    known = frozenset(map(id, chosen))
-    others = [one for one in references.every if id(one) not in known]
-    every = [*chosen, *others]
-    maker = CellMaker(spec, columns, every, _in(columns, grid), marks, theoretical, beside)
+    rows = sorted_keys([row for row, _ in grid], [axes[name] for name in spec.rows])
+    return _Layout(rows, columns, grid, limits, references)
 
-    def standing(row: Key, column: Column) -> Standing:
-        there, place = grid.get((row, column.key), {}), column.place
-        if column.theoretical:
-            return Standing(None, limits.get((row, column.key, place)))
-        reference = references.of(place, row, column.key) if column.compared else None
-        return Standing(there.get(place), None, reference)
 
+def _grid(selected: _Selected) -> Grid:
+    spec = selected.spec
+    grid: Grid = {}
+    clashes: dict[tuple[Key, Key, int], list[int]] = {}
+    places = [place for place, cell in enumerate(spec.cells) if cell.metric]
+    for i in selected.indices:
+        entry = selected.series[i]
+        row = tuple([axis_value(entry, name) for name in spec.rows])
+        column = tuple([axis_value(entry, name) for name in spec.columns])
+        cells = grid.setdefault((row, column), {})
+        for place in places:
+            if i not in selected.of_cells[place]:
+                continue
+            first = cells.setdefault(place, i)
+            if first != i:
+                clashes.setdefault((row, column, place), [first]).append(i)
+    if clashes:
+        (row, column, _), indices = next(iter(clashes.items()))
+        raise InputError(_mixed(spec, (*row, *column), [selected.series[i] for i in indices]))
+    return grid
+
+
+def _mixed(spec: TableSpec, key: Key, series: Sequence[Series]) -> str:
+    names = differing_axes(series)
+    place = ", ".join(
+        f"{name} {value}" for name, value in zip((*spec.rows, *spec.columns), key, strict=True)
+    )
+    hint = f"add {'them' if len(names) > 1 else 'it'} to rows, columns or select"
+    if "run" in names:
+        hint += ", or report one run at a time"
+    return (
+        f"table {spec.name!r}: {len(series)} cases fall into one cell ({place});"
+        f" they differ in {', '.join(names)}: {hint}"
+    )
+
+
+def _limits(selected: _Selected, grid: Grid, theoretical: Theoretical) -> Limits:
+    """Return the theoretical value of each cell that shows one."""
+    limits: Limits = {place: {} for place, cell in enumerate(selected.spec.cells) if cell.peak}
+    for place, of_place in limits.items():
+        for key, cells in grid.items():
+            indices = [i for i in cells.values() if i in selected.of_cells[place]]
+            series = [selected.series[i] for i in indices]
+            limit = common_limit(selected.spec, selected.spec.cells[place], theoretical, series)
+            if limit is not None:
+                of_place[key] = limit
+    return limits
+
+
+def _unit(selected: _Selected, place: int, limits: Limits) -> str | None:
+    """Return the unit in which a cell's values are stored, None if there are none."""
+    if place in limits:
+        units = [limit.unit for limit in limits[place].values() if isinstance(limit, Limit)]
+    else:
+        of_cell = selected.of_cells[place]
+        units = [selected.series[i].unit for i in selected.indices if i in of_cell]
+    return common_unit(selected.spec, selected.spec.cells[place], units)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What the cells show: of each row, in the table's order, a content for each column.
+
+    `series` are those shown or compared with.
+    """
+
+    rows: Mapping[Key, Sequence[CellContent]]
+    series: Sequence[Series]
+
+
+def _summarise(
+    selected: _Selected, layout: _Layout, theoretical: Theoretical, context: RunContext
+) -> _Contents:
+    spec, columns = selected.spec, layout.columns
+    indices = dict.fromkeys([*selected.indices, *layout.references.indices])
+    series = {i: selected.series[i] for i in indices}
+    places = {(column.key, column.place) for column in columns}
+    in_columns = {
+        i
+        for (_, key), cells in layout.grid.items()
+        for place, i in cells.items()
+        if (key, place) in places
+    }
+    maker = ContentMaker(spec.name, series, in_columns, theoretical, context)
+
+    def content(row: Key, column: Column) -> CellContent:
+        return maker.content(column, layout.source(row, column))
+
+    rows = layout.rows
     if spec.sort is not None:
-        sorting = _sorting(spec, spec.sort, axes, columns)
-        row_keys = by_cell(spec, row_keys, lambda row: maker.value(sorting, standing(row, sorting)))
-    rows = []
-    for key, label in zip(row_keys, row_labels(spec, row_keys, row_axes, said), strict=True):
-        cells = [
-            maker.cell(one, standing(key, one), said.of_cell(key, one.key, one.place))
-            for one in columns
-        ]
-        rows.append(Row(label, tuple(cells), key))
-    table_rows = tuple(rows)
-    return Table(
-        name=spec.name,
-        title=visible(spec.title),
-        stub=tuple(visible(axes[name].title) for name in spec.rows),
-        header=lines,
-        row_axes=tuple(spec.rows),
-        column_axes=tuple(spec.columns),
-        columns=tuple(columns),
-        rows=table_rows,
-        footnotes=marks.footnotes(),
-        notes=notes.sentences(
-            spec,
-            columns,
-            table_rows,
-            every,
-            beside.imported,
-            (
-                *differing(spec, grid.values(), _held(grid, references), catalogue),
-                *theoretical.sentences(),
-            ),
-        ),
-        alarms=alarms(chosen),
-        grouped=grouped(spec),
+        sort_column = _sort_column(spec, spec.sort, selected.axes, columns)
+        rows = sorted_by_value(spec, rows, lambda row: content(row, sort_column).value)
+    return _Contents(
+        {row: [content(row, column) for column in columns] for row in rows}, list(series.values())
     )
 
 
-def _in(columns: Sequence[Column], grid: Grid) -> frozenset[int]:
-    """Return the identities of the series that these columns show."""
-    kept = {(one.key, one.place) for one in columns}
-    return frozenset(
-        id(one)
-        for (_, key), cells in grid.items()
-        for place, one in cells.items()
-        if (key, place) in kept
-    )
-
-
-def _sorting(
+def _sort_column(
     spec: TableSpec, sort: SortSpec, axes: Mapping[str, Axis], columns: Sequence[Column]
 ) -> Column:
     """Return the column by which rows are sorted; InputError where it isn't there."""
     (place,) = places_of(spec.cells, sort.by)
-    wanted = [axes[name].accepts([sort.column[name]]) for name in spec.columns]
-    for one in columns:
-        if one.place == place and all(
-            value in values for value, values in zip(one.key, wanted, strict=True)
+    accepted = [axes[name].accepts([sort.column[name]]) for name in spec.columns]
+    for column in columns:
+        if column.place == place and all(
+            value in values for value, values in zip(column.key, accepted, strict=True)
         ):
-            return one
+            return column
     at = ", ".join(f"{name} {value}" for name, value in sort.column.items())
     raise InputError(
         f"table {spec.name!r}: there is no {sort.by} at {at} to sort by: name another column in"
@@ -167,138 +300,49 @@ def _sorting(
     )
 
 
-def _wanted(
-    spec: TableSpec,
-    cell: CellSpec,
-    select: Mapping[str, Selection],
-    series: Sequence[Series],
-    catalogue: Catalogue | None,
-) -> dict[int, Series]:
-    """Return by identity the series that a cell may show or, with `peak`, stand for."""
-    axes = make_axes(select, {}, engines_shown(select, series), catalogue)
-    metrics = {cell.metric} if cell.metric else {other.metric for other in spec.cells}
-    of_metric = (one for one in series if one.metric in metrics)
-    return {id(one): one for one in matching(of_metric, select, axes)}
+def _comparisons(selected: _Selected, layout: _Layout) -> Iterator[tuple[int, Series, Series]]:
+    """Yield the place of each cell that is compared with another, its series, and the other's."""
+    for place in layout.references.places:
+        for (row, column), cells in layout.grid.items():
+            series, other = cells.get(place), layout.references.of(place, row, column)
+            if series is not None and other is not None:
+                yield place, selected.series[series], selected.series[other]
 
 
-def _chosen(
-    spec: TableSpec, series: Sequence[Series], wanted: Sequence[Mapping[int, Series]]
-) -> list[Series]:
-    """Return what any cell with a metric shows, in the order of `series`."""
-    shown = {
-        number
-        for cell, those in zip(spec.cells, wanted, strict=True)
-        if cell.metric
-        for number in those
-    }
-    return [one for one in series if id(one) in shown]
-
-
-def _refuse_nothing(
-    spec: TableSpec, series: Sequence[Series], chosen: Sequence[Series], axes: Mapping[str, Axis]
-) -> None:
-    """Refuse a table without a measurement, and an axis that none of them has."""
-    if not chosen:
-        raise InputError(_nothing(spec, series, axes))
-    for name in (*spec.rows, *spec.columns):
-        # What others of these runs have, these may lack: it is unknown of imported ones.
-        if name not in FIXED_AXES and all(axis_value(one, name) is None for one in series):
-            there = ", ".join(sorted({key for one in chosen for key in one.case.parameters}))
-            raise InputError(
-                f"table {spec.name!r}: no measurement has the parameter {name!r}: use one of"
-                f" {', '.join(FIXED_AXES)}, {there}"
-            )
-
-
-def _nothing(spec: TableSpec, series: Sequence[Series], axes: Mapping[str, Axis]) -> str:
-    asked, there = asked_and_there(spec.select, series, axes)
-    metrics = dict.fromkeys(cell.metric for cell in spec.cells if cell.metric)
-    asked.insert(0, f"metric {' or '.join(metrics)}")
-    there.insert(0, f"metric {some({one.metric: None for one in series})}")
-    if any(cell.select for cell in spec.cells):
-        asked.append("and what its cells select")
-    what = "; ".join(there) if series else "nothing of these metrics"
-    return (
-        f"table {spec.name!r}: no measurement has {', '.join(asked)}; there is: {what}."
-        " Change 'select' or 'cells', or name other runs"
+def _annotate(
+    selected: _Selected,
+    layout: _Layout,
+    contents: _Contents,
+    sentences: Sequence[str],
+    context: RunContext,
+) -> Table:
+    """Return the table: headings, labels and cells with their marks, footnotes and notes."""
+    spec, axes, columns = selected.spec, selected.axes, layout.columns
+    marks = Marks()
+    authors_notes = AuthorsNotes(spec, axes, marks)
+    heading_lines = header(spec, axes, columns, authors_notes)
+    labels = row_labels(
+        spec, list(contents.rows), [axes[name] for name in spec.rows], authors_notes
     )
-
-
-def _grid(
-    spec: TableSpec, chosen: Sequence[Series], wanted: Sequence[Mapping[int, Series]]
-) -> Grid:
-    grid: Grid = {}
-    clashes: dict[tuple[Key, Key, int], list[Series]] = {}
-    places = [place for place, cell in enumerate(spec.cells) if cell.metric]
-    for one in chosen:
-        row = tuple([axis_value(one, name) for name in spec.rows])
-        column = tuple([axis_value(one, name) for name in spec.columns])
-        cells = grid.setdefault((row, column), {})
-        for place in places:
-            if id(one) not in wanted[place]:
-                continue
-            first = cells.setdefault(place, one)
-            if first is not one:
-                clashes.setdefault((row, column, place), [first]).append(one)
-    if clashes:
-        raise InputError(_mixed(spec, clashes))
-    return grid
-
-
-def _held(grid: Grid, references: References) -> Iterator[tuple[int, Series, Series]]:
-    """Yield the place of each cell that is held against another, what stands there, and that."""
-    for place in references.places:
-        for (row, column), cells in grid.items():
-            one, other = cells.get(place), references.of(place, row, column)
-            if one is not None and other is not None:
-                yield place, one, other
-
-
-def _limits(
-    spec: TableSpec,
-    grid: Grid,
-    wanted: Sequence[Mapping[int, Series]],
-    theoretical: Theoretical,
-) -> dict[tuple[Key, Key, int], Limit | NoLimit]:
-    """Return the theoretical value of each cell that shows one."""
-    limits = {}
-    for place, cell in enumerate(spec.cells):
-        if not cell.peak:
-            continue
-        for (row, column), cells in grid.items():
-            standing = [one for one in cells.values() if id(one) in wanted[place]]
-            found = one_limit(spec, cell, theoretical, standing)
-            if found is not None:
-                limits[row, column, place] = found
-    return limits
-
-
-def _unit(
-    spec: TableSpec,
-    place: int,
-    chosen: Sequence[Series],
-    wanted: Sequence[Mapping[int, Series]],
-    limits: Mapping[tuple[Key, Key, int], Limit | NoLimit],
-) -> str | None:
-    """Return the unit in which a cell's values are stored, None if there are none."""
-    cell = spec.cells[place]
-    if cell.peak:
-        found = [one for where, one in limits.items() if where[2] == place]
-        return one_unit(spec, cell, (one.unit for one in found if isinstance(one, Limit)))
-    return one_unit(spec, cell, (one.unit for one in chosen if id(one) in wanted[place]))
-
-
-def _mixed(spec: TableSpec, clashes: Mapping[tuple[Key, Key, int], Sequence[Series]]) -> str:
-    (row, column, _), together = next(iter(clashes.items()))
-    differing = telling(together)
-    place = ", ".join(
-        f"{name} {value}"
-        for name, value in zip((*spec.rows, *spec.columns), (*row, *column), strict=True)
-    )
-    hint = f"add {'them' if len(differing) > 1 else 'it'} to rows, columns or select"
-    if "run" in differing:
-        hint += ", or report one run at a time"
-    return (
-        f"table {spec.name!r}: {len(together)} cases fall into one cell ({place});"
-        f" they differ in {', '.join(differing)}: {hint}"
+    maker = CellMaker(spec, columns, marks)
+    rows = []
+    for (key, row), label in zip(contents.rows.items(), labels, strict=True):
+        cells = [
+            maker.cell(column, content, authors_notes.of_cell(key, column.key, column.place))
+            for column, content in zip(columns, row, strict=True)
+        ]
+        rows.append(Row(label, tuple(cells), key))
+    return Table(
+        name=spec.name,
+        title=visible(spec.title),
+        stub=tuple(visible(axes[name].title) for name in spec.rows),
+        header=heading_lines,
+        row_axes=tuple(spec.rows),
+        column_axes=tuple(spec.columns),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        footnotes=marks.footnotes(),
+        notes=notes.sentences(spec, columns, rows, contents.series, context.imported, sentences),
+        alarms=alarms(selected.series[i] for i in selected.indices),
+        grouped=group_level(spec),
     )

@@ -1,18 +1,19 @@
-"""What a table or figure selects: the axes it names, and what stands at the wanted values."""
+"""What a table or figure selects: the axes it names, and the measurements at its values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from railgauge.report.definition.model_parts import AxisSpec, Selection
+from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
 from railgauge.report.tables.axes import (
     FIXED_AXES,
     Axis,
-    AxisValue,
+    Key,
     Placed,
     axis_value,
     parameter_infos,
+    sorted_keys,
 )
 
 if TYPE_CHECKING:
@@ -21,24 +22,23 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=Placed)
 
 
-def engines_shown(select: Mapping[str, Selection], items: Iterable[Placed]) -> list[str]:
+def engines_shown(select: Mapping[str, Selection], measurements: Iterable[Placed]) -> list[str]:
     """Return the engines to show: equal names of parameters need not mean the same in others."""
-    wanted = select.get("engine")
-    if wanted is not None:
-        return [str(name) for name in (wanted if isinstance(wanted, list) else [wanted])]
-    return list(dict.fromkeys(one.case.engine for one in items))
+    if "engine" in select:
+        return [str(name) for name in selected_values(select["engine"])]
+    return list(dict.fromkeys(measurement.case.engine for measurement in measurements))
 
 
 def make_axes(
     names: Iterable[str],
-    said: Mapping[str, AxisSpec],
+    specs: Mapping[str, AxisSpec],
     engines: Sequence[str],
     catalogue: Catalogue | None,
 ) -> dict[str, Axis]:
-    """Return the axis of each of `names`, reading as `said`."""
+    """Return the axis of each of `names`, with the texts and the order of its spec."""
     axes = {}
     for name in dict.fromkeys(names):
-        spec = said.get(name)
+        spec = specs.get(name)
         axis = Axis(name, parameter_infos(name, engines, catalogue), spec.title if spec else "")
         if spec is not None:
             for written, text in spec.labels.items():
@@ -48,61 +48,58 @@ def make_axes(
     return axes
 
 
-def matching(
-    items: Iterable[P], select: Mapping[str, Selection], axes: Mapping[str, Axis]
-) -> list[P]:
-    """Return those of `items` that `select` wants."""
-    wanted = {
-        name: axes[name].accepts(value if isinstance(value, list) else [value])
-        for name, value in select.items()
+def selector(select: Mapping[str, Selection], axes: Mapping[str, Axis]) -> Callable[[Placed], bool]:
+    """Return a function that tells whether `select` selects a measurement."""
+    accepted = {
+        name: axes[name].accepts(selected_values(selection)) for name, selection in select.items()
     }
-    return [
-        one
-        for one in items
-        if all(axis_value(one, name) in values for name, values in wanted.items())
-    ]
+    return lambda measurement: all(
+        axis_value(measurement, name) in values for name, values in accepted.items()
+    )
 
 
-def by_each(
-    items: Iterable[P], each: Sequence[str], axis_of: Callable[[str], Axis]
-) -> list[tuple[tuple[AxisValue, ...], list[P]]]:
-    """Return the items by their places on the axes `each`, in the axes' order."""
-    groups: dict[tuple[AxisValue, ...], list[P]] = {}
-    for one in items:
-        groups.setdefault(tuple(axis_value(one, name) for name in each), []).append(one)
-    places = [
-        {value: i for i, value in enumerate(axis_of(name).sorted(key[at] for key in groups))}
-        for at, name in enumerate(each)
-    ]
-    keys = sorted(groups, key=lambda key: [at[one] for at, one in zip(places, key, strict=True)])
-    return [(key, groups[key]) for key in keys]
+def matching(
+    measurements: Iterable[P], select: Mapping[str, Selection], axes: Mapping[str, Axis]
+) -> list[P]:
+    """Return those of `measurements` that `select` selects."""
+    return list(filter(selector(select, axes), measurements))
 
 
-def telling(together: Collection[Placed]) -> list[str]:
-    """Return the axes on which not all of `together` stand at the same value."""
-    parameters = sorted({name for one in together for name in one.case.parameters})
+def group_by_axes(
+    measurements: Iterable[P], names: Sequence[str], axis_of: Callable[[str], Axis]
+) -> list[tuple[Key, list[P]]]:
+    """Return the measurements by their values on the axes `names`, in the axes' order."""
+    groups: dict[Key, list[P]] = {}
+    for measurement in measurements:
+        key = tuple(axis_value(measurement, name) for name in names)
+        groups.setdefault(key, []).append(measurement)
+    return [(key, groups[key]) for key in sorted_keys(groups, [axis_of(name) for name in names])]
+
+
+def differing_axes(measurements: Collection[Placed]) -> list[str]:
+    """Return the axes on which not all of `measurements` have the same value."""
+    parameters = sorted({name for measured in measurements for name in measured.case.parameters})
     return [
         name
         for name in (*FIXED_AXES, *parameters)
-        if len({axis_value(one, name) for one in together}) > 1
+        if len({axis_value(measurement, name) for measurement in measurements}) > 1
     ]
 
 
-def asked_and_there(
-    select: Mapping[str, Selection], items: Sequence[Placed], axes: Mapping[str, Axis]
+def selected_and_available(
+    select: Mapping[str, Selection], measurements: Sequence[Placed], axes: Mapping[str, Axis]
 ) -> tuple[list[str], list[str]]:
-    """Return what `select` asks for and what there is on those axes, for a sentence."""
-    asked, there = [], []
-    for name, value in select.items():
-        values = value if isinstance(value, list) else [value]
-        asked.append(f"{name} {' or '.join(str(each) for each in values)}")
-        found = {axes[name].text(axis_value(one, name)): None for one in items}
-        there.append(f"{name} {some(found)}")
-    return asked, there
+    """Return what `select` names and what there is on those axes, for a sentence."""
+    selected, available = [], []
+    for name, selection in select.items():
+        selected.append(f"{name} {' or '.join(map(str, selected_values(selection)))}")
+        values = {axes[name].text(axis_value(measured, name)): None for measured in measurements}
+        available.append(f"{name} {abbreviated(values)}")
+    return selected, available
 
 
-def some(values: Collection[str], between: str = ", ") -> str:
-    """Return the first ten of `values`, with `between` in between, and how many more there are."""
+def abbreviated(values: Collection[str], separator: str = ", ") -> str:
+    """Return the first ten of `values`, with `separator` between, and how many more there are."""
     listed = list(values)
     more = f" and {len(listed) - 10} more" if len(listed) > 10 else ""
-    return between.join(listed[:10]) + more
+    return separator.join(listed[:10]) + more

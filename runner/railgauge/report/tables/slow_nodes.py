@@ -1,4 +1,4 @@
-"""The list of hosts whose links all fall short, and of single links whose hosts are fine."""
+"""The list of hosts whose links all fall short, and of single slow links between other hosts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from railgauge.report.figures.legend import label
 from railgauge.report.tables.axes import FIXED_AXES, Axis
 from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms
-from railgauge.report.tables.notes import sources, words
+from railgauge.report.tables.notes import capitalised, sources, words
 from railgauge.report.tables.selection import (
-    asked_and_there,
-    by_each,
     engines_shown,
+    group_by_axes,
     make_axes,
     matching,
+    selected_and_available,
 )
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
 from railgauge.stats import (
@@ -70,15 +70,15 @@ def build_listings(
     InputError when nothing is selected, when a pair has two cases, or when the metric can't be
     compared by ratio.
     """
-    found = [one for one in series if one.metric == spec.metric and one.case.server is not None]
-    parameters = (name for one in found for name in one.case.parameters)
+    links = [link for link in series if link.metric == spec.metric and link.case.server is not None]
+    parameters = (name for link in links for name in link.case.parameters)
     names = [*FIXED_AXES, *spec.select, *spec.each, *spec.axes, *parameters]
-    axes = make_axes(names, spec.axes, engines_shown(spec.select, found), catalogue)
-    chosen = matching(found, spec.select, axes)
-    if not chosen:
-        raise _nothing(spec, found, axes)
+    axes = make_axes(names, spec.axes, engines_shown(spec.select, links), catalogue)
+    selected = matching(links, spec.select, axes)
+    if not selected:
+        raise _none_selected(spec, links, axes)
     listings = []
-    for i, (key, group) in enumerate(by_each(chosen, spec.each, axes.__getitem__), 1):
+    for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
         title, name = visible(spec.title), spec.name
         if spec.each:
             title += f": {label(zip(spec.each, key, strict=True), axes.__getitem__)}"
@@ -87,17 +87,19 @@ def build_listings(
     return listings
 
 
-def _nothing(spec: SlowNodesSpec, found: Sequence[Series], axes: dict[str, Axis]) -> InputError:
+def _none_selected(
+    spec: SlowNodesSpec, links: Sequence[Series], axes: dict[str, Axis]
+) -> InputError:
     start = f"list {spec.name!r}: "
-    if not found:
+    if not links:
         return InputError(
             f"{start}these runs have no value of {spec.metric} between two hosts: name a run of"
             " pairs of hosts, or another metric"
         )
-    asked, there = asked_and_there(spec.select, found, axes)
+    selected, available = selected_and_available(spec.select, links, axes)
     return InputError(
-        f"{start}no value of {spec.metric} has {', '.join(asked)}; there is: {'; '.join(there)}."
-        " Change 'select', or name other runs"
+        f"{start}no value of {spec.metric} has {', '.join(selected)}; there is:"
+        f" {'; '.join(available)}. Change 'select', or name other runs"
     )
 
 
@@ -105,12 +107,12 @@ class _Maker:
     """Makes one list."""
 
     def __init__(
-        self, spec: SlowNodesSpec, name: str, title: str, chosen: Sequence[Series], axis: Axis
+        self, spec: SlowNodesSpec, name: str, title: str, series: Sequence[Series], axis: Axis
     ) -> None:
         self._spec, self._name, self._title = spec, name, title
-        self._chosen, self._axis = chosen, axis
+        self._series, self._axis = series, axis
         part = f"list {name!r}"
-        units = {(one.unit, one.better) for one in chosen}
+        units = {(entry.unit, entry.better) for entry in series}
         if len(units) > 1:
             raise InputError(
                 f"{part}: {spec.metric} differs between engines in its unit or direction: select"
@@ -123,12 +125,12 @@ class _Maker:
                 f"{part}: neither a higher nor a lower {spec.metric} is better, so none falls"
                 " short: choose another metric"
             )
-        self._matrix = make_matrix(part, chosen, "median", axis)
-        best = make_matrix(part, chosen, "maximum" if self._higher else "minimum", axis)
+        self._matrix = make_matrix(part, series, "median", axis)
+        best = make_matrix(part, series, "maximum" if self._higher else "minimum", axis)
         try:
-            self._found = find_shortfalls(
+            self._shortfalls = find_shortfalls(
                 self._matrix.values,
-                self._matrix.asked,
+                self._matrix.planned,
                 higher_is_better=self._higher,
                 best=best.values,
             )
@@ -149,21 +151,20 @@ class _Maker:
 
     def listing(self, imported: Collection[int]) -> Listing:
         """Return the list; its notes end with the runs that it comes from."""
-        hosts = _worst_first(self._found.hosts)
+        hosts = _worst_first(self._shortfalls.hosts)
         records = [*map(self._host_record, hosts), *self._link_records()]
         rows = list(self._rows(hosts))
-        notes = [*self._rule(), *_left_out(self._found, self._matrix)]
+        notes = [*self._rule(), *_left_out(self._shortfalls, self._matrix)]
         if len(rows) > _MOST_ROWS:
             notes.append(f"The first {_MOST_ROWS} of {len(rows)}; {self._name}.csv has them all.")
-        suspect = sum(1 for one in self._chosen if one.suspect.any())
+        suspect = sum(1 for entry in self._series if entry.suspect.any())
         if suspect:
             notes.append(f"Links with suspect replications, which are included: {suspect}.")
-        notes.append(sources(self._chosen, imported))
+        notes.append(sources(self._series, imported))
         notes += [visible(line) for line in self._spec.notes.splitlines() if line.strip()]
         unit = "" if self._unit == "1" else self._unit
-        metric = words(self._spec.metric)
         headings = (
-            Heading(metric[:1].upper() + metric[1:], unit),
+            Heading(capitalised(words(self._spec.metric)), unit),
             Heading("Expected", unit),
             Heading("Ratio"),
             Heading("Links"),
@@ -184,27 +185,27 @@ class _Maker:
             rows=tuple(rows[:_MOST_ROWS]) or (self._none(len(headings)),),
             footnotes=(),
             notes=tuple(notes),
-            alarms=alarms(self._chosen),
+            alarms=alarms(self._series),
         )
         return Listing(table, tuple(records), self._data(records))
 
     def _rule(self) -> Iterator[str]:
-        found, share = self._found, 100 - 100 // EXCUSED
+        shortfalls, share = self._shortfalls, 100 - 100 // EXCUSED
         host = self._worse_than(HOST_DEVIATIONS, HOST_LEAST)
-        over = "over " if found.spread > _MOST_SPREAD else ""
+        over = "over " if shortfalls.spread > _MOST_SPREAD else ""
         yield (
             f"A host is slow as a client, or as a server, when at least {share} % of its links"
             f" there are {host} what is expected: the median of what the other hosts reach with"
             f" their best {100 // EXCUSED} %. The links' relative standard deviation is"
-            f" {over}{_percent(min(found.spread, _MOST_SPREAD))}."
+            f" {over}{_percent(min(shortfalls.spread, _MOST_SPREAD))}."
         )
-        if found.links:
+        if shortfalls.links:
             link = self._worse_than(LINK_DEVIATIONS, LINK_LEAST)
             yield (
                 f"A link is slow when its best replication and its median are {link} the medians of"
                 " its two hosts' other links, and the hosts are not slow."
             )
-        if any(one.verdict == "apart" for one in found.hosts):
+        if any(finding.verdict == "apart" for finding in shortfalls.hosts):
             yield (
                 "Apart: up to speed with others that are listed, so look for the cause on the way"
                 " between them and the rest."
@@ -215,7 +216,7 @@ class _Maker:
 
         By ratio, what is 0.95 of a rate is 1/0.95 of a time.
         """
-        worse = max(deviations * math.log1p(self._found.spread), -math.log1p(-least))
+        worse = max(deviations * math.log1p(self._shortfalls.spread), -math.log1p(-least))
         far = "far " if worse > _MOST_WORSE else ""
         worse = min(worse, _MOST_WORSE)
         if self._higher:
@@ -223,19 +224,19 @@ class _Maker:
         return f"{far}above {_percent(math.exp(worse))} of"
 
     def _none(self, columns: int) -> Row:
-        label = "none" if self._found.judged else "too few hosts to judge"
+        label = "none" if self._shortfalls.judged else "too few hosts to judge"
         labels = (RowLabel(label, 1), RowLabel("", 1), RowLabel("", 1))
         return Row(labels, (Cell("---"),) * columns, (None, None, None))
 
     def _rows(self, hosts: Sequence[HostFinding]) -> Iterator[Row]:
-        for i, one in enumerate(hosts):
-            first = i == 0 or hosts[i - 1].host != one.host
-            both = i + 1 < len(hosts) and hosts[i + 1].host == one.host
-            name = RowLabel(self._text(one.host), (2 if both else 1) if first else 0)
-            labels = (name, RowLabel(_side(one), 1), RowLabel(_WORDS[one.verdict], 1))
-            numbers = self._cells(one.level, one.others)
-            yield Row(labels, (*numbers, Cell(str(one.links)), Cell(str(one.short))), ())
-        for link in self._found.links:
+        for i, finding in enumerate(hosts):
+            first = i == 0 or hosts[i - 1].host != finding.host
+            span = 2 if i + 1 < len(hosts) and hosts[i + 1].host == finding.host else 1
+            name = RowLabel(self._text(finding.host), span if first else 0)
+            labels = (name, RowLabel(_side(finding), 1), RowLabel(_WORDS[finding.verdict], 1))
+            numbers = self._cells(finding.level, finding.others)
+            yield Row(labels, (*numbers, Cell(str(finding.links)), Cell(str(finding.short))), ())
+        for link in self._shortfalls.links:
             pair = RowLabel(f"{self._text(link.sender)} to {self._text(link.receiver)}", 1)
             labels = (pair, RowLabel("as a link", 1), RowLabel("slow", 1))
             numbers = self._cells(link.value, link.expected)
@@ -254,19 +255,20 @@ class _Maker:
     def _text(self, host: int) -> str:
         return self._axis.text(self._matrix.hosts[host])
 
-    def _host_record(self, one: HostFinding) -> tuple[Value | None, ...]:
-        numbers: tuple[float | None, ...] = (one.level, one.others, one.level / one.others)
-        if one.verdict == "silent":
+    def _host_record(self, finding: HostFinding) -> tuple[Value | None, ...]:
+        ratio = finding.level / finding.others
+        numbers: tuple[float | None, ...] = (finding.level, finding.others, ratio)
+        if finding.verdict == "silent":
             numbers = (None, None, None)
-        host = self._matrix.hosts[one.host]
-        side = "client" if one.sends else "server"
-        return (host, side, None, one.verdict, *numbers, one.links, one.short)
+        host = self._matrix.hosts[finding.host]
+        side = "client" if finding.sends else "server"
+        return (host, side, None, finding.verdict, *numbers, finding.links, finding.short)
 
     def _link_records(self) -> Iterator[tuple[Value | None, ...]]:
         hosts = self._matrix.hosts
-        for one in self._found.links:
-            numbers = (one.value, one.expected, one.value / one.expected)
-            yield (hosts[one.sender], "client", hosts[one.receiver], "link", *numbers, 1, 1)
+        for link in self._shortfalls.links:
+            numbers = (link.value, link.expected, link.value / link.expected)
+            yield (hosts[link.sender], "client", hosts[link.receiver], "link", *numbers, 1, 1)
 
     def _data(self, records: Sequence[tuple[Value | None, ...]]) -> dict[str, Any]:
         return {
@@ -275,29 +277,31 @@ class _Maker:
             "metric": self._spec.metric,
             "unit": self._base,
             "hosts": len(self._matrix.hosts),
-            "judged": self._found.judged,
+            "judged": self._shortfalls.judged,
             "missing_pairs": int(self._matrix.missing.sum()),
-            "spread": self._found.spread,
+            "spread": self._shortfalls.spread,
             "findings": [dict(zip(HEADER, record, strict=True)) for record in records],
         }
 
 
-def _side(one: HostFinding) -> str:
-    return "as client" if one.sends else "as server"
+def _side(finding: HostFinding) -> str:
+    return "as client" if finding.sends else "as server"
 
 
 def _worst_first(hosts: Sequence[HostFinding]) -> list[HostFinding]:
     """Return the hosts with both their directions together, the silent and the slowest first."""
 
-    def badness(one: HostFinding) -> float:
-        if one.verdict == "silent" or not one.level or not one.others:
+    def badness(finding: HostFinding) -> float:
+        if finding.verdict == "silent" or not finding.level or not finding.others:
             return math.inf
-        return abs(math.log(one.level / one.others))
+        return abs(math.log(finding.level / finding.others))
 
     worst: dict[int, float] = {}
-    for one in hosts:
-        worst[one.host] = max(worst.get(one.host, 0.0), badness(one))
-    return sorted(hosts, key=lambda one: (-worst[one.host], one.host, not one.sends))
+    for finding in hosts:
+        worst[finding.host] = max(worst.get(finding.host, 0.0), badness(finding))
+    return sorted(
+        hosts, key=lambda finding: (-worst[finding.host], finding.host, not finding.sends)
+    )
 
 
 def _percent(share: float) -> str:
@@ -305,13 +309,13 @@ def _percent(share: float) -> str:
     return f"{Decimal(f'{share * 100:.4g}').normalize():f} %"
 
 
-def _left_out(found: Shortfalls, matrix: Matrix) -> Iterator[str]:
+def _left_out(shortfalls: Shortfalls, matrix: Matrix) -> Iterator[str]:
     missing = int(matrix.missing.sum())
     if missing:
-        asked = int(matrix.asked.sum())
-        yield f"Without a value, failed or not measured: {missing} of {asked} pairs."
-    if found.judged < len(matrix.hosts):
+        planned = int(matrix.planned.sum())
+        yield f"Without a value, failed or not measured: {missing} of {planned} pairs."
+    if shortfalls.judged < len(matrix.hosts):
         yield (
-            f"{found.judged} of {len(matrix.hosts)} hosts could be judged: it takes two partners,"
-            " and two more hosts with as many."
+            f"{shortfalls.judged} of {len(matrix.hosts)} hosts could be judged: it takes two"
+            " partners, and two more hosts with as many."
         )

@@ -110,16 +110,16 @@ def resolved(statistic: str, metric: str, unit: str) -> str:
     return "mean" if kind == "none" else f"{kind}_mean"
 
 
-def value_of(found: Summary, statistic: str) -> float | None:
+def value_of(summary: Summary, statistic: str) -> float | None:
     """Return a `resolved` statistic, None where there is none.
 
     A single value is its own mean of any kind: of a ratio, and of 0.
     """
-    if statistic in ("mean", "harmonic_mean") and found.n == 1:
-        return found.mean
+    if statistic in ("mean", "harmonic_mean") and summary.n == 1:
+        return summary.mean
     if statistic == "mean":
         return None
-    return _getter(statistic)(found)
+    return _getter(statistic)(summary)
 
 
 @lru_cache
@@ -154,24 +154,11 @@ def why_none(statistic: str) -> str:
     return ""
 
 
-def record(found: Summary, metric: str, unit: str) -> tuple[int | float | str | None, ...]:
+def record(summary: Summary, metric: str, unit: str) -> tuple[int | float | str | None, ...]:
     """Return the values of `FIELDS`."""
-    kind = kind_of_mean(metric, unit)
-    return (
-        found.n,
-        found.mean if kind == "arithmetic" else value_of(found, resolved("mean", metric, unit)),
-        kind,
-        found.median,
-        found.interval_low,
-        found.interval_high,
-        found.interval_level,
-        found.stdev,
-        found.mean_absolute_deviation,
-        found.cv,
-        found.minimum,
-        found.lower_quartile,
-        found.upper_quartile,
-        found.maximum,
-        found.outliers,
-        found.mean,
-    )
+    means = {
+        "mean": value_of(summary, resolved("mean", metric, unit)),
+        "mean_kind": kind_of_mean(metric, unit),
+        "arithmetic_mean": summary.mean,
+    }
+    return tuple([means[name] if name in means else getattr(summary, name) for name in FIELDS])

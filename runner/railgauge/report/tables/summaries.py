@@ -1,4 +1,4 @@
-"""What is known of each case's values, as plain data for `railgauge show --json`."""
+"""The statistics of each case's values, as plain data for `railgauge show --json`."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from railgauge.store.records import Series
 
 
 def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
-    """Yield what sums up each of `series` that has values, in base units; what isn't is None."""
-    there = [one for one in series if len(one.values)]
-    values = [one.values for one in there]
-    odd, summed = oddities(values), summaries(values)
-    for one, (related, groups), summary in zip(there, odd, summed, strict=True):
-        found = record(summary, one.metric, one.unit)
+    """Yield the statistics of each of `series` that has values, in base units, None without."""
+    measured = [entry for entry in series if len(entry.values)]
+    values = [entry.values for entry in measured]
+    for entry, (autocorrelation, groups), summary in zip(
+        measured, oddities(values), summaries(values), strict=True
+    ):
         yield {
-            "test": one.test,
-            "link": one.case.link,
-            "case_key": one.case.key,
-            "metric": one.metric,
-            "unit": one.unit,
-            "better": one.better,
-            **dict(zip(FIELDS, found, strict=True)),
-            "autocorrelation": related,
-            "two_groups": groups._asdict() if groups and in_groups(one) else None,
-            "suspect": int(one.suspect.sum()),
-            "failed": one.failed,
-            "asked": one.asked,
-            "rule": one.rule,
-            "ended": one.ended,
+            "test": entry.test,
+            "link": entry.case.link,
+            "case_key": entry.case.key,
+            "metric": entry.metric,
+            "unit": entry.unit,
+            "better": entry.better,
+            **dict(zip(FIELDS, record(summary, entry.metric, entry.unit), strict=True)),
+            "autocorrelation": autocorrelation,
+            "two_groups": groups._asdict() if groups and in_groups(entry) else None,
+            "suspect": int(entry.suspect.sum()),
+            "failed": entry.failed,
+            "asked": entry.asked,
+            "rule": entry.rule,
+            "ended": entry.ended,
         }

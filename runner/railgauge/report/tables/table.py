@@ -40,7 +40,7 @@ class RowLabel(NamedTuple):
 
 
 class ReferenceValue(NamedTuple):
-    """What a cell's value is held against: a statistic (base unit) of a case of a run.
+    """What a cell's value is compared with: a statistic (base unit) of a case of a run.
 
     `value` is None where that case has no such statistic. `low` and `high` bound the ratio, change
     or difference with 95 % confidence, in the base unit of what the cell shows; None where there
@@ -61,9 +61,9 @@ class Cell(NamedTuple):
     `text` is what readers see; `mark` points to footnotes ("" for none; `a,b` to two), `note` is
     what they say. Without any value `summary` is None; where no such case was found, `case_key` is
     "" too. `summary` is in the metric's base unit; `asked`, `failed` and `suspect` count
-    replications. `peak` is the theoretical value that the cell shows or is held against, and
+    replications. `peak` is the theoretical value that the cell shows or is divided by, and
     `peak_source` where it comes from. `value` is the number that `text` rounds (an interval's lower
-    end), in the column's base unit, and `held` the measured value that it is held against.
+    end), in the column's base unit, and `reference` the measured value that it is compared with.
     """
 
     text: str
@@ -79,7 +79,7 @@ class Cell(NamedTuple):
     peak: float | None = None
     peak_source: str = ""
     value: float | None = None
-    held: ReferenceValue | None = None
+    reference: ReferenceValue | None = None
 
     @property
     def number(self) -> bool:

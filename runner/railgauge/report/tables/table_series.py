@@ -1,26 +1,25 @@
-"""What a table is made of beside the metrics that are stored: single replications, system logs."""
+"""The series that a table is made of: stored metrics, single replications, system logs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case
 from railgauge.report.definition.model import CellSpec, TableSpec
 from railgauge.report.definition.model_parts import Selection
 from railgauge.report.tables.axes import REPLICATION, Placed
 from railgauge.report.tables.logged import Logs, axes_of, idle_logs, is_logged
-from railgauge.report.tables.selection import engines_shown, make_axes, matching
+from railgauge.report.tables.selection import engines_shown, make_axes, selector
 from railgauge.store.records import PlannedCase, Series, StoredRun
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
     from railgauge.store import Store
-
-P = TypeVar("P", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +34,19 @@ class _Measured:
 
 
 def own_axes(cells: Iterable[CellSpec]) -> list[str]:
-    """Return the axes that a table has beside those of every measurement."""
-    found = [name for cell in cells for name in axes_of(cell.metric)]
-    return list(dict.fromkeys([REPLICATION, *found]))
+    """Return the axes that a table has besides those of every measurement."""
+    logged = [name for cell in cells for name in axes_of(cell.metric)]
+    return list(dict.fromkeys([REPLICATION, *logged]))
 
 
 def stored_metrics(tables: Iterable[TableSpec]) -> set[str]:
     """Return the metrics that the tables show and the store has as such."""
-    every = {cell.metric for one in tables for cell in one.cells}
-    return {metric for metric in every if metric and not is_logged(metric)}
+    metrics = {cell.metric for table in tables for cell in table.cells}
+    return {metric for metric in metrics if metric and not is_logged(metric)}
 
 
-def is_singly(table: TableSpec) -> bool:
-    """Return whether the table tells replications apart."""
+def shows_replications(table: TableSpec) -> bool:
+    """Return whether the table shows single replications."""
     selects = [table.select, *(cell.select for cell in table.cells)]
     return any(REPLICATION in names for names in (table.rows, table.columns, *selects))
 
@@ -70,34 +69,34 @@ class TableSeries:
 
     def of(self, table: TableSpec) -> Sequence[Series]:
         """Return the series that `build` makes the table of."""
-        singly = is_singly(table)
+        by_replication = shows_replications(table)
         logged = [cell for cell in table.cells if is_logged(cell.metric)]
-        if not singly and not logged:
+        if not by_replication and not logged:
             return self._series
-        stored = self._split(table) if singly else self._series
-        # Nothing but logs: what was counted before and after stands beside it.
-        idle = singly and len(logged) == len(table.cells)
-        return [*stored, *self._logged(table, logged, singly=singly, idle=idle)]
+        stored = self._split(table) if by_replication else self._series
+        # Nothing but logs: show the counts before and after the run, too.
+        idle = by_replication and len(logged) == len(table.cells)
+        return [*stored, *self._logged(table, logged, by_replication=by_replication, idle=idle)]
 
     def _split(self, table: TableSpec) -> Iterator[Series]:
         """Yield what the table may show of `series`, a series each replication."""
-        wanted: dict[int, Series] = {}
+        selectors = []
         for cell in table.cells:
-            of_metric = [one for one in self._series if one.metric == cell.metric]
-            wanted |= {id(one): one for one in self._matching(of_metric, table, cell)}
+            of_metric = [series for series in self._series if series.metric == cell.metric]
+            selectors.append((cell.metric, self._selector(of_metric, table, cell)))
         by_case: dict[tuple[int, str, str], list[Series]] = {}
-        for one in self._series:
-            if id(one) in wanted:
-                by_case.setdefault((one.run, one.test, one.case.key), []).append(one)
-        for (run, test, key), those in by_case.items():
+        for series in self._series:
+            if any(series.metric == metric and selects(series) for metric, selects in selectors):
+                by_case.setdefault((series.run, series.test, series.case.key), []).append(series)
+        for (run, test, key), of_case in by_case.items():
             for replication in self._store.replications(run, test, key):
-                for one in those:
-                    value = replication.metrics.get(one.metric)
+                for series in of_case:
+                    value = replication.metrics.get(series.metric)
                     values = [] if value is None else [value[0]]
-                    parameters = {**one.case.parameters, REPLICATION: replication.number}
+                    parameters = {**series.case.parameters, REPLICATION: replication.number}
                     yield replace(
-                        one,
-                        case=replace(one.case, parameters=parameters),
+                        series,
+                        case=replace(series.case, parameters=parameters),
                         values=np.array(values, dtype=np.float64),
                         suspect=np.full(len(values), replication.status == "suspect"),
                         failed=int(replication.status == "failed"),
@@ -108,33 +107,38 @@ class TableSeries:
                     )
 
     def _logged(
-        self, table: TableSpec, cells: Sequence[CellSpec], *, singly: bool, idle: bool
+        self, table: TableSpec, cells: Sequence[CellSpec], *, by_replication: bool, idle: bool
     ) -> Iterator[Series]:
         cases = [
-            _Measured(run.id, run.new.plan, one.test, one.case, one)
+            _Measured(run.id, run.new.plan, planned.test, planned.case, planned)
             for run in self._runs.values()
-            for one in run.cases
+            for planned in run.cases
         ]
-        metrics: dict[int, dict[str, None]] = {}
-        for cell in cells:
-            for one in self._matching(cases, table, cell):
-                metrics.setdefault(id(one), {})[cell.metric] = None
-        around = idle_logs(self._store, self._runs.values()) if idle and metrics else {}
-        for one in cases:
-            if id(one) not in metrics:
+        selectors = [(cell.metric, self._selector(cases, table, cell)) for cell in cells]
+        idle_of: dict[int, list[SystemLog]] | None = None if idle else {}
+        for case in cases:
+            metrics = dict.fromkeys(metric for metric, selects in selectors if selects(case))
+            if not metrics:
                 continue
-            there = around.get(one.run, ())
-            logs = Logs(self._store, self._runs[one.run], one.planned, idle=there)
-            for metric in metrics[id(one)]:
-                yield from logs.series(metric, singly=singly)
+            if idle_of is None:
+                idle_of = idle_logs(self._store, self._runs.values())
+            run_logs = idle_of.get(case.run, ())
+            logs = Logs(self._store, self._runs[case.run], case.planned, idle=run_logs)
+            for metric in metrics:
+                yield from logs.series(metric, by_replication=by_replication)
 
-    def _matching(self, items: Sequence[P], table: TableSpec, cell: CellSpec) -> list[P]:
-        """Return what the cell selects or is held against, but by axes that only series have."""
+    def _selector(
+        self, measurements: Sequence[Placed], table: TableSpec, cell: CellSpec
+    ) -> Callable[[Placed], bool]:
+        """Return whether the cell shows a measurement or is compared with it.
+
+        Axes that only series have are left out.
+        """
         own = own_axes(table.cells)
-        shown: Mapping[str, Selection] = {**table.select, **cell.select}
-        found: dict[int, P] = {}
-        for selected in (shown, {**shown, **cell.against}) if cell.against else (shown,):
-            select = {name: value for name, value in selected.items() if name not in own}
-            axes = make_axes(select, {}, engines_shown(select, items), self._catalogue)
-            found |= {id(one): one for one in matching(items, select, axes)}
-        return list(found.values())
+        own_select: Mapping[str, Selection] = {**table.select, **cell.select}
+        selectors = []
+        for selections in (own_select, {**own_select, **cell.against}):
+            select = {name: value for name, value in selections.items() if name not in own}
+            axes = make_axes(select, {}, engines_shown(select, measurements), self._catalogue)
+            selectors.append(selector(select, axes))
+        return lambda measurement: any(selects(measurement) for selects in selectors)

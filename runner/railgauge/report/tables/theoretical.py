@@ -1,4 +1,4 @@
-"""What a case's hosts can do at most: finds the value that a cell shows or is held against."""
+"""What a case's hosts can do at most: the value that a cell shows or is divided by."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BRACED = re.compile(r"\{([^{}]*)\}")
 _SHARED = "network"
 # What the hosts of a group have together.
 _ADDED = re.compile(r"cpu_\w+|memory")
-_MOST_TOLD = 8
+_MOST_SOURCES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Limit:
 class NoLimit:
     """Why there is none, as a sentence's beginning."""
 
-    why: str
+    reason: str
 
 
 class Theoretical:
-    """Finds theoretical values by run and host, and keeps account of those that were used."""
+    """Finds theoretical values by run and host, and records those that were used."""
 
     def __init__(
         self,
@@ -49,71 +49,75 @@ class Theoretical:
         facts: Mapping[int, Mapping[str, Mapping[str, str]]],
     ) -> None:
         self._peaks = {
-            (run, one.host, one.resource): one for run, those in peaks.items() for one in those
+            (run, peak.host, peak.resource): peak
+            for run, of_run in peaks.items()
+            for peak in of_run
         }
         self._facts = facts
         self._used: dict[Peak, None] = {}
 
-    def of(self, template: str, one: Placed) -> Limit | NoLimit:
-        """Return what the hosts of the case of `one` can do at most of the resource `template`.
+    def of(self, template: str, measurement: Placed) -> Limit | NoLimit:
+        """Return what the hosts of the measurement's case can do at most of a resource.
 
-        A part in braces stands for the case's value on that axis. Of a link's or a group's
-        `network` it is what the worst host's allows, unless there is one of the link itself. The
-        hosts of a group compute and reach their memory together, so those values are added.
+        A part of `template` in braces stands for the case's value on that axis. Of a link's or a
+        group's `network` it is what the worst host's allows, unless there is one of the link
+        itself. The hosts of a group compute and reach their memory together, so those values are
+        added.
         """
-        lacking = [name for name in BRACED.findall(template) if axis_value(one, name) is None]
+        run, case = measurement.run, measurement.case
+        axes = BRACED.findall(template)
+        lacking = [name for name in axes if axis_value(measurement, name) is None]
         if lacking:
             return NoLimit(f"no theoretical value: {', '.join(lacking)} isn't told")
-        resource = BRACED.sub(lambda match: _plain(axis_value(one, match[1])), template)
+        resource = BRACED.sub(lambda match: _plain(axis_value(measurement, match[1])), template)
         if resource not in RESOURCES:
             return NoLimit(f"no theoretical value: there is no resource {visible(resource)}")
         shared = resource.startswith(_SHARED)
-        on_link = one.case.server is not None
-        own = self._peaks.get((one.run, one.case.link, LINK_RATE))
+        on_link = case.server is not None
+        own = self._peaks.get((run, case.link, LINK_RATE))
         if own is not None and on_link and resource == "network":
             return self._limit([own], own.value)
-        hosts = _hosts(one.case)
+        hosts = _hosts(case)
         if len(hosts) > 1 and not shared and (on_link or _ADDED.fullmatch(resource) is None):
             return NoLimit(
                 f"no theoretical value: {words(resource)} is of one host, not of {len(hosts)}"
             )
-        found = {host: self._peaks.get((one.run, host, resource)) for host in hosts}
-        known = [peak for peak in found.values() if peak is not None]
-        if len(known) < len(found):
-            return self._unknown(one.run, resource, [host for host in hosts if not found[host]])
-        if on_link and shared and len(hosts) == 1 and known[0].from_facts:
+        by_host = {host: self._peaks.get((run, host, resource)) for host in hosts}
+        peaks = [peak for peak in by_host.values() if peak is not None]
+        if len(peaks) < len(hosts):
+            return self._unknown(run, resource, [host for host in hosts if not by_host[host]])
+        if on_link and shared and len(hosts) == 1 and peaks[0].from_facts:
             return NoLimit(
                 "no theoretical value: what a host sends to itself doesn't leave by the interface"
                 " whose speed was found; declare one in the hosts file"
             )
-        values = [peak.value for peak in known]
+        numbers = [peak.value for peak in peaks]
         if not shared:
-            return self._limit(known, math.fsum(values))
-        return self._limit(known, max(values) if known[0].unit == "s" else min(values))
+            return self._limit(peaks, math.fsum(numbers))
+        return self._limit(peaks, max(numbers) if peaks[0].unit == "s" else min(numbers))
 
     def _unknown(self, run: int, resource: str, hosts: Sequence[str]) -> NoLimit:
         facts = self._facts.get(run, {}).get(hosts[0])
-        why = missing_peak_reason(resource, facts) if facts else ""
+        reason = missing_peak_reason(resource, facts) if facts else ""
         return NoLimit(
             f"no theoretical value of {words(resource)} is known of {listed(map(visible, hosts))}"
-            + (f": {visible(why)}" if why else "")
+            + (f": {visible(reason)}" if reason else "")
         )
 
     def sentences(self) -> tuple[str, ...]:
-        """Return where each of the values that were used comes from, those alike together."""
-        alike: dict[str, dict[str, None]] = {}
+        """Return where each of the values that were used comes from, equal ones together."""
+        hosts: dict[tuple[str, str], dict[str, None]] = {}
         for peak in self._used:
-            told = f"{_quantity(peak.value, peak.unit)} ({visible(peak.source)})"
-            place = f"{words(peak.resource)} of {{}} {told}"
-            alike.setdefault(place, {})[peak.host] = None
-        # The words of a source may hold braces of their own, so no format().
-        places = [
-            text.replace("{}", listed(map(visible, hosts)), 1) for text, hosts in alike.items()
+            value = f"{_quantity(peak.value, peak.unit)} ({visible(peak.source)})"
+            hosts.setdefault((words(peak.resource), value), {})[peak.host] = None
+        sources = [
+            f"{resource} of {listed(map(visible, of_value))} {value}"
+            for (resource, value), of_value in hosts.items()
         ]
-        if not places:
+        if not sources:
             return ()
-        more = f"; {len(places) - _MOST_TOLD} more" if len(places) > _MOST_TOLD else ""
-        return (f"Theoretical: {'; '.join(places[:_MOST_TOLD])}{more}.",)
+        more = f"; {len(sources) - _MOST_SOURCES} more" if len(sources) > _MOST_SOURCES else ""
+        return (f"Theoretical: {'; '.join(sources[:_MOST_SOURCES])}{more}.",)
 
     def _limit(self, peaks: Sequence[Peak], value: float) -> Limit | NoLimit:
         if not math.isfinite(value) or value <= 0:

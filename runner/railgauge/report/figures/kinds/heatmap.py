@@ -132,7 +132,7 @@ def _summary(
     matrix: Matrix, values: NDArray[np.float64], colouring: Colouring, axis: Axis
 ) -> list[str]:
     present = ~np.isnan(values)
-    count, pairs = int(np.count_nonzero(present)), int(np.count_nonzero(matrix.asked))
+    count, pairs = int(np.count_nonzero(present)), int(np.count_nonzero(matrix.planned))
     start = f"{len(matrix.hosts)} hosts, {count} of {pairs} pairs have a value"
     if not count:
         return [f"{start}."]

@@ -17,7 +17,7 @@ from railgauge.report.formats.contents import Passage
 from railgauge.report.formats.page import RunRecords, time_of
 from railgauge.report.pages.appendix.reasons import counted, plural
 from railgauge.report.pages.appendix.settings import distinct_parameters, settings
-from railgauge.report.tables.selection import make_axes, some
+from railgauge.report.tables.selection import abbreviated, make_axes
 from railgauge.store.counts import Counts, LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun
 
@@ -104,7 +104,7 @@ def _run_sentences(run: StoredRun) -> Iterator[str]:
 
 def _resumption(facts: Sequence[tuple[str, str]]) -> Iterator[str]:
     if facts:
-        changed_facts = some([f"{visible(name)} of {visible(host)}" for host, name in facts])
+        changed_facts = abbreviated([f"{visible(name)} of {visible(host)}" for host, name in facts])
         yield (
             "It was resumed when facts of its machines had changed, of which the table of machines"
             f" has the last: {changed_facts}."
