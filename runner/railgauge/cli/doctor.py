@@ -52,14 +52,14 @@ def doctor(hosts: Path, plan: Path | None, links: int, as_json: bool) -> int:
     if as_json:
         click.echo(json_text(_as_json(diagnosis)))
     else:
-        _tell(diagnosis)
+        _print(diagnosis)
     if not all(findings.reachable for findings in diagnosis.hosts.values()):
         return _UNREACHABLE
     return _PROBLEMS if diagnosis.sentences() else 0
 
 
-def _tell(diagnosis: Diagnosis) -> None:
-    rows = [_HEADER, *(_row(name, each) for name, each in diagnosis.hosts.items())]
+def _print(diagnosis: Diagnosis) -> None:
+    rows = [_HEADER, *(_row(name, findings) for name, findings in diagnosis.hosts.items())]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
     for row in rows:
         line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -75,8 +75,8 @@ def _tell(diagnosis: Diagnosis) -> None:
     click.echo(f"{examined}: {_count(len(sentences), 'problem') if sentences else 'all is well'}")
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _row(name: str, findings: HostFindings) -> tuple[str, ...]:
@@ -108,18 +108,18 @@ def _size(text: str | None) -> str:
 
 def _as_json(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
-        "hosts": [_host_as_json(name, each) for name, each in diagnosis.hosts.items()],
+        "hosts": [_host_as_json(name, link) for name, link in diagnosis.hosts.items()],
         "links": [
             {
-                "name": each.name,
-                "client": each.client,
-                "server": each.server,
-                "tcp": each.tcp,
-                "udp": each.udp,
-                "udp_back": each.udp_back,
-                "problems": list(each.problems),
+                "name": link.name,
+                "client": link.client,
+                "server": link.server,
+                "tcp": link.tcp,
+                "udp": link.udp,
+                "udp_back": link.udp_back,
+                "problems": list(link.problems),
             }
-            for each in diagnosis.links
+            for link in diagnosis.links
         ],
         "links_known": diagnosis.links_known,
         "problems": list(diagnosis.problems),

@@ -54,7 +54,7 @@ def run(
             wait=wait,
             keep_going=keep_going,
         )
-        return tell(request, execute(request))
+        return print_outcome(request, execute(request))
 
 
 @click.command()
@@ -75,11 +75,11 @@ def resume(run: int, where: str, margin: float, wait: float, keep_going: bool) -
             wait=wait,
             keep_going=keep_going,
         )
-        return tell(request, execute(request))
+        return print_outcome(request, execute(request))
 
 
-def tell(request: Request, finished: Finished) -> int:
-    """Tell what came of a run; return the exit code."""
+def print_outcome(request: Request, finished: Finished) -> int:
+    """Print what came of a run; return the exit code."""
     if finished.measured:
         click.echo(default_text(request.store, [finished.run], finished.catalogue))
     measured = f"{finished.measured} measured" if finished.asked else "nothing is left to measure"
@@ -87,8 +87,8 @@ def tell(request: Request, finished: Finished) -> int:
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
     click.echo(f", {finished.missing} missing" if finished.missing else "", nl=False)
     click.echo(f", {finished.suspect} suspect" if finished.suspect else "")
-    for why, count in Counter(finished.skipped).items():
-        click.echo(f"{count} {'cases' if count > 1 else 'case'} skipped: {why}")
+    for reason, count in Counter(finished.skipped).items():
+        click.echo(f"{count} {'cases' if count > 1 else 'case'} skipped: {reason}")
     for line in unsettled_lines(finished.unsettled):
         click.secho(line, bold=True)
     if finished.missing and finished.out_of_time:
@@ -107,13 +107,13 @@ def tell(request: Request, finished: Finished) -> int:
 def unsettled_lines(cases: Sequence[Unsettled]) -> Iterator[str]:
     """Yield, for each share, which cases never got within it."""
     shares: dict[float, list[Unsettled]] = {}
-    for each in cases:
-        shares.setdefault(each.share, []).append(each)
-    for share, some in shares.items():
-        count = "1 case" if len(some) == 1 else f"{len(some)} cases"
+    for case in cases:
+        shares.setdefault(case.share, []).append(case)
+    for share, unsettled in shares.items():
+        count = "1 case" if len(unsettled) == 1 else f"{len(unsettled)} cases"
         yield f"NOT SETTLED: {count} never got within {share_text(share)}:"
-        for each in some[:_MOST_NAMED]:
-            end = "the most it may take" if each.ended == "most" else "its time was over"
-            yield f"  {each.name}: {each.n} replications, {end}"
-        if len(some) > _MOST_NAMED:
-            yield f"  and {len(some) - _MOST_NAMED} more: `railgauge show RUN --json` has them all"
+        for case in unsettled[:_MOST_NAMED]:
+            end = "the most it may take" if case.ended == "most" else "its time was over"
+            yield f"  {case.name}: {case.n} replications, {end}"
+        if (more := len(unsettled) - _MOST_NAMED) > 0:
+            yield f"  and {more} more: `railgauge show RUN --json` has them all"

@@ -64,14 +64,14 @@ FREQUENCY = Rate("CPU frequency", "Hz", True)
 
 def rates(log: SystemLog) -> dict[Rate, float]:
     """Return what the log's counters come to; CPUs', queues' and the like are added up."""
-    found: dict[Rate, float] = {}
+    counts: dict[Rate, float] = {}
     for counter, count in log.counts.items():
         for rule in _RULES:
             if match := rule.counter.fullmatch(counter):
                 rate = Rate(rule.name.format(*match.groups()), rule.unit, rule.trouble)
-                found[rate] = found.get(rate, 0.0) + count
+                counts[rate] = counts.get(rate, 0.0) + count
                 break
-    scaled = {rate: count / per for rate, count in found.items() if (per := _per(log, rate.unit))}
+    scaled = {rate: count / per for rate, count in counts.items() if (per := _per(log, rate.unit))}
     clocks = list(_frequencies(log))
     return scaled | ({FREQUENCY: sum(clocks) / len(clocks)} if clocks else {})
 

@@ -81,42 +81,42 @@ class _Search:
         # On a logarithmic scale as many percent up or down are as far.
         self._tamed = _tamed(np.log(values) if np.all(values > 0) else values)
         self._inflation = _inflation(self._tamed)
-        self._known: dict[tuple[int, int, int], ChangePoint] = {}
+        self._points: dict[tuple[int, int, int], ChangePoint] = {}
 
     def points(self) -> list[ChangePoint]:
         """Undo the proposed places, the least sure first, until the rest counts."""
         edges = [0, *self._proposed(), len(self._values)]
         while len(edges) > 2:
             points = [self._point(*edges[i : i + 3]) for i in range(len(edges) - 2)]
-            worst = max(points, key=lambda one: (self._is_small(one), one.p))
+            worst = max(points, key=lambda point: (self._is_small(point), point.p))
             if not self._is_small(worst) and worst.p <= self._level:
                 return points
             edges.remove(worst.index)
         return []
 
     def _proposed(self) -> list[int]:
-        found = []
+        places = []
         stretches = [(0, len(self._values))]
         while stretches:
             start, end = stretches.pop()
             if end - start >= 2 * LEAST_VALUES:
                 place = start + _split(self._tamed[start:end])
                 if self._p(start, place, end) <= _WEAK:
-                    found.append(place)
+                    places.append(place)
                     stretches += [(start, place), (place, end)]
-        return sorted(found)
+        return sorted(places)
 
     def _point(self, start: int, place: int, end: int) -> ChangePoint:
         """Return the change at `place` between the levels [start, place) and [place, end)."""
-        known = self._known.get((start, place, end))
-        if known is None:
+        point = self._points.get((start, place, end))
+        if point is None:
             before = float(np.median(self._values[start:place]))
             after = float(np.median(self._values[place:end]))
             ratio = after / before if before > 0 and after > 0 else math.nan
             # At each night a level could have begun.
             p = min(1.0, self._p(start, place, end) * len(self._values))
-            known = self._known[start, place, end] = ChangePoint(place, before, after, ratio, p)
-        return known
+            point = self._points[start, place, end] = ChangePoint(place, before, after, ratio, p)
+        return point
 
     def _is_small(self, point: ChangePoint) -> bool:
         size = abs(point.after - point.before)

@@ -28,12 +28,12 @@ def percentage(share: float) -> str:
     return _apart(percent, 1, "+", (0, -100))
 
 
-def _apart(value: float, digits: int, sign: str, others: tuple[float, ...]) -> str:
+def _apart(value: float, digits: int, sign: str, reserved: tuple[float, ...]) -> str:
     text = f"{value:{sign}.{digits}f}"
-    for other in others:
-        off = abs(value - other)
+    for number in reserved:
+        off = abs(value - number)
         # First what is cheap: thousands of results are told.
-        if off < 0.1 and float(text) == other and off > _ROUNDED * abs(other):
+        if off < 0.1 and float(text) == number and off > _ROUNDED * abs(number):
             digits = -math.floor(math.log10(off))
             text = f"{value:{sign}.{digits}f}"
     return text

@@ -38,10 +38,10 @@ def median_interval(
     Statistics 7, 1936). For 95 % it takes 6 values. Ties only make it cover more.
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    found = median_ranks(len(ordered), level)
-    if found is None:
+    ranks = median_ranks(len(ordered), level)
+    if ranks is None:
         return None
-    rank, covers = found
+    rank, covers = ranks
     return Interval(float(ordered[rank - 1]), float(ordered[-rank]), covers)
 
 

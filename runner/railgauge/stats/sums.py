@@ -38,7 +38,7 @@ def row_sums(values: _Rows) -> _Rows:
     off = np.where(size > 0, 4 * n * _EPSILON * size + _TINY, 0.0)
     low, high = total + (error - off), total + (error + off)
     # fsum knows no negative zero.
-    found: _Rows = low + 0.0
+    fsums: _Rows = low + 0.0
     for row in np.flatnonzero(low != high).tolist():
-        found[row] = math.fsum(values[row].tolist())
-    return found
+        fsums[row] = math.fsum(values[row].tolist())
+    return fsums

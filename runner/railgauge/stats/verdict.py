@@ -74,127 +74,138 @@ class Judged(NamedTuple):
     @property
     def most_between(self) -> float:
         """The most that any of all pairs may differ by between runs, with 95 % confidence."""
-        one, every = (float(ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1)))
-        return self.between * every / one
+        for_one, for_all = (float(ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1)))
+        return self.between * for_all / for_one
 
 
-def judge(one: Judged) -> tuple[Change, str]:
+def judge(judged: Judged) -> tuple[Change, str]:
     """Return the verdict and why."""
-    if not all(one.n):
-        sides = [name for name, n in zip(("first", "second"), one.n, strict=True) if not n]
+    if not all(judged.n):
+        sides = [name for name, n in zip(("first", "second"), judged.n, strict=True) if not n]
         return "not enough data", f"no values on the {' and the '.join(sides)} side"
-    if math.isnan(one.q):
-        return "not enough data", (
-            f"{_count(one)} can't show any change: take {replications_needed(1, one.level)} of each"
-        )
-    limit = one.smallest if one.relative else 0.0
+    if math.isnan(judged.q):
+        needed = replications_needed(1, judged.level)
+        return "not enough data", f"{_count(judged)} can't show any change: take {needed} of each"
+    limit = judged.smallest if judged.relative else 0.0
     # A hair more than a step is a step that was rounded. Nothing isn't.
-    is_step = one.relative and abs(one.share) <= one.step * (1 + 1e-6)
+    is_step = judged.relative and abs(judged.share) <= judged.step * (1 + 1e-6)
     # Steps make an interval wider and, of skewed values, so may what runs differ by; p doesn't see.
-    may_be_none = one.relative and one.low <= 0 <= one.high
-    if one.q <= one.level and one.beyond and not is_step and not may_be_none:
-        return "faster" if one.rose == one.higher else "slower", _changed(one)
-    differs = one.q_within <= one.level
-    if -limit <= one.low and one.high <= limit and not (differs and _in_part(one)):
+    may_be_none = judged.relative and judged.low <= 0 <= judged.high
+    if judged.q <= judged.level and judged.beyond and not is_step and not may_be_none:
+        return "faster" if judged.rose == judged.higher else "slower", _changed(judged)
+    differs = judged.q_within <= judged.level
+    if -limit <= judged.low and judged.high <= limit and not (differs and _in_part(judged)):
         return "same", f"any change is smaller than {_percent(limit)}" if limit else "no change"
-    return "not enough data", _missing(one)
+    return "not enough data", _missing(judged)
 
 
-def _in_part(one: Judged) -> bool:
+def _in_part(judged: Judged) -> bool:
     """Return whether what differs may matter though the middle of all hardly moved."""
-    return abs(one.mean) >= one.smallest or not one.relative
+    return abs(judged.mean) >= judged.smallest or not judged.relative
 
 
-def _changed(one: Judged) -> str:
-    if not one.relative:
-        return f"{_more(one)} than before, when most values were 0"
-    low, high = sorted((one.low, one.high), key=abs)
-    return f"{percent_text(one.share)}, probably between {percentage(low)} and {percent_text(high)}"
+def _changed(judged: Judged) -> str:
+    if not judged.relative:
+        return f"{_more(judged)} than before, when most values were 0"
+    low, high = sorted((judged.low, judged.high), key=abs)
+    return (
+        f"{percent_text(judged.share)}, probably between {percentage(low)} and {percent_text(high)}"
+    )
 
 
-def _missing(one: Judged) -> str:
-    beyond = one.beyond
-    if beyond and one.q <= one.level and one.step:
+def _missing(judged: Judged) -> str:
+    beyond = judged.beyond
+    if beyond and judged.q <= judged.level and judged.step:
         return (
-            f"values come in steps of {_percent(one.step)}: "
+            f"values come in steps of {_percent(judged.step)}: "
             "a change by one step may be one of rounding"
         )
-    if one.few_runs:
+    if judged.few_runs:
         return (
             "not enough baseline runs: with fewer than three, runs are taken to differ by up to "
-            f"{_percent(one.most_between)}"
+            f"{_percent(judged.most_between)}"
         )
-    if beyond and one.q_within <= one.level and (one.by_runs or one.centre or one.between):
-        return _as_runs_differ(one)
-    if -one.smallest <= one.low and one.high <= one.smallest and one.relative:
-        return f"only some replications moved: the mean by {percent_text(one.mean)}, not the middle"
-    if one.factor > 1.5:
-        return _dependent(one, beyond)
-    if beyond and least_p(*one.n) > one.level / one.tests:
-        needed = replications_needed(one.tests, one.level)
+    if (
+        beyond
+        and judged.q_within <= judged.level
+        and (judged.by_runs or judged.centre or judged.between)
+    ):
+        return _as_runs_differ(judged)
+    if -judged.smallest <= judged.low and judged.high <= judged.smallest and judged.relative:
         return (
-            f"{_count(one)} can't show a change of one among {one.tests:,} cases: "
+            f"only some replications moved: the mean by {percent_text(judged.mean)}, not the middle"
+        )
+    if judged.factor > 1.5:
+        return _dependent(judged, beyond)
+    if beyond and least_p(*judged.n) > judged.level / judged.tests:
+        needed = replications_needed(judged.tests, judged.level)
+        return (
+            f"{_count(judged)} can't show a change of one among {judged.tests:,} cases: "
             f"take {needed} of each"
         )
-    return _too_wide(one, beyond)
+    return _too_wide(judged, beyond)
 
 
-def _as_runs_differ(one: Judged) -> str:
-    if not one.relative:
-        return f"{_more(one)} than before, but runs of the first side differ among themselves, too"
-    if one.by_runs:
+def _as_runs_differ(judged: Judged) -> str:
+    if not judged.relative:
         return (
-            f"{percent_text(one.share)}, but runs of the first side differ among themselves so "
-            f"that another may differ by {_percent(one.between)} anyway"
+            f"{_more(judged)} than before, but runs of the first side differ among themselves, too"
         )
-    told = f"{percent_text(one.share)}, but "
-    if one.centre:
-        told += f"most cases moved by {percent_text(one.centre)}"
-        told += " and " if one.between else ""
-    if one.between:
-        told += f"many cases differ by up to {_percent(one.between)} between these two runs"
-    return f"{told}: a baseline of three runs or more would tell"
+    if judged.by_runs:
+        return (
+            f"{percent_text(judged.share)}, but runs of the first side differ among themselves so "
+            f"that another may differ by {_percent(judged.between)} anyway"
+        )
+    text = f"{percent_text(judged.share)}, but "
+    if judged.centre:
+        text += f"most cases moved by {percent_text(judged.centre)}"
+        text += " and " if judged.between else ""
+    if judged.between:
+        text += f"many cases differ by up to {_percent(judged.between)} between these two runs"
+    return f"{text}: a baseline of three runs or more would tell"
 
 
-def _dependent(one: Judged, beyond: bool) -> str:
-    few, many = (max(round(n / one.factor), 1) for n in sorted(one.n))
+def _dependent(judged: Judged, beyond: bool) -> str:
+    few, many = (max(round(n / judged.factor), 1) for n in sorted(judged.n))
     count = f"{few} each" if few == many else f"{few} and {many}"
-    told = f"each replication depends on the one before, they count as {count}"
+    text = f"each replication depends on the one before, they count as {count}"
     if beyond:
-        told += "; a baseline of three runs or more would tell"
-    return f"{_too_wide(one, beyond)}; {told}"
+        text += "; a baseline of three runs or more would tell"
+    return f"{_too_wide(judged, beyond)}; {text}"
 
 
-def _too_wide(one: Judged, beyond: bool) -> str:
-    if not one.relative:
+def _too_wide(judged: Judged, beyond: bool) -> str:
+    if not judged.relative:
         return "the values vary too much for a change to show"
-    if not math.isfinite(one.error):
-        return f"{_count(one)} give no interval: take {replications_needed(1, 0.05)} of each"
-    told = f"the change may be anything from {percentage(one.low)} to {percent_text(one.high)}"
-    between = 0.0 if one.assumed else one.between
-    if max(between, one.step) >= one.smallest / 2 > 0:
-        if one.step > between:
-            return f"{told}: values come in steps of {_percent(one.step)}"
-        return f"{told}: runs differ by up to {_percent(between)} anyway"
-    needed = _needed(one, beyond)
+    if not math.isfinite(judged.error):
+        return f"{_count(judged)} give no interval: take {replications_needed(1, 0.05)} of each"
+    text = (
+        f"the change may be anything from {percentage(judged.low)} to {percent_text(judged.high)}"
+    )
+    between = 0.0 if judged.assumed else judged.between
+    if max(between, judged.step) >= judged.smallest / 2 > 0:
+        if judged.step > between:
+            return f"{text}: values come in steps of {_percent(judged.step)}"
+        return f"{text}: runs differ by up to {_percent(between)} anyway"
+    needed = _needed(judged, beyond)
     if needed > _MOST_REPLICATIONS:
-        return f"{told}: too much to be narrowed by more replications"
-    return f"{told}: about {needed} replications of each would tell"
+        return f"{text}: too much to be narrowed by more replications"
+    return f"{text}: about {needed} replications of each would tell"
 
 
-def _needed(one: Judged, beyond: bool) -> int:
+def _needed(judged: Judged, beyond: bool) -> int:
     """Return about how many replications of each side would decide it."""
-    now = 2 / (1 / one.n[0] + 1 / one.n[1])
+    now = 2 / (1 / judged.n[0] + 1 / judged.n[1])
     if beyond:
         # For this very change to be found, though it be one among all.
-        times = float(ndtri(1 - one.level / one.tests / 2)) * one.error / abs(one.share)
-        least = math.ceil(replications_needed(one.tests, one.level) * one.factor)
+        times = float(ndtri(1 - judged.level / judged.tests / 2)) * judged.error / abs(judged.share)
+        least = math.ceil(replications_needed(judged.tests, judged.level) * judged.factor)
     else:
         # The interval has to fit in. Where anything matters nothing is ever the same.
-        room = min(_ROOM * one.smallest, one.smallest - abs(one.share))
-        times = 1.96 * one.error / room if room else math.inf
+        room = min(_ROOM * judged.smallest, judged.smallest - abs(judged.share))
+        times = 1.96 * judged.error / room if room else math.inf
         least = 1
-    return max(math.ceil(min(now * times**2, 1e9)), least, max(one.n) + 1)
+    return max(math.ceil(min(now * times**2, 1e9)), least, max(judged.n) + 1)
 
 
 @lru_cache(maxsize=256)
@@ -206,12 +217,12 @@ def replications_needed(tests: int, level: float) -> int:
     return n
 
 
-def _count(one: Judged) -> str:
-    return f"{one.n[0]} and {one.n[1]} replications"
+def _count(judged: Judged) -> str:
+    return f"{judged.n[0]} and {judged.n[1]} replications"
 
 
-def _more(one: Judged) -> str:
-    return "more" if one.rose else "less"
+def _more(judged: Judged) -> str:
+    return "more" if judged.rose else "less"
 
 
 def _percent(share: float) -> str:

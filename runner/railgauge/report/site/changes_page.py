@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from railgauge.base.characters import visible
 from railgauge.compare.history import (
     NIGHTS,
-    Besides,
     History,
+    NearbyChanges,
     all_histories,
     last_of_each_plan,
     newest_first,
@@ -47,13 +47,13 @@ def changes_page(
     store: Store, heads: Sequence[RunHead], catalogue: Catalogue
 ) -> tuple[ChangesPage, dict[str, int]]:
     """Return the page, and how many cases changed; `heads` are all runs, oldest first."""
-    besides = Besides(store.run)
+    nearby = NearbyChanges(store.run)
     last = last_of_each_plan(heads, NIGHTS)
     most = max(Counter(head.plan for head in last).values(), default=0)
     looked = all_histories(store, last)
     found = newest_first(looked.changed)
     names = varying([one.case for one in found])
-    rows = tuple(_row(besides.told(one), names, catalogue) for one in found)
+    rows = tuple(_row(nearby.add_to(one), names, catalogue) for one in found)
     changed = len({(one.plan, one.test, one.case.key) for one in found})
     why = nothing_changed(looked, most)
     nothing = "" if found else why[:1].upper() + why[1:]

@@ -233,7 +233,7 @@ class _Maker:
             both = i + 1 < len(hosts) and hosts[i + 1].host == one.host
             name = RowLabel(self._text(one.host), (2 if both else 1) if first else 0)
             labels = (name, RowLabel(_side(one), 1), RowLabel(_WORDS[one.verdict], 1))
-            numbers = self._cells(one.level, one.others)
+            numbers = self._cells(one.level, one.others_level)
             yield Row(labels, (*numbers, Cell(str(one.links)), Cell(str(one.short))), ())
         for link in self._found.links:
             pair = RowLabel(f"{self._text(link.sender)} to {self._text(link.receiver)}", 1)
@@ -255,7 +255,11 @@ class _Maker:
         return self._axis.text(self._matrix.hosts[host])
 
     def _host_record(self, one: HostFinding) -> tuple[Value | None, ...]:
-        numbers: tuple[float | None, ...] = (one.level, one.others, one.level / one.others)
+        numbers: tuple[float | None, ...] = (
+            one.level,
+            one.others_level,
+            one.level / one.others_level,
+        )
         if one.verdict == "silent":
             numbers = (None, None, None)
         host = self._matrix.hosts[one.host]
@@ -290,9 +294,9 @@ def _worst_first(hosts: Sequence[HostFinding]) -> list[HostFinding]:
     """Return the hosts with both their directions together, the silent and the slowest first."""
 
     def badness(one: HostFinding) -> float:
-        if one.verdict == "silent" or not one.level or not one.others:
+        if one.verdict == "silent" or not one.level or not one.others_level:
             return math.inf
-        return abs(math.log(one.level / one.others))
+        return abs(math.log(one.level / one.others_level))
 
     worst: dict[int, float] = {}
     for one in hosts:

@@ -23,7 +23,7 @@ def workflow_commands(verdict: Verdict, catalogue: Catalogue) -> Iterator[str]:
     for each in verdict.slower:
         reasons = reason_lines(verdict.reasons.get(each.name[:2]))
         errors.append((f"Slower: {names.result(each)}", "\n".join([sentence(each), *reasons])))
-    errors += [(f"Not measured: {names.result(each)}", each.judged.why) for each in verdict.lost]
+    errors += [(f"Not measured: {names.result(each)}", each.judged.reason) for each in verdict.lost]
     warnings = [(f"Not confirmed: {names.result(e)}", sentence(e)) for e in verdict.unconfirmed]
     if verdict.notes:
         warnings.append(("Note", "\n".join(verdict.notes)))

@@ -81,7 +81,7 @@ def unknown(verdict: Verdict, names: Namer) -> list[str]:
     alike: dict[str, list[Result]] = {}
     for each in verdict.comparison.of("not enough data"):
         if each.name not in told:
-            alike.setdefault(each.judged.why, []).append(each)
+            alike.setdefault(each.judged.reason, []).append(each)
     return [
         f"{names.result(results[0])}: {visible(results[0].metric)}{_and_more(results)}:"
         f" {visible(why)}"
@@ -107,7 +107,7 @@ def sentence(result: Result) -> str:
         found += f", ×{ratio_text(judged.ratio)} ({interval(result)})"
     if not math.isnan(judged.q):
         found += f", q = {judged.q:.2g}"
-    return f"{found}, n = {counts}: {judged.change}; {visible(judged.why)}"
+    return f"{found}, n = {counts}: {judged.change}; {visible(judged.reason)}"
 
 
 def quantities(result: Result) -> tuple[str, str]:
