@@ -69,7 +69,7 @@ def _fact_lines(compared: Difference) -> Iterator[str]:
     if not compared.hosts:
         shared_hosts = [host for host in compared.runs[0].facts if host in compared.runs[1].facts]
         yield "no fact changed" if shared_hosts else "no host has facts in both runs"
-    # What changed alike on many hosts is told once.
+    # What changed in the same way on many hosts is printed once.
     by_changes: dict[tuple[FactChange, ...], list[HostChanges]] = {}
     for host in compared.hosts:
         by_changes.setdefault(host.changes, []).append(host)

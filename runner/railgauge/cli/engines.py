@@ -38,7 +38,7 @@ def engines(name: str | None, as_json: bool) -> None:
 
 
 def describe(engine: EngineInfo) -> Iterator[str]:
-    """Yield the lines that tell what an engine takes, what it reports, and what its modes need."""
+    """Yield lines on what an engine takes, what it reports, and what its modes need."""
     yield f"{engine.name} {engine.version}: {engine.summary}"
     yield from _about_program(engine)
     yield "\nparameters"

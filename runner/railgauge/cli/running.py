@@ -82,7 +82,7 @@ def print_outcome(request: Request, finished: Finished) -> int:
     """Print what came of a run; return the exit code."""
     if finished.measured:
         click.echo(default_text(request.store, [finished.run], finished.catalogue))
-    measured = f"{finished.measured} measured" if finished.asked else "nothing is left to measure"
+    measured = f"{finished.measured} measured" if finished.planned else "nothing is left to measure"
     click.echo(f"run {finished.run} in {request.store.name}: {measured}", nl=False)
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
     click.echo(f", {finished.missing} missing" if finished.missing else "", nl=False)

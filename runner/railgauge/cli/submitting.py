@@ -113,7 +113,7 @@ def _work(choices: _Choices) -> int:
         code = print_outcome(request, finished)
     if not finished.out_of_time or finished.over_budget:
         return code
-    if finished.asked == finished.missing:
+    if finished.planned == finished.missing:
         click.echo("nothing could be measured in this job's time: no next job is submitted")
         return code
     nodelist = os.environ.get("SLURM_JOB_NODELIST") or choices.nodelist

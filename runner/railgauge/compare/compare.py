@@ -217,7 +217,7 @@ def _unjudged(
             for name, same_metric in side.items()
             if any(map(has_direction, same_metric))
         )
-        # One that neither side ever had tells nothing, unless there is no other.
+        # One that neither side ever had says nothing, unless there is no other.
         for metric in [name for name in metrics if _was_measured(sides, name)] or metrics:
             by_side = [side.get(metric, []) for side in sides]
             reference = (by_side[1] or by_side[0])[-1]

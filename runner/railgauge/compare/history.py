@@ -119,7 +119,7 @@ def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunH
 def case_history(
     series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
 ) -> History | None:
-    """Return the history that one case's `series` of one metric, of one plan and test, tell.
+    """Return the history that one case's `series` of one metric, of one plan and test, show.
 
     None where none has a value in a run that counts. `heads` are the plan's runs, oldest first;
     those that aren't among them don't count.

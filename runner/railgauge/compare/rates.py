@@ -1,4 +1,4 @@
-"""A system log's counters as rates that two runs' logs can be held against one another by."""
+"""A system log's counters as rates by which two runs' logs can be compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Unit = Literal["CPUs", "/s", "/segment", "of the time", "Hz", "/replication"]
 
 
 class Rate(NamedTuple):
-    """A rate's name, its unit, and whether it tells of trouble: what was lost, or done twice."""
+    """A rate's name, its unit, and whether it counts trouble: what was lost, or done twice."""
 
     name: str
     unit: Unit

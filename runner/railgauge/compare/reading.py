@@ -22,7 +22,7 @@ CaseName = tuple[str, str]
 class ReadRuns:
     """Of each run its cases, their series by (test, key) and metric, and the changes that matter.
 
-    A series without a direction is among them where it tells what became of one that had it.
+    A series without a direction is among them where it shows what became of one that had it.
     `smallest` are shares, by engine and metric, of those for which the plan says one.
     """
 
@@ -116,7 +116,7 @@ def _failed(empty: Iterable[Series], rest: Sequence[Series]) -> Iterator[Series]
 def _silent(
     headlines: Iterable[Series], names: Mapping[int, Collection[CaseName]]
 ) -> set[CaseName]:
-    """Return the cases of which a run has values, but none of a headline metric that tells."""
+    """Return the cases that in a run have no headline series, or values without a direction."""
     present: dict[int, set[CaseName]] = {run: set() for run in names}
     silent = set()
     for series in headlines:

@@ -1,4 +1,4 @@
-"""Follows what the programs of a launch say, and notices when one of them says nothing any more."""
+"""Follows what the programs of a launch print, and notices when one of them falls silent."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _ended(program: RunningProgram) -> Exit | None:
 def _with_servers_words(event: Failed, server: RunningProgram) -> Failed:
     """Add what the server said about it, if it says anything soon.
 
-    A client can't tell a host that is lost from an engine that ended; we can.
+    A client can't distinguish a lost host from an engine that ended; we can.
     """
     words = _last_words(server)
     if not words:
@@ -105,7 +105,7 @@ def _with_servers_words(event: Failed, server: RunningProgram) -> Failed:
 
 
 def _last_words(server: RunningProgram) -> str:
-    """Return the failure that the server tells of, "" if it tells of none soon."""
+    """Return the failure that the server reports, "" if it reports none soon."""
     with blaming(server.host), contextlib.suppress(TimeoutError, EngineError):
         while (line := server.process.read_line(timeout=0.5)) is not None:
             event = parse(line)

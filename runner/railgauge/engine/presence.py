@@ -24,7 +24,7 @@ def programs_of(engine: EngineInfo, case: Case, launcher: Launcher) -> tuple[str
     if program is None:
         return ()
     written = engine.written(case.parameters)
-    needs = tuple(dict.fromkeys(fill(each, written) for each in program.needs))
+    needs = tuple(dict.fromkeys(fill(need, written) for need in program.needs))
     if not program.mpi:
         return needs
     own = program.launcher or tuple(mpirun_of(launcher))
@@ -35,37 +35,45 @@ def absent(transport: Transport, programs: Collection[str]) -> frozenset[str]:
     """Return those of `programs` that the host lacks."""
     if not programs:
         return frozenset()
-    done = run(transport, ["sh", "-c", _ABSENT, "railgauge", *sorted(programs)], timeout=_SECONDS)
-    return frozenset(done.stdout.splitlines()) & frozenset(programs)
+    completed = run(
+        transport, ["sh", "-c", _ABSENT, "railgauge", *sorted(programs)], timeout=_SECONDS
+    )
+    return frozenset(completed.stdout.splitlines()) & frozenset(programs)
 
 
 def unmet(transport: Transport, command: Sequence[str]) -> str:
     """Return why `command` fails on the host, where it has to succeed; "" if it does succeed."""
     try:
-        done = run(transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS)
+        completed = run(
+            transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS
+        )
     except TimeoutError:
         return f"no end after {_SECONDS:.0f} s"
     except EngineError as error:
         return str(error)
-    if done.status == 0:
+    if completed.status == 0:
         return ""
-    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-    return _printable(lines[-1]) if lines else f"status {done.status}"
+    lines = [line.strip() for line in completed.stdout.splitlines() if line.strip()]
+    return _printable(lines[-1]) if lines else f"status {completed.status}"
 
 
 def version_of(transport: Transport, command: Sequence[str]) -> str | None:
     """Return the first line with a digit of what `command` says, None if it says none."""
     try:
-        done = run(transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS)
+        completed = run(
+            transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS
+        )
     except (TimeoutError, EngineError):
         return None
-    lines = (line.strip() for line in done.stdout.splitlines())
-    found = next((line for line in lines if any(each.isdigit() for each in line)), "")
-    return _printable(found) or None
+    lines = (line.strip() for line in completed.stdout.splitlines())
+    first_line = next(
+        (line for line in lines if any(character.isdigit() for character in line)), ""
+    )
+    return _printable(first_line) or None
 
 
 def _printable(line: str) -> str:
-    return "".join(each for each in line if each.isprintable())[:_LONGEST]
+    return "".join(character for character in line if character.isprintable())[:_LONGEST]
 
 
 def why_skipped(
@@ -83,7 +91,7 @@ def why_skipped(
     for program in dict.fromkeys(programs):
         if without := [host for host in hosts if program in lacking.get(host, ())]:
             reasons.append(f"{program} isn't on {', '.join(without)}")
-    for said in dict.fromkeys(words[host] for host in hosts if host in words):
-        where = ", ".join(host for host in hosts if words.get(host) == said)
-        reasons.append(f"{said} on {where}")
+    for text in dict.fromkeys(words[host] for host in hosts if host in words):
+        where = ", ".join(host for host in hosts if words.get(host) == text)
+        reasons.append(f"{text} on {where}")
     return "; ".join(reasons)

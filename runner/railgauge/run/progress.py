@@ -81,7 +81,7 @@ class PlainProgress:
         self._total = 0
         self._open: int | None = None
         self._measured = 0
-        self._began = self._told = time.monotonic()
+        self._began = self._reported_at = time.monotonic()
         self._warned: set[str] = set()
         self._suspected: set[tuple[str, str | None]] = set()
 
@@ -95,7 +95,7 @@ class PlainProgress:
         self._name = name
         self._engines = catalogue.engines
         self._total = total
-        self._began = self._told = time.monotonic()
+        self._began = self._reported_at = time.monotonic()
         self.say(f"run {run}: {total} replications to measure")
 
     def dispatched(self, dispatch: Dispatch) -> None:
@@ -111,8 +111,8 @@ class PlainProgress:
         for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
             self.say(text)
         now = time.monotonic()
-        if self._measured and now - self._told >= _PLAIN_SECONDS:
-            self._told = now
+        if self._measured and now - self._reported_at >= _PLAIN_SECONDS:
+            self._reported_at = now
             left = (now - self._began) / self._measured * (self._total - self._measured)
             self.say(
                 f"{self._measured}/{self._total} {self._name(dispatch)} "
@@ -130,9 +130,9 @@ class PlainProgress:
             self.say(f"{_cases(still_open)} with a rule: measured until it says that is enough")
         self._open = still_open
 
-    def lost(self, host: str, why: str) -> None:
+    def lost(self, host: str, reason: str) -> None:
         """Write which host is gone."""
-        self.say(f"lost {host}: {why}")
+        self.say(f"lost {host}: {reason}")
 
     def end(self) -> None:
         """Write how long it took."""
@@ -207,9 +207,9 @@ class LiveProgress:
         with _QUIETLY:
             self._bar.update(self._task, total=total, open=f"{_cases(still_open)} open")
 
-    def lost(self, host: str, why: str) -> None:
+    def lost(self, host: str, reason: str) -> None:
         """Show which host is gone."""
-        self._print(f"lost {host}: {why}", "red")
+        self._print(f"lost {host}: {reason}", "red")
 
     def end(self) -> None:
         """Take the bar away."""
@@ -221,19 +221,26 @@ class LiveProgress:
             self._console.print(text, markup=False, highlight=False, style=style)
 
 
-def new_warnings(launch: Launch, known: set[str]) -> list[str]:
-    """Return the launch's warnings that aren't in `known` yet, and note them there."""
-    fresh = [warning for warning in launch.warnings if warning not in known]
-    known.update(fresh)
+def new_warnings(launch: Launch, reported: set[str]) -> list[str]:
+    """Return the launch's warnings that aren't in `reported` yet, and note them there."""
+    fresh = [warning for warning in launch.warnings if warning not in reported]
+    reported.update(fresh)
     return fresh
 
 
-def new_suspicions(name: str, outcome: Outcome, known: set[tuple[str, str | None]]) -> list[str]:
-    """Return sentences for those suspicions whose kind and host aren't in `known` yet."""
-    fresh = [each for each in outcome.suspicions if (each.code, each.host) not in known]
-    known.update((each.code, each.host) for each in fresh)
-    which = f"{name} replication {outcome.replication}"
-    return [f"suspect: {which}: {each.message} [{each.code}, told once]" for each in fresh]
+def new_suspicions(name: str, outcome: Outcome, reported: set[tuple[str, str | None]]) -> list[str]:
+    """Return sentences for those suspicions whose kind and host aren't in `reported` yet."""
+    fresh = [
+        suspicion
+        for suspicion in outcome.suspicions
+        if (suspicion.code, suspicion.host) not in reported
+    ]
+    reported.update((suspicion.code, suspicion.host) for suspicion in fresh)
+    subject = f"{name} replication {outcome.replication}"
+    return [
+        f"suspect: {subject}: {suspicion.message} [{suspicion.code}, told once]"
+        for suspicion in fresh
+    ]
 
 
 def failure(name: str, outcome: Outcome) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Fewer values say nothing of their order. So improbable has a correlation to be to be told.
+# Fewer values say nothing of their order. A correlation is reported if it is as improbable as this.
 _LEAST_VALUES, _LEVEL = 10, 0.01
 
 

@@ -57,9 +57,9 @@ def scatter(shift: _Values, error: _Values, degrees: _Values) -> Scatter:
     """Return what the cases' `shift` (n,) shares, given their standard `error` (n,) > 0
     and its `degrees` of freedom (n,).
 
-    It is told by the cases that are most alike: the centre by the half that lies closest together,
-    the spread as the one that makes Qn of the standardised shifts 1; so nearly half of the cases
-    may really have changed. Nothing where chance would show as much, and of fewer than
+    It is estimated from the cases that are most alike: the centre by the half that lies closest
+    together, the spread as the one that makes Qn of the standardised shifts 1; so nearly half of
+    the cases may really have changed. Nothing where chance would show as much, and of fewer than
     LEAST_SCATTERED.
     """
     n = len(shift)

@@ -30,7 +30,7 @@ _AROUND, _OUTLYING = 5, 4.0
 _MOST_STRUCK = 0.1
 # A normal distribution's standard deviation over its median absolute deviation.
 _PER_DEVIATION = 1.4826
-# With more dependence between neighbours, hardly anything could be told of a year.
+# With more dependence between neighbours, hardly any change in a year would be significant.
 _MOST_DEPENDENT = 0.8
 # The distances of so many values from all others are held at a time.
 _BLOCK = 512

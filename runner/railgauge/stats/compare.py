@@ -35,7 +35,7 @@ class Compared(NamedTuple):
     be judged. `effect` is how often a value of the second is better than one of the first, ties
     counted half (Vargha and Delaney's A): 0.5 where nothing changed. `n` counts the values of both
     sides. `reason` says in words what the change rests on, `few_runs` whether it takes more runs
-    on the first side to tell.
+    on the first side to decide.
     """
 
     change: Change

@@ -32,7 +32,7 @@ def _apart(value: float, digits: int, sign: str, reserved: tuple[float, ...]) ->
     text = f"{value:{sign}.{digits}f}"
     for number in reserved:
         off = abs(value - number)
-        # First what is cheap: thousands of results are told.
+        # First what is cheap: thousands of results are printed.
         if off < 0.1 and float(text) == number and off > _ROUNDED * abs(number):
             digits = -math.floor(math.log10(off))
             text = f"{value:{sign}.{digits}f}"

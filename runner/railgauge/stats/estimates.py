@@ -74,22 +74,24 @@ def estimate(values: Sequence[tuple[_Values, _Values]]) -> Estimates:
         degrees = max(first.shape[1] + second.shape[1] - 2, 1)
         bounded = moved.level < 1
         quantile = float(stdtrit(degrees, (1 + (moved.level if bounded else LEVEL)) / 2))
-        estimates.log[places], estimates.relative[places], estimates.scale[places] = (
-            log,
-            relative,
-            scale,
-        )
+        estimates.log[places], estimates.relative[places] = log, relative
+        estimates.scale[places] = scale
         estimates.shift[places], estimates.low[places], estimates.high[places] = moved[:3]
         estimates.degrees[places], estimates.quantile[places] = degrees, quantile
         estimates.error[places] = (moved.high - moved.low) / 2 / quantile if bounded else np.inf
         estimates.p[places], estimates.greater[places] = tests.p, tests.greater
-        coarse = np.flatnonzero(2 * tests.different <= first.shape[1] + second.shape[1])
-        for row in coarse.tolist():
-            # A step in the values' unit is, as a logarithm, one of the median.
-            size = middle[row] if log[row] else scale[row]
-            step = step_of(np.concatenate([first[row], second[row]]))
-            estimates.step[places[row]] = step / size
+        # A step in the values' unit is, as a logarithm, one of the median.
+        steps = _steps(first, second, tests.different)
+        estimates.step[places] = steps / np.where(log, middle, scale)
     return estimates
+
+
+def _steps(first: _Values, second: _Values, different: NDArray[np.int64]) -> _Values:
+    """Return the step (m,) in which both rows' values come; 0 where over half are `different`."""
+    steps = np.zeros(len(first))
+    for row in np.flatnonzero(2 * different <= first.shape[1] + second.shape[1]).tolist():
+        steps[row] = step_of(np.concatenate([first[row], second[row]]))
+    return steps
 
 
 def _by_shape(

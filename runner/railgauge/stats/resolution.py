@@ -1,4 +1,4 @@
-"""How finely values are told: a change of one step of a coarse clock is none."""
+"""How finely values are resolved: a change of one step of a coarse clock is none."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def narrow_enough(values: NDArray[np.float64] | Sequence[float], rule: StopRule)
 def within_share(values: NDArray[np.float64] | Sequence[float], rule: StopRule) -> bool:
     """Return whether the interval of `values` (n,), in any order, is as narrow as the rule asks.
 
-    This is what a reader is told of a series; when to end one says `narrow_enough`.
+    This is what a report says of a series; when to end one says `narrow_enough`.
     """
     if rule.statistic == "mean":
         interval = mean_interval(values)

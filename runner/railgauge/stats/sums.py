@@ -17,7 +17,7 @@ def row_sums(values: _Rows) -> _Rows:
 
     Numbers are added in pairs, and the exact error of each addition (Knuth, The Art of Computer
     Programming 2, section 4.2.2, theorem B) is added up beside them. Where the sum doesn't round to
-    the same number from both ends of what the errors' own sum may be off by, `fsum` is asked.
+    the same number from both ends of what the errors' own sum may be off by, `fsum` decides.
     """
     n = values.shape[1]
     sums, errors = values, np.zeros_like(values)

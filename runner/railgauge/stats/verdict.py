@@ -12,7 +12,7 @@ from railgauge.stats.special import ndtri
 
 Change = Literal["faster", "same", "slower", "not enough data"]
 
-# Half an interval may be so much of what matters for 4 of 5 series that didn't change to be told
+# Half an interval may be so much of what matters for 4 of 5 series that didn't change to be judged
 # the same: 1.96 standard errors and the 1.28 by which an estimate may be off.
 _ROOM = 1.96 / (1.96 + 1.28)
 _MOST_REPLICATIONS = 1000
@@ -79,7 +79,7 @@ class Judged(NamedTuple):
 
 
 def judge(judged: Judged) -> tuple[Change, str]:
-    """Return the verdict and why."""
+    """Return the verdict and the reason for it."""
     if not all(judged.n):
         sides = [name for name, n in zip(("first", "second"), judged.n, strict=True) if not n]
         return "not enough data", f"no values on the {' and the '.join(sides)} side"

@@ -64,7 +64,7 @@ class Scene:
         """Return the hosts that an engine runs on, the client first."""
         case = dispatch.case
         engine = self.catalogue.engine(case.engine)
-        # Of somebody else's MPI job, only its first host's rail-exec can tell of replications.
+        # Of somebody else's MPI job, only its first host's rail-exec can report replications.
         alone = case.parameters.get("mode") in engine.solo_modes or (
             engine.parallel and engine.program is not None
         )

@@ -46,8 +46,8 @@ class Soaker:
         loads: dict[tuple[int, int], tuple[SoakLoad, ...]] = {}
         while (event := self._next(deadline))["event"] != "done":
             if event["event"] == "load":
-                launch, replication, found = _load(event)
-                loads[launch, replication] = found
+                launch, replication, cpu_loads = _load(event)
+                loads[launch, replication] = cpu_loads
             elif event["event"] == "warning":
                 message = f"{self._host}: {str(event.get('message'))[:500]}"
                 self.suspicions.append(Suspicion(str(event.get("code"))[:40], self._host, message))
@@ -83,12 +83,12 @@ def _load(event: Mapping[str, Any]) -> tuple[int, int, tuple[SoakLoad, ...]]:
     try:
         loads = tuple(
             SoakLoad(
-                int(each["cpu"]),
-                _share(each["load"]),
-                _share(each["lost"]),
-                _share(each["slowdown"]),
+                int(cpu["cpu"]),
+                _share(cpu["load"]),
+                _share(cpu["lost"]),
+                _share(cpu["slowdown"]),
             )
-            for each in event["cpus"][:_MOST_CPUS]
+            for cpu in event["cpus"][:_MOST_CPUS]
         )
         return int(event["launch"]), int(event["replication"]), loads
     except (ValueError, KeyError, TypeError) as error:

@@ -24,13 +24,13 @@ _CAP_NET_ADMIN = 12
 def read(lines: Sequence[str]) -> dict[str, str]:
     """Return `rmem_max`, `wmem_max` (bytes) and `net_admin`, whether they bound us: yes or no."""
     facts = fields(lines)
-    held = int(facts.pop("capabilities", "0"), 16)
-    facts["net_admin"] = "yes" if held >> _CAP_NET_ADMIN & 1 else "no"
+    capabilities = int(facts.pop("capabilities", "0"), 16)
+    facts["net_admin"] = "yes" if capabilities >> _CAP_NET_ADMIN & 1 else "no"
     return facts
 
 
 def judge(facts: Facts, wishes: Wishes) -> Iterator[str]:
-    """Tell of a limit below what is asked."""
+    """Yield a sentence about a limit below what is requested."""
     if facts.get("net_admin") == "yes":
         return
     for name in ("rmem_max", "wmem_max"):

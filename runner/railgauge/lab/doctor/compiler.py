@@ -14,7 +14,7 @@ command -v make >/dev/null && echo "make $(make --version 2>/dev/null </dev/null
 
 
 def judge(facts: Facts, _: Wishes) -> Iterator[str]:
-    """Tell of what is missing to build the engines."""
+    """Yield a sentence about what is missing to build the engines."""
     advice = "(Debian: build-essential), as the engines are built on each host"
     if "compiler" not in facts:
         yield f"there is no C compiler named cc: install one {advice}"

@@ -55,14 +55,14 @@ def examine(patients: Patients, most_links: int) -> Diagnosis:
         transports = _open(patients.hosts, first, stack)
 
         def look(machine: str) -> tuple[HostFindings, EquippedHost | None]:
-            wanted = sources if machine in equipping or wishes.needs_mpi else None
-            return _host(transports[machine], wishes, wanted)
+            engine_sources = sources if machine in equipping or wishes.needs_mpi else None
+            return _host(transports[machine], wishes, engine_sources)
 
-        found = dict(zip(first, _side_by_side(look, first), strict=True))
-        hosts = {name: found[machine][0] for name, machine in machines.items()}
+        examined = dict(zip(first, _side_by_side(look, first), strict=True))
+        hosts = {name: examined[machine][0] for name, machine in machines.items()}
         firewall = Firewall(patients.catalogue, wishes)
         stack.callback(firewall.programs.end_all)
-        sites = {name: site for name, machine in machines.items() if (site := found[machine][1])}
+        sites = {name: site for name, machine in machines.items() if (site := examined[machine][1])}
         trial = _Trial(patients.hosts, sites, firewall)
         findings = list(_side_by_side(trial.try_link, tried.items()))
     problems, notes = compare(hosts, mpi=wishes.needs_mpi)
@@ -104,7 +104,7 @@ def _host(
     if offset is not None:
         problems += clock.judge(offset)
     site = None
-    # What is missing for building them has been told by then.
+    # What is missing for building them has been reported by then.
     if sources is not None and {"compiler", "make"} <= facts.keys():
         try:
             site = _equip(transport, wishes, sources, with_mpi="mpicc" in facts)
@@ -127,15 +127,15 @@ def _mpi_facts(site: EquippedHost, facts: Mapping[str, str]) -> dict[str, str]:
     """Return `rail_mpi`, where it is, and of the MPI that it was built with what differs."""
     if site.mpi is None:
         return {}
-    found = {"rail_mpi": site.mpi.program}
+    mpi_facts = {"rail_mpi": site.mpi.program}
     mpirun = f"{site.mpi.folder}/mpirun"
     if mpirun != facts.get("mpirun"):
         # The first one in PATH has no headers, say.
         with contextlib.suppress(TimeoutError):
-            said = run(site.transport, [mpirun, "--version"], timeout=_VERSION_SECONDS)
-            lines = [f"version {line}" for line in said.stdout.splitlines()]
-            found |= mpi.CHECK.read([f"mpirun {mpirun}", *lines])
-    return found
+            completed = run(site.transport, [mpirun, "--version"], timeout=_VERSION_SECONDS)
+            lines = [f"version {line}" for line in completed.stdout.splitlines()]
+            mpi_facts |= mpi.CHECK.read([f"mpirun {mpirun}", *lines])
+    return mpi_facts
 
 
 def _sentence(transport: Transport, error: Exception) -> str:
@@ -173,11 +173,11 @@ class _Trial:
                 self._left_out[server.name] += 1
                 return LinkFindings(name, link.client, link.server)
             try:
-                found = self._firewall.try_link(name, client, server)
+                findings = self._firewall.try_link(name, client, server)
             except EnvironmentFailedError as error:
                 return LinkFindings(name, link.client, link.server, problems=[str(error)])
-        self._failed[server.name] += found.tcp is False
-        return found
+        self._failed[server.name] += findings.tcp is False
+        return findings
 
     def notes(self) -> list[str]:
         return [

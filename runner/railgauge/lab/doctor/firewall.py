@@ -79,7 +79,7 @@ class Firewall:
         return LinkFindings(name, client.name, server.name, True, arrives, back, problems)
 
     def _tcp(self, failure: EngineFailure, client: LinkEnd, server: LinkEnd) -> str:
-        """Return the sentence about a failed exchange by TCP; tells the directions apart."""
+        """Return the sentence about a failed exchange by TCP, and about the other direction."""
         turned = self._exchange("tcp", _CONNECTING, server, client)
         other = "works" if turned is None else "fails as well"
         return (
@@ -101,15 +101,14 @@ class Firewall:
 
     def _parameters(self, engine: EngineInfo, settings: dict[str, Value]) -> dict[str, Value]:
         """Return all parameters, those of `settings` among them."""
-        given = dict(settings)
         if self.wishes.data_ports:
-            given["data_port"] = self.wishes.data_ports[0]
+            settings = {**settings, "data_port": self.wishes.data_ports[0]}
         defaults = {
-            each.name: each.default
-            for each in engine.parameters.values()
-            if each.default is not None and each.name not in given
+            parameter.name: parameter.default
+            for parameter in engine.parameters.values()
+            if parameter.default is not None and parameter.name not in settings
         }
-        return {**defaults, **given}
+        return {**defaults, **settings}
 
 
 def _udp(sender: LinkEnd, receiver: LinkEnd, way: str) -> str:

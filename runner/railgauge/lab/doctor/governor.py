@@ -17,12 +17,12 @@ def read(lines: Sequence[str]) -> dict[str, str]:
     counts = Counter(line.strip() for line in lines if line.strip()).most_common()
     if not counts:
         return {}
-    several = ", ".join(f"{name} ({count} CPUs)" for name, count in counts)
-    return {"governor": several if len(counts) > 1 else counts[0][0]}
+    listed = ", ".join(f"{name} ({count} CPUs)" for name, count in counts)
+    return {"governor": listed if len(counts) > 1 else counts[0][0]}
 
 
 def judge(facts: Facts, _: Wishes) -> Iterator[str]:
-    """Tell of any but the steady one."""
+    """Yield a sentence about any but the steady one."""
     governor = facts.get("governor", _STEADY)
     if governor != _STEADY:
         yield (

@@ -30,14 +30,14 @@ def read(lines: Sequence[str]) -> dict[str, str]:
     facts = fields([line for line in lines if not line.startswith("version ")])
     words = " ".join(line for line in lines if line.startswith("version "))
     if version := _VERSION.search(words):
-        known = (name for word, name in _NAMES if word in words.lower())
-        name = next(known, "MPICH" if "hydra" in words.lower() else "MPI")
+        matching = (name for word, name in _NAMES if word in words.lower())
+        name = next(matching, "MPICH" if "hydra" in words.lower() else "MPI")
         facts["mpi"] = f"{name} {version[0]}"
     return facts
 
 
 def judge(facts: Facts, wishes: Wishes) -> Iterator[str]:
-    """Tell of programs that a plan with MPI needs, or that the hosts file says are there."""
+    """Yield a sentence about programs that are missing for MPI, or at the hosts file's prefix."""
     prefix = wishes.mpi.prefix
     if not wishes.needs_mpi and prefix is None:
         return

@@ -30,7 +30,7 @@ class Patients:
 def read_patients(path: Path, plan: Path | None) -> Patients:
     """Return what the file at `path`, a hosts file or a plan, has to be examined.
 
-    Of a hosts file it is held against what the `plan` wants, whatever hosts that names itself.
+    A hosts file is checked against what the `plan` needs, whatever hosts that names itself.
     FileProblems with all mistakes; InputError for two plans.
     """
     if _is_plan(path):
@@ -45,10 +45,10 @@ def read_patients(path: Path, plan: Path | None) -> Patients:
     return Patients(topology.hosts, topology.links, wishes, load_catalogue())
 
 
-def _mpi(said: Mpi, hosts: Mapping[str, Host]) -> Mpi:
+def _mpi(mpi: Mpi, hosts: Mapping[str, Host]) -> Mpi:
     """Return how MPI starts there, with the launcher if Slurm's hosts leave only one."""
     slurm = all(host.transport == "slurm" for host in hosts.values())
-    return said.model_copy(update={"launcher": "srun"}) if slurm else said
+    return mpi.model_copy(update={"launcher": "srun"}) if slurm else mpi
 
 
 def _is_plan(path: Path) -> bool:
@@ -58,15 +58,15 @@ def _is_plan(path: Path) -> bool:
 
 def _measured(loaded: LoadedPlan) -> dict[str, Link]:
     """Return the links that the plan's tests measure; of a group each host to the next."""
-    found: dict[str, Link] = {}
+    links: dict[str, Link] = {}
     for space in loaded.spaces:
         for place in space.places:
             if place.group is not None:
                 network = space.test.network
                 for client, server in Ring(place.group.members).pairs():
                     name = f"{client}→{server}" + (f"/{network}" if network else "")
-                    found.setdefault(name, Link(client, server, network=network))
+                    links.setdefault(name, Link(client, server, network=network))
             elif place.server is not None:
                 network = loaded.plan.links[place.name].network
-                found[place.name] = Link(place.client, place.server, network=network)
-    return found
+                links[place.name] = Link(place.client, place.server, network=network)
+    return links

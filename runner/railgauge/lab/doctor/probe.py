@@ -28,16 +28,16 @@ def probe(transport: Transport, wishes: Wishes) -> dict[str, str]:
     """Return the facts of the transport's host; EnvironmentFailedError when it doesn't say them."""
     argv = ["sh", "-c", script(), "railgauge", wishes.mpi.prefix or ""]
     try:
-        done = run(transport, argv, timeout=_SECONDS)
+        completed = run(transport, argv, timeout=_SECONDS)
     except TimeoutError as error:
         raise EnvironmentFailedError(
             f"{transport.host}: it did not say within {_SECONDS:g} s what it has: is it overloaded?"
         ) from error
-    answers = split(done.stdout.splitlines())
+    answers = split(completed.stdout.splitlines())
     if len(answers) != len(CHECKS):
         raise EnvironmentFailedError(
             f"{transport.host}: the shell there didn't run to the end of what it was asked "
-            f"({' '.join(done.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
+            f"({' '.join(completed.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
         )
     facts: dict[str, str] = {}
     for check, lines in zip(CHECKS, answers, strict=True):

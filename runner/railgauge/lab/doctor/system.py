@@ -16,7 +16,7 @@ echo "architecture $(uname -m)"
 
 
 def judge(facts: Facts, _: Wishes) -> Iterator[str]:
-    """Tell of a system that the engines don't run on."""
+    """Yield a sentence about a system that the engines don't run on."""
     system = facts.get("system", "Linux")
     if system != "Linux":
         yield f"it runs {system}, and the engines need Linux: leave it out"
