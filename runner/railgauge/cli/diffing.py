@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -36,47 +37,47 @@ _MOST_LINES = 20
 def diff(before: int, after: int, where: str, as_json: bool) -> None:
     """Tell which facts, settings and results changed from the first RUN to the second."""
     with Store.open(where, create=False) as store:
-        compared = difference(store, before, after)
+        differences = difference(store, before, after)
     if as_json:
-        click.echo(json_text(_as_json(compared)))
+        click.echo(json_text(_as_json(differences)))
         return
-    for line in _lines(compared, load_catalogue()):
+    for line in _lines(differences, load_catalogue()):
         click.echo(line.rstrip())
 
 
-def _lines(compared: Difference, catalogue: Catalogue) -> Iterator[str]:
-    for side, run in zip(("before", "after"), compared.runs, strict=True):
+def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
+    for side, run in zip(("before", "after"), differences.runs, strict=True):
         yield f"{side + ':':8}run {run.id} of plan {visible(run.new.plan)}, {run.started_at[:19]}Z"
     yield ""
-    yield from _change_lines(compared.settings, "") if compared.settings else ["the same settings"]
+    yield from list(_change_lines(differences.settings, "")) or ["the same settings"]
     yield ""
-    yield from _fact_lines(compared)
+    yield from _fact_lines(differences)
     yield ""
-    names = Namer(compared.compared, catalogue)
-    if compared.compared.results:
-        yield from result_lines(compared.compared.results, names)
+    names = Namer(differences.compared, catalogue)
+    if differences.compared.results:
+        yield from result_lines(differences.compared.results, names)
         yield ""
-        yield tally(compared.compared)
-        if note := few_runs_note(compared.compared):
+        yield tally(differences.compared)
+        if note := few_runs_note(differences.compared):
             yield note
     else:
         yield "no case is in both runs"
-    yield from _parameter_lines(compared, catalogue)
-    yield from case_lines(compared.compared, names)
+    yield from _parameter_lines(differences, catalogue)
+    yield from case_lines(differences.compared, names)
 
 
-def _fact_lines(compared: Difference) -> Iterator[str]:
-    if not compared.hosts:
-        shared_hosts = [host for host in compared.runs[0].facts if host in compared.runs[1].facts]
-        yield "no fact changed" if shared_hosts else "no host has facts in both runs"
+def _fact_lines(differences: Difference) -> Iterator[str]:
+    if not differences.hosts:
+        before, after = (run.facts.keys() for run in differences.runs)
+        yield "no fact changed" if before & after else "no host has facts in both runs"
     # What changed in the same way on many hosts is printed once.
     by_changes: dict[tuple[FactChange, ...], list[HostChanges]] = {}
-    for host in compared.hosts:
+    for host in differences.hosts:
         by_changes.setdefault(host.changes, []).append(host)
     for changes, hosts in by_changes.items():
-        yield f"{', '.join(visible(host_changes.host) for host_changes in hosts)}:"
+        yield f"{', '.join(visible(host.host) for host in hosts)}:"
         yield from _change_lines(changes, "  ")
-    for side, hosts_only in zip(("before", "after"), compared.hosts_only, strict=True):
+    for side, hosts_only in zip(("before", "after"), differences.hosts_only, strict=True):
         if hosts_only:
             yield f"facts only {side}: {', '.join(map(visible, hosts_only))}"
 
@@ -119,8 +120,8 @@ def _different_words(text: str, other: str) -> str:
     return visible(" ".join(own or ["…"]) if len(own) <= len(words) / 2 else text)
 
 
-def _parameter_lines(compared: Difference, catalogue: Catalogue) -> Iterator[str]:
-    for parameter in compared.parameters:
+def _parameter_lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
+    for parameter in differences.parameters:
         before, after = (_values(parameter, values, catalogue) for values in parameter.only)
         name = f"{visible(parameter.name)} of {visible(parameter.test)}"
         yield f"parameter {name}: {before} → {after}"
@@ -133,27 +134,27 @@ def _values(parameter: ParameterChange, values: Iterable[Value], catalogue: Cata
     return visible(", ".join(texts)) or "–"
 
 
-def _as_json(compared: Difference) -> dict[str, Any]:
+def _as_json(differences: Difference) -> dict[str, Any]:
     return {
-        "runs": [_run_as_json(run) for run in compared.runs],
-        "settings": [_change_as_json(change) for change in compared.settings],
+        "runs": [_run_as_json(run) for run in differences.runs],
+        "settings": [asdict(change) for change in differences.settings],
         "facts": [
-            {"host": host.host, **_change_as_json(change)}
-            for host in compared.hosts
+            {"host": host.host, **asdict(change)}
+            for host in differences.hosts
             for change in host.changes
         ],
-        "hosts_only": [list(hosts) for hosts in compared.hosts_only],
-        "results": [result_data(result) for result in compared.compared.results],
+        "hosts_only": [list(hosts) for hosts in differences.hosts_only],
+        "results": [result_data(result) for result in differences.compared.results],
         "parameters": [
             {
                 "test": parameter.test,
                 "name": parameter.name,
                 "only": [list(values) for values in parameter.only],
             }
-            for parameter in compared.parameters
+            for parameter in differences.parameters
         ],
         "cases_only": [
-            [case_data(parameter) for parameter in cases] for cases in compared.compared.cases_only
+            [case_data(case) for case in cases] for cases in differences.compared.cases_only
         ],
     }
 
@@ -170,7 +171,3 @@ def _run_as_json(run: StoredRun) -> dict[str, Any]:
         "engines_hash": new.engines_hash,
         "railgauge_version": new.railgauge_version,
     }
-
-
-def _change_as_json(change: FactChange) -> dict[str, Any]:
-    return {"name": change.name, "values": list(change.values)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -108,19 +109,8 @@ def _size(text: str | None) -> str:
 
 def _as_json(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
-        "hosts": [_host_as_json(name, link) for name, link in diagnosis.hosts.items()],
-        "links": [
-            {
-                "name": link.name,
-                "client": link.client,
-                "server": link.server,
-                "tcp": link.tcp,
-                "udp": link.udp,
-                "udp_back": link.udp_back,
-                "problems": list(link.problems),
-            }
-            for link in diagnosis.links
-        ],
+        "hosts": [_host_as_json(name, findings) for name, findings in diagnosis.hosts.items()],
+        "links": [asdict(link) for link in diagnosis.links],
         "links_known": diagnosis.links_known,
         "problems": list(diagnosis.problems),
         "notes": list(diagnosis.notes),

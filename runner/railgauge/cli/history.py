@@ -174,10 +174,10 @@ def _metrics(store: Store, match: FoundCase, heads: Sequence[RunHead]) -> list[s
 
 
 def _find_case(store: Store, text: str, choices: _Choices, catalogue: Catalogue) -> FoundCase:
-    by_name = store.find_cases(text)
+    candidates = store.find_cases(text)
     matches = [
         match
-        for match in by_name
+        for match in candidates
         if choices.plan in (None, match.plan) and choices.test in (None, match.test)
     ]
     # n1 is not n10, if there is one.
@@ -185,7 +185,7 @@ def _find_case(store: Store, text: str, choices: _Choices, catalogue: Catalogue)
     if len(matches) == 1:
         return matches[0]
     if not matches:
-        also_not = ", nor in that plan and test" if by_name else ""
+        also_not = ", nor in that plan and test" if candidates else ""
         raise InputError(
             f"no case is called {text!r}{also_not}: name the start of a key, or words out of its"
             " link, test or parameters; `railgauge show RUN --json` has the keys"

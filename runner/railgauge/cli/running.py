@@ -6,6 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,32 +30,12 @@ _MOST_NAMED = 20
 @margin
 @wait
 @keep_going
-def run(
-    plan: Path,
-    hosts: Path | None,
-    where: str,
-    allow_large: bool,
-    margin: float,
-    wait: float,
-    keep_going: bool,
-) -> int:
+def run(**options: Any) -> int:
     """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
 
     Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
     """
-    with contextlib.ExitStack() as cleanup:
-        request = Request(
-            where,
-            observer_for(),
-            cleanup,
-            plan=plan,
-            hosts=hosts,
-            allow_large=allow_large,
-            margin=margin,
-            wait=wait,
-            keep_going=keep_going,
-        )
-        return print_outcome(request, execute(request))
+    return _execute(**options)
 
 
 @click.command()
@@ -63,18 +44,15 @@ def run(
 @margin
 @wait
 @keep_going
-def resume(run: int, where: str, margin: float, wait: float, keep_going: bool) -> int:
+def resume(**options: Any) -> int:
     """Go on with RUN: measure exactly the replications that have no outcome yet."""
+    return _execute(**options)
+
+
+def _execute(**options: Any) -> int:
+    """Run or go on, as these fields of the request say; return the exit code."""
     with contextlib.ExitStack() as cleanup:
-        request = Request(
-            where,
-            observer_for(),
-            cleanup,
-            run=run,
-            margin=margin,
-            wait=wait,
-            keep_going=keep_going,
-        )
+        request = Request(observer=observer_for(), cleanup=cleanup, **options)
         return print_outcome(request, execute(request))
 
 

@@ -50,9 +50,9 @@ def confirmed(
     Returned beside: what looked slower and isn't, which is the same only if all values together
     say so. What could not be measured again is judged by the first run alone.
     """
-    suspect_names = {joint.name for joint in suspects(first)}
-    again_by_name = {joint.name: joint for joint in again.results if joint.sides[1].n}
-    joint_results = {joint.name: joint for joint in together.results}
+    suspect_names = {result.name for result in suspects(first)}
+    again_by_name = {result.name: result for result in again.results if result.sides[1].n}
+    joint_results = {result.name: result for result in together.results}
     results, unconfirmed = [], []
     # What only the new run has, a metric that isn't always there, was not asked about.
     for old in first.results:

@@ -127,15 +127,15 @@ def case_history(
     by_id = {head.id: head for head in heads if not head.partial}
     dated = [
         (
-            each_series,
-            _night(each_series, by_id[each_series.run], median_interval(each_series.values)),
+            nightly,
+            _night(nightly, by_id[nightly.run], median_interval(nightly.values)),
         )
-        for each_series in series
-        if len(each_series.values) and each_series.run in by_id
+        for nightly in series
+        if len(nightly.values) and nightly.run in by_id
     ]
     if not dated:
         return None
-    nights = [(_kind(each_series), night) for each_series, night in dated]
+    nights = [(_kind(nightly), night) for nightly, night in dated]
     return _history(dated[-1][0], nights, list(by_id.values()), smallest)
 
 

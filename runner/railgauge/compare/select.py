@@ -37,7 +37,7 @@ def select(store: Store, name: str, *, plan: str = "") -> Selection:
     commit's or a day's have to be of one plan. Runs of some of a plan's cases only, which confirm
     others, count when they are named by number.
     """
-    baselines = [run.name for run in store.baselines()]
+    baselines = [baseline.name for baseline in store.baselines()]
     if name in baselines:
         return titled(f"baseline {name}", store.baseline(name).runs, name)
     if _NUMBER.fullmatch(name):

@@ -82,7 +82,7 @@ def find_reasons(
     all_hosts = {host for case_hosts in hosts.values() for host in case_hosts}
     first, second = (side.runs for side in comparison.selected)
     before, after = (_last_facts(store, side, all_hosts) for side in (first, second))
-    changed = {result.host: result for result in host_changes(before, after)}
+    changed = {changes.host: changes for changes in host_changes(before, after)}
     counted = all(counting_runs(store, side) for side in (first, second)) if cases else False
     return {
         name: Reasons(

@@ -105,30 +105,24 @@ class _Watched:
 
 
 class Judge:
-    """Knows which cases of a run's tests are still open. Those without a rule always are."""
+    """Knows which cases of a run's tests are still open. Those without a rule always are.
+
+    `still_open` counts the open cases with a rule, `spared` how many replications fewer than the
+    most have been enough for the cases noted here.
+    """
 
     def __init__(self, tests: Iterable[ExpandedTest], catalogue: Catalogue) -> None:
         self._cases: dict[Key, _Watched] = {}
         for expanded in tests:
             if expanded.test.rule is not None:
                 self._cases.update(_watched(expanded, expanded.test.rule, catalogue))
-        self._open = len(self._cases)
-        self._spared = 0
+        self.still_open = len(self._cases)
+        self.spared = 0
         self._wait: tuple[tuple[str, int], float] = (("", 0), 0.0)
 
     def __bool__(self) -> bool:
         """Return whether there is any case with a rule."""
         return bool(self._cases)
-
-    @property
-    def still_open(self) -> int:
-        """How many cases with a rule are open."""
-        return self._open
-
-    @property
-    def spared(self) -> int:
-        """How many replications fewer than the most have been enough for the cases noted here."""
-        return self._spared
 
     @property
     def optional(self) -> int:
@@ -191,14 +185,14 @@ class Judge:
             watched.ended = _END.get(stored.get(key, "")) or watched.end()
             if watched.ended is not None and not stored.get(key):
                 unstored[key] = watched.ended
-        self._open = sum(watched.ended is None for watched in self._cases.values())
+        self.still_open = sum(watched.ended is None for watched in self._cases.values())
         return unstored
 
     def leave_out(self, skipped: Iterable[Key]) -> None:
         """Forget cases that aren't measured at all."""
         for key in skipped:
             if (watched := self._cases.pop(key, None)) is not None:
-                self._open -= watched.ended is None
+                self.still_open -= watched.ended is None
 
     def note(
         self, test: str, case: Case, outcome: Outcome, moment: float, seconds: float
@@ -213,7 +207,7 @@ class Judge:
         watched.note(outcome, moment, seconds)
         if watched.ended is not None:
             # It was measured with others that are still open.
-            self._spared -= not outcome.warmup
+            self.spared -= not outcome.warmup
         elif not outcome.warmup:
             return self._end(watched, watched.end())
         return None
@@ -258,8 +252,8 @@ class Judge:
     def _end(self, watched: _Watched, ended: CaseEnd | None) -> CaseEnd | None:
         if ended is not None:
             watched.ended = ended
-            self._open -= 1
-            self._spared += watched.stop.most - watched.count
+            self.still_open -= 1
+            self.spared += watched.stop.most - watched.count
         return ended
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.stats.special import polygamma, psi
+from railgauge.stats import special
 from railgauge.stats.spread import robust_spread
 
 _Values = NDArray[np.float64]
@@ -114,14 +114,14 @@ def moderated(variances: Variances) -> Variances:
     if np.count_nonzero(usable) < LEAST_CASES:
         return variances
     half = variances.degrees[usable] / 2
-    logs = np.log(variances.variance[usable]) - psi(half) + np.log(half)
-    beyond = float(logs.var(ddof=1) - polygamma(1, half).mean())
+    logs = np.log(variances.variance[usable]) - special.psi(half) + np.log(half)
+    beyond = float(logs.var(ddof=1) - special.polygamma(1, half).mean())
     if beyond <= 0:
         # No more different than chance makes them.
         common = np.full(len(variances.variance), float(np.exp(logs.mean())))
         return Variances(common, np.full(len(common), variances.degrees[usable].sum()))
     prior = 2 * _inverse_trigamma(beyond)
-    common_variance = float(np.exp(logs.mean() + psi(prior / 2) - np.log(prior / 2)))
+    common_variance = float(np.exp(logs.mean() + special.psi(prior / 2) - np.log(prior / 2)))
     degrees = variances.degrees + prior
     return Variances(
         (variances.degrees * variances.variance + prior * common_variance) / degrees, degrees
@@ -141,8 +141,8 @@ def _inverse_trigamma(value: float) -> float:
     """Return x > 0 whose trigamma is `value` > 0: Newton's steps on its inverse, all one way."""
     x = 0.5 + 1 / value
     for _ in range(50):
-        trigamma = float(polygamma(1, x))
-        step = trigamma * (1 - trigamma / value) / float(polygamma(2, x))
+        trigamma = float(special.polygamma(1, x))
+        step = trigamma * (1 - trigamma / value) / float(special.polygamma(2, x))
         x += step
         if -step < 1e-8 * x:
             break

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.stats.special import stdtr
+from railgauge.stats import special
 
 # A level has at least so many values: one or two that stand out are outliers.
 LEAST_VALUES = 3
@@ -135,7 +135,7 @@ class _Search:
         # The variance of equal values may be what rounding leaves.
         if variance == 0 or (np.ptp(left) == 0 and np.ptp(right) == 0):
             return 1 / math.comb(end - start, place - start) if left[0] != right[0] else 1.0
-        return 2 * float(stdtr(free, -apart / math.sqrt(variance)))
+        return 2 * float(special.stdtr(free, -apart / math.sqrt(variance)))
 
 
 def _tamed(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats import special
 from railgauge.stats.between_runs import LEAST_SCATTERED, Variances, moderated, scatter
 from railgauge.stats.dependence import stacked, variance_factors
 from railgauge.stats.estimates import LEVEL, Estimates
-from railgauge.stats.special import ndtr, ndtri, stdtr, stdtrit
 
 _Values = NDArray[np.float64]
 # With so many runs on the first side they themselves tell what runs differ by.
@@ -84,7 +84,7 @@ def correct(
     # What only stands out as it didn't move with the others is no change the other way.
     moved[estimates.relative & (moved * estimates.shift < 0)] = 0.0
     p[elsewhere] = np.maximum(p, _student(moved, error, degrees))[elsewhere]
-    half_intervals = run_shifts.error * stdtrit(run_shifts.degrees, (1 + LEVEL) / 2)
+    half_intervals = run_shifts.error * special.stdtrit(run_shifts.degrees, (1 + LEVEL) / 2)
     between[by_runs] = half_intervals[by_runs]
     final = _with_interval(estimates._replace(p=p), between, by_runs)
     return Corrected(final, estimates.p, factors, between, by_runs, assumed, centre)
@@ -172,8 +172,10 @@ def _thinned(estimates: Estimates, factors: _Values) -> Estimates:
     # that it doesn't: then it's the interval that counts.
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.abs(estimates.shift) / np.where(estimates.shift > 0, below, above)
-    p = 2 * ndtr(ndtri(estimates.p / 2) / wider)
-    p = np.fmax(p, np.where(errors > 0, 2 * ndtr(errors * ndtri((1 - LEVEL) / 2)), p))
+    p = 2 * special.ndtr(special.ndtri(estimates.p / 2) / wider)
+    p = np.fmax(
+        p, np.where(errors > 0, 2 * special.ndtr(errors * special.ndtri((1 - LEVEL) / 2)), p)
+    )
     return estimates._replace(
         p=np.where(factors > 1, p, estimates.p),
         low=estimates.shift - below,
@@ -187,7 +189,7 @@ def _student(shift: _Values, error: _Values, degrees: _Values) -> _Values:
     """Return Student's two-sided p; 0 where the error is infinite, that is unknown."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(shift == 0, 0.0, np.abs(shift) / error)
-    return np.where(np.isfinite(error), 2 * stdtr(degrees, -t), 0.0)
+    return np.where(np.isfinite(error), 2 * special.stdtr(degrees, -t), 0.0)
 
 
 class _RunShifts(NamedTuple):

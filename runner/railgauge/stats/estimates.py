@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats import special
 from railgauge.stats.hodges_lehmann import shifts
 from railgauge.stats.rank_test import rank_tests
 from railgauge.stats.resolution import step_of
-from railgauge.stats.special import stdtrit
 
 _Values = NDArray[np.float64]
 LEVEL = 0.95
@@ -73,7 +73,7 @@ def estimate(values: Sequence[tuple[_Values, _Values]]) -> Estimates:
         tests = rank_tests(first, second)
         degrees = max(first.shape[1] + second.shape[1] - 2, 1)
         bounded = moved.level < 1
-        quantile = float(stdtrit(degrees, (1 + (moved.level if bounded else LEVEL)) / 2))
+        quantile = float(special.stdtrit(degrees, (1 + (moved.level if bounded else LEVEL)) / 2))
         estimates.log[places], estimates.relative[places] = log, relative
         estimates.scale[places] = scale
         estimates.shift[places], estimates.low[places], estimates.high[places] = moved[:3]

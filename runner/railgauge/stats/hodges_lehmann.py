@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats import special
 from railgauge.stats.rank_test import steps, tails
-from railgauge.stats.special import ndtri
 
 _Values = NDArray[np.float64]
 # Differences held at once; so many of a row are partly ordered, of more those below are counted.
@@ -88,7 +88,7 @@ def _place(a: int, b: int, level: float) -> tuple[int, float]:
     k, n = min(a, b), a + b
     if steps(k, n) > _MOST_EXACT_STEPS:
         spread = math.sqrt(a * b * (n + 1) / 12)
-        place = math.floor(a * b / 2 + float(ndtri((1 - level) / 2)) * spread - 0.5)
+        place = math.floor(a * b / 2 + float(special.ndtri((1 - level) / 2)) * spread - 0.5)
         return max(place, -1), level
     # Twice the ranks: U pairs off the least are a distance of a b - 2 U.
     missed = tails(k, (1,) * n)[a * b :: -2]

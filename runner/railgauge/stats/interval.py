@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats import special
 from railgauge.stats.moments import moments
 
 # Rounding in the binomial distribution, up to a million values.
@@ -89,8 +90,6 @@ def _binomial(n: int, k: int) -> float:
 @lru_cache(maxsize=4096)
 def _student(freedom: int, level: float) -> float:
     """Return how many standard errors the two-sided interval reaches to either side."""
-    from scipy import special
-
     _check(level)
     return float(special.stdtrit(freedom, (1 + level) / 2))
 

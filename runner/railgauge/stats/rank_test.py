@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.stats.special import erfc
+from railgauge.stats import special
 
 
 class RankTest(NamedTuple):
@@ -161,5 +161,5 @@ def _normal(distance: NDArray[np.int64], ranks: NDArray[np.int64], k: int) -> ND
     variance = k * (n - k) / max(n - 1, 1) * ranks.var(axis=1)
     # Where all are tied there is no variance, and no distance either. Sums are 2 apart.
     z = np.maximum(distance - 1, 0) / np.sqrt(np.where(variance > 0, variance, 1.0))
-    p: NDArray[np.float64] = erfc(z / math.sqrt(2))
+    p: NDArray[np.float64] = special.erfc(z / math.sqrt(2))
     return p

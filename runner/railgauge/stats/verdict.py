@@ -6,9 +6,9 @@ import math
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from railgauge.stats import special
 from railgauge.stats.digits import percent_text, percentage
 from railgauge.stats.rank_test import least_p
-from railgauge.stats.special import ndtri
 
 Change = Literal["faster", "same", "slower", "not enough data"]
 
@@ -19,7 +19,7 @@ _MOST_REPLICATIONS = 1000
 
 
 class Judged(NamedTuple):
-    """What the verdict on a pair rests on.
+    """A pair of series: what the verdict on it rests on.
 
     `share` is the change as a share of the first, within `low` and `high`; in the values' unit if
     not `relative`. `error` is its standard error by the replications alone. `q` is corrected for
@@ -74,138 +74,132 @@ class Judged(NamedTuple):
     @property
     def most_between(self) -> float:
         """The most that any of all pairs may differ by between runs, with 95 % confidence."""
-        for_one, for_all = (float(ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1)))
+        for_one, for_all = (
+            float(special.ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1))
+        )
         return self.between * for_all / for_one
 
 
-def judge(judged: Judged) -> tuple[Change, str]:
+def judge(pair: Judged) -> tuple[Change, str]:
     """Return the verdict and the reason for it."""
-    if not all(judged.n):
-        sides = [name for name, n in zip(("first", "second"), judged.n, strict=True) if not n]
+    if not all(pair.n):
+        sides = [name for name, n in zip(("first", "second"), pair.n, strict=True) if not n]
         return "not enough data", f"no values on the {' and the '.join(sides)} side"
-    if math.isnan(judged.q):
-        needed = replications_needed(1, judged.level)
-        return "not enough data", f"{_count(judged)} can't show any change: take {needed} of each"
-    limit = judged.smallest if judged.relative else 0.0
+    if math.isnan(pair.q):
+        needed = replications_needed(1, pair.level)
+        return "not enough data", f"{_count(pair)} can't show any change: take {needed} of each"
+    limit = pair.smallest if pair.relative else 0.0
     # A hair more than a step is a step that was rounded. Nothing isn't.
-    is_step = judged.relative and abs(judged.share) <= judged.step * (1 + 1e-6)
+    is_step = pair.relative and abs(pair.share) <= pair.step * (1 + 1e-6)
     # Steps make an interval wider and, of skewed values, so may what runs differ by; p doesn't see.
-    may_be_none = judged.relative and judged.low <= 0 <= judged.high
-    if judged.q <= judged.level and judged.beyond and not is_step and not may_be_none:
-        return "faster" if judged.rose == judged.higher else "slower", _changed(judged)
-    differs = judged.q_within <= judged.level
-    if -limit <= judged.low and judged.high <= limit and not (differs and _in_part(judged)):
+    may_be_none = pair.relative and pair.low <= 0 <= pair.high
+    if pair.q <= pair.level and pair.beyond and not is_step and not may_be_none:
+        return "faster" if pair.rose == pair.higher else "slower", _changed(pair)
+    differs = pair.q_within <= pair.level
+    if -limit <= pair.low and pair.high <= limit and not (differs and _in_part(pair)):
         return "same", f"any change is smaller than {_percent(limit)}" if limit else "no change"
-    return "not enough data", _missing(judged)
+    return "not enough data", _missing(pair)
 
 
-def _in_part(judged: Judged) -> bool:
+def _in_part(pair: Judged) -> bool:
     """Return whether what differs may matter though the middle of all hardly moved."""
-    return abs(judged.mean) >= judged.smallest or not judged.relative
+    return abs(pair.mean) >= pair.smallest or not pair.relative
 
 
-def _changed(judged: Judged) -> str:
-    if not judged.relative:
-        return f"{_more(judged)} than before, when most values were 0"
-    low, high = sorted((judged.low, judged.high), key=abs)
+def _changed(pair: Judged) -> str:
+    if not pair.relative:
+        return f"{_more(pair)} than before, when most values were 0"
+    low, high = sorted((pair.low, pair.high), key=abs)
     return (
-        f"{percent_text(judged.share)}, probably between {percentage(low)} and {percent_text(high)}"
+        f"{percent_text(pair.share)}, probably between {percentage(low)} and {percent_text(high)}"
     )
 
 
-def _missing(judged: Judged) -> str:
-    beyond = judged.beyond
-    if beyond and judged.q <= judged.level and judged.step:
+def _missing(pair: Judged) -> str:
+    beyond = pair.beyond
+    if beyond and pair.q <= pair.level and pair.step:
         return (
-            f"values come in steps of {_percent(judged.step)}: "
+            f"values come in steps of {_percent(pair.step)}: "
             "a change by one step may be one of rounding"
         )
-    if judged.few_runs:
+    if pair.few_runs:
         return (
             "not enough baseline runs: with fewer than three, runs are taken to differ by up to "
-            f"{_percent(judged.most_between)}"
+            f"{_percent(pair.most_between)}"
         )
-    if (
-        beyond
-        and judged.q_within <= judged.level
-        and (judged.by_runs or judged.centre or judged.between)
-    ):
-        return _as_runs_differ(judged)
-    if -judged.smallest <= judged.low and judged.high <= judged.smallest and judged.relative:
+    if beyond and pair.q_within <= pair.level and (pair.by_runs or pair.centre or pair.between):
+        return _as_runs_differ(pair)
+    if -pair.smallest <= pair.low and pair.high <= pair.smallest and pair.relative:
         return (
-            f"only some replications moved: the mean by {percent_text(judged.mean)}, not the middle"
+            f"only some replications moved: the mean by {percent_text(pair.mean)}, not the middle"
         )
-    if judged.factor > 1.5:
-        return _dependent(judged, beyond)
-    if beyond and least_p(*judged.n) > judged.level / judged.tests:
-        needed = replications_needed(judged.tests, judged.level)
+    if pair.factor > 1.5:
+        return _dependent(pair, beyond)
+    if beyond and least_p(*pair.n) > pair.level / pair.tests:
+        needed = replications_needed(pair.tests, pair.level)
         return (
-            f"{_count(judged)} can't show a change of one among {judged.tests:,} cases: "
+            f"{_count(pair)} can't show a change of one among {pair.tests:,} cases: "
             f"take {needed} of each"
         )
-    return _too_wide(judged, beyond)
+    return _too_wide(pair, beyond)
 
 
-def _as_runs_differ(judged: Judged) -> str:
-    if not judged.relative:
+def _as_runs_differ(pair: Judged) -> str:
+    if not pair.relative:
+        return f"{_more(pair)} than before, but runs of the first side differ among themselves, too"
+    if pair.by_runs:
         return (
-            f"{_more(judged)} than before, but runs of the first side differ among themselves, too"
+            f"{percent_text(pair.share)}, but runs of the first side differ among themselves so "
+            f"that another may differ by {_percent(pair.between)} anyway"
         )
-    if judged.by_runs:
-        return (
-            f"{percent_text(judged.share)}, but runs of the first side differ among themselves so "
-            f"that another may differ by {_percent(judged.between)} anyway"
-        )
-    text = f"{percent_text(judged.share)}, but "
-    if judged.centre:
-        text += f"most cases moved by {percent_text(judged.centre)}"
-        text += " and " if judged.between else ""
-    if judged.between:
-        text += f"many cases differ by up to {_percent(judged.between)} between these two runs"
+    text = f"{percent_text(pair.share)}, but "
+    if pair.centre:
+        text += f"most cases moved by {percent_text(pair.centre)}"
+        text += " and " if pair.between else ""
+    if pair.between:
+        text += f"many cases differ by up to {_percent(pair.between)} between these two runs"
     return f"{text}: a baseline of three runs or more would tell"
 
 
-def _dependent(judged: Judged, beyond: bool) -> str:
-    few, many = (max(round(n / judged.factor), 1) for n in sorted(judged.n))
+def _dependent(pair: Judged, beyond: bool) -> str:
+    few, many = (max(round(n / pair.factor), 1) for n in sorted(pair.n))
     count = f"{few} each" if few == many else f"{few} and {many}"
     text = f"each replication depends on the one before, they count as {count}"
     if beyond:
         text += "; a baseline of three runs or more would tell"
-    return f"{_too_wide(judged, beyond)}; {text}"
+    return f"{_too_wide(pair, beyond)}; {text}"
 
 
-def _too_wide(judged: Judged, beyond: bool) -> str:
-    if not judged.relative:
+def _too_wide(pair: Judged, beyond: bool) -> str:
+    if not pair.relative:
         return "the values vary too much for a change to show"
-    if not math.isfinite(judged.error):
-        return f"{_count(judged)} give no interval: take {replications_needed(1, 0.05)} of each"
-    text = (
-        f"the change may be anything from {percentage(judged.low)} to {percent_text(judged.high)}"
-    )
-    between = 0.0 if judged.assumed else judged.between
-    if max(between, judged.step) >= judged.smallest / 2 > 0:
-        if judged.step > between:
-            return f"{text}: values come in steps of {_percent(judged.step)}"
+    if not math.isfinite(pair.error):
+        return f"{_count(pair)} give no interval: take {replications_needed(1, 0.05)} of each"
+    text = f"the change may be anything from {percentage(pair.low)} to {percent_text(pair.high)}"
+    between = 0.0 if pair.assumed else pair.between
+    if max(between, pair.step) >= pair.smallest / 2 > 0:
+        if pair.step > between:
+            return f"{text}: values come in steps of {_percent(pair.step)}"
         return f"{text}: runs differ by up to {_percent(between)} anyway"
-    needed = _needed(judged, beyond)
+    needed = _needed(pair, beyond)
     if needed > _MOST_REPLICATIONS:
         return f"{text}: too much to be narrowed by more replications"
     return f"{text}: about {needed} replications of each would tell"
 
 
-def _needed(judged: Judged, beyond: bool) -> int:
+def _needed(pair: Judged, beyond: bool) -> int:
     """Return about how many replications of each side would decide it."""
-    now = 2 / (1 / judged.n[0] + 1 / judged.n[1])
+    now = 2 / (1 / pair.n[0] + 1 / pair.n[1])
     if beyond:
         # For this very change to be found, though it be one among all.
-        times = float(ndtri(1 - judged.level / judged.tests / 2)) * judged.error / abs(judged.share)
-        least = math.ceil(replications_needed(judged.tests, judged.level) * judged.factor)
+        times = float(special.ndtri(1 - pair.level / pair.tests / 2)) * pair.error / abs(pair.share)
+        least = math.ceil(replications_needed(pair.tests, pair.level) * pair.factor)
     else:
         # The interval has to fit in. Where anything matters nothing is ever the same.
-        room = min(_ROOM * judged.smallest, judged.smallest - abs(judged.share))
-        times = 1.96 * judged.error / room if room else math.inf
+        room = min(_ROOM * pair.smallest, pair.smallest - abs(pair.share))
+        times = 1.96 * pair.error / room if room else math.inf
         least = 1
-    return max(math.ceil(min(now * times**2, 1e9)), least, max(judged.n) + 1)
+    return max(math.ceil(min(now * times**2, 1e9)), least, max(pair.n) + 1)
 
 
 @lru_cache(maxsize=256)
@@ -217,12 +211,12 @@ def replications_needed(tests: int, level: float) -> int:
     return n
 
 
-def _count(judged: Judged) -> str:
-    return f"{judged.n[0]} and {judged.n[1]} replications"
+def _count(pair: Judged) -> str:
+    return f"{pair.n[0]} and {pair.n[1]} replications"
 
 
-def _more(judged: Judged) -> str:
-    return "more" if judged.rose else "less"
+def _more(pair: Judged) -> str:
+    return "more" if pair.rose else "less"
 
 
 def _percent(share: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
@@ -49,7 +50,7 @@ def set_scene(
     )
     if not any(test.system_log for test in plan.tests):
         return bare
-    return bare.with_watchers(_start_watchers(bare, dispatches, everywhere, say))
+    return replace(bare, watchers=_start_watchers(bare, dispatches, everywhere, say))
 
 
 def _start_watchers(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from railgauge.base.systemlog import PortLog
@@ -55,10 +55,6 @@ class Scene:
     watchers: Mapping[str, Watcher] = field(default_factory=dict)
     way: Callable[[Dispatch, str, str], TrafficWay] = lambda *_: TrafficWay(None, 0)
     ports: Callable[[Dispatch, Pause], Ports | None] = lambda *_: None
-
-    def with_watchers(self, watchers: Mapping[str, Watcher]) -> Scene:
-        """Return the same scene with these watchers, by machine."""
-        return replace(self, watchers=watchers)
 
     def measuring(self, dispatch: Dispatch) -> tuple[str, ...]:
         """Return the hosts that an engine runs on, the client first."""
