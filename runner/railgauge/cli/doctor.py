@@ -14,7 +14,7 @@ from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings
 from railgauge.lab.doctor.examine import examine
-from railgauge.lab.doctor.patients import read_patients
+from railgauge.lab.doctor.patients import read_targets
 
 _HEADER = (
     "host",
@@ -49,7 +49,7 @@ def doctor(hosts: Path, plan: Path | None, links: int, as_json: bool) -> int:
 
     Exit status: 0 all is well, 1 there are problems, 3 a host can't be reached.
     """
-    diagnosis = examine(read_patients(hosts, plan), links)
+    diagnosis = examine(read_targets(hosts, plan), links)
     if as_json:
         click.echo(json_text(_as_json(diagnosis)))
     else:

@@ -120,9 +120,8 @@ class _Amount(NamedTuple):
 
 def _at_least(expanded: ExpandedTest) -> ExpandedTest:
     """Return the test with the fewest replications that its rule may take."""
-    return replace(
-        expanded, test=expanded.test.model_copy(update={"replications": soonest(expanded.test)})
-    )
+    test = expanded.test
+    return replace(expanded, test=test.model_copy(update={"replications": soonest(test)}))
 
 
 def _spans(tests: Sequence[ExpandedTest]) -> dict[str, Spanned]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from railgauge.base.collector import collector_off
 from railgauge.compare.matching import Pair, Two, Union, match, union
-from railgauge.compare.reading import ReadRuns, has_direction
+from railgauge.compare.reading import ReadRuns, has_direction, kind
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
 from railgauge.stats import Change, Compared, Side, compare_all
@@ -238,15 +238,8 @@ def _was_measured(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) 
 
 
 def _sample(planned: PlannedCase, candidates: Sequence[Series], reference: Series) -> SideSample:
-    """Return one side's values of the metric of `reference`.
-
-    Of another unit or direction it is another metric.
-    """
-    comparable = [
-        series
-        for series in candidates
-        if series.unit == reference.unit and series.better == reference.better
-    ]
+    """Return one side's values of the metric that `reference` is of."""
+    comparable = [series for series in candidates if kind(series) == kind(reference)]
     runs = tuple([series.values for series in comparable if len(series.values)])
     suspect = failed = 0
     for series in comparable:
@@ -254,9 +247,8 @@ def _sample(planned: PlannedCase, candidates: Sequence[Series], reference: Serie
         failed += series.failed
     reason = ""
     if not runs:
-        reason = _why_none(
-            planned, failed, candidates[-1] if candidates and not comparable else None
-        )
+        other = candidates[-1] if candidates and not comparable else None
+        reason = _why_none(planned, failed, other)
     return SideSample(runs, suspect, failed, reason)
 
 

@@ -101,15 +101,13 @@ def _collect(store: Store, name: tuple[str, str], runs: Iterable[int]) -> _Colle
             }
             by_source.append((device, trouble))
     collected = _Collected(Counter(source for source, _ in by_source))
-    for key in dict.fromkeys(
-        (host, rate) for host, source_rates in by_source for rate in source_rates
-    ):
+    for key in dict.fromkeys((source, rate) for source, values in by_source for rate in values):
         host, rate = key
         # A log has only the counters that moved.
         collected[key] = [
-            source_rates.get(rate, 0.0)
-            for source, source_rates in by_source
-            if source == host and (rate in source_rates or rate != FREQUENCY)
+            values.get(rate, 0.0)
+            for source, values in by_source
+            if source == host and (rate in values or rate != FREQUENCY)
         ]
     return collected
 

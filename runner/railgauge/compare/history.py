@@ -19,7 +19,7 @@ import numpy as np
 
 from railgauge.compare.compare import SMALLEST
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
-from railgauge.compare.reading import has_direction
+from railgauge.compare.reading import Kind, has_direction, kind
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.stats import (
@@ -45,8 +45,6 @@ NIGHTS = 100
 AROUND = 2
 
 Direction = Literal["faster", "slower", "higher", "lower"]
-# Unit, and what is better: of another one a metric is another metric.
-_Kind = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +115,22 @@ def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunH
 
 
 def case_history(
-    series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
+    all_series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
 ) -> History | None:
-    """Return the history that one case's `series` of one metric, of one plan and test, show.
+    """Return the history that one case's series of one metric, of one plan and test, show.
 
     None where none has a value in a run that counts. `heads` are the plan's runs, oldest first;
     those that aren't among them don't count.
     """
     by_id = {head.id: head for head in heads if not head.partial}
     dated = [
-        (
-            nightly,
-            _night(nightly, by_id[nightly.run], median_interval(nightly.values)),
-        )
-        for nightly in series
-        if len(nightly.values) and nightly.run in by_id
+        (series, _night(series, by_id[series.run], median_interval(series.values)))
+        for series in all_series
+        if len(series.values) and series.run in by_id
     ]
     if not dated:
         return None
-    nights = [(_kind(nightly), night) for nightly, night in dated]
+    nights = [(kind(series), night) for series, night in dated]
     return _history(dated[-1][0], nights, list(by_id.values()), smallest)
 
 
@@ -199,7 +194,7 @@ def all_histories(
     """
     names = list(HEADLINES) if metric is None else [metric]
     last: dict[tuple[str, str, str, str], Series] = {}
-    nights: dict[tuple[str, str, str, str], list[tuple[_Kind, Night]]] = {}
+    nights: dict[tuple[str, str, str, str], list[tuple[Kind, Night]]] = {}
     of_plan: dict[str, list[RunHead]] = {}
     for head in heads:
         if head.partial:
@@ -209,7 +204,7 @@ def all_histories(
             if len(series.values):
                 name = (series.plan, series.test, series.case.key, series.metric)
                 last[name] = series
-                nights.setdefault(name, []).append((_kind(series), _night(series, head, None)))
+                nights.setdefault(name, []).append((kind(series), _night(series, head, None)))
     smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
     measured = {
         name: series for name, series in last.items() if metric is not None or has_direction(series)
@@ -260,12 +255,12 @@ def _age_and_size(change: Changed) -> tuple[str, float]:
 
 def _history(
     last: Series,
-    dated: Sequence[tuple[_Kind, Night]],
+    dated: Sequence[tuple[Kind, Night]],
     runs: Sequence[RunHead],
     smallest: float | None,
 ) -> History:
     """Return the history of what `last` is of; `dated` are its nights, each with its kind."""
-    nights = tuple(night for kind, night in dated if kind == _kind(last))
+    nights = tuple(night for of_kind, night in dated if of_kind == kind(last))
     measured = {night.run.id for _, night in dated}
     # Before its first night the case may not have been planned.
     first = next(place for place, run in enumerate(runs) if run.id in measured)
@@ -286,10 +281,6 @@ def _history(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points
         ),
     )
-
-
-def _kind(series: Series) -> _Kind:
-    return series.unit, series.better
 
 
 def _engines(series: Series) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from railgauge.store.records import PlannedCase, Series
 _OTHERS = 4
 
 CaseName = tuple[str, str]
+Kind = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,11 @@ def read(store: Store, runs: Iterable[int]) -> ReadRuns:
         series,
         {run: store.smallest_changes(run) for run in run_ids},
     )
+
+
+def kind(series: Series) -> Kind:
+    """Return its unit, and what is better: of another kind a metric is another metric."""
+    return series.unit, series.better
 
 
 def has_direction(series: Series) -> bool:

@@ -75,24 +75,22 @@ def _of_day(runs: Sequence[RunSummary], name: str) -> list[RunSummary]:
     return [run for run in runs if run.started_at.startswith(name)]
 
 
-def _one_plan(selected: str, runs: Sequence[RunSummary]) -> Selection:
+def _one_plan(title: str, runs: Sequence[RunSummary]) -> Selection:
     whole = [run for run in runs if run.measured and not run.partial]
     plans = sorted({run.plan for run in whole})
     if not whole:
         raise InputError(
-            f"there is no run of {selected} with a measurement: "
-            "`railgauge list` shows what there is"
+            f"there is no run of {title} with a measurement: `railgauge list` shows what there is"
         )
     if len(plans) > 1:
-        raise InputError(
-            f"{selected} has runs of several plans: say which by --plan {'|'.join(plans)}"
-        )
-    return titled(selected, [run.id for run in whole])
+        choices = "|".join(plans)
+        raise InputError(f"{title} has runs of several plans: say which by --plan {choices}")
+    return titled(title, [run.id for run in whole])
 
 
-def titled(selected: str, runs: Sequence[int], baseline: str = "") -> Selection:
+def titled(title: str, runs: Sequence[int], baseline: str = "") -> Selection:
     """Return the selection of these runs, oldest first: `baseline fabric (runs 3, 5, 8)`."""
     listed = ", ".join(map(str, runs[:5])) + (", …" if len(runs) > 5 else "")
     return Selection(
-        f"{selected} ({'run' if len(runs) == 1 else 'runs'} {listed})", tuple(runs), baseline
+        f"{title} ({'run' if len(runs) == 1 else 'runs'} {listed})", tuple(runs), baseline
     )

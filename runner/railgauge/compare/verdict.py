@@ -110,9 +110,7 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     if not comparison.of("slower") or not all(sides):
         return
     first, second = (store.run(runs[-1]) for runs in sides)
-    changed = [
-        change.name for change in setting_changes(first, second) if change.name not in _HARMLESS
-    ]
+    changed = [fact.name for fact in setting_changes(first, second) if fact.name not in _HARMLESS]
     if changed:
         hint = f"railgauge diff {first.id} {second.id} says how"
         yield f"not as in run {first.id}: {', '.join(changed)}; {hint}"
@@ -120,13 +118,12 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
 
 def few_runs_note(comparison: Comparison) -> str:
     """Return for how many results it takes more runs on the first side, and how they are named."""
-    reasons = Counter(
-        result.judged.reason for result in comparison.results if result.judged.few_runs
-    )
+    pairs = [result.judged for result in comparison.results]
+    reasons = Counter(pair.reason for pair in pairs if pair.few_runs)
     if not reasons:
         return ""
     first = comparison.selected[0]
-    number, total = reasons.total(), len(comparison.results)
+    number, total = reasons.total(), len(pairs)
     runs = [*map(str, first.runs), "RUN", "RUN"][:LEAST_RUNS]
     return (
         f"{number:,} of {total:,} {'result' if total == 1 else 'results'}: "

@@ -34,7 +34,7 @@ from railgauge.engine.events import (
     Traced,
     Warned,
 )
-from railgauge.engine.follow import RunningProgram, blaming, events, listening_port
+from railgauge.engine.follow import RunningProgram, events, listening_port, naming_lost_host
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.pair_rows import PairRows
 from railgauge.engine.patience import patience_for
@@ -74,13 +74,11 @@ class _Progress:
     def complete(self) -> bool:
         return self.measured == len(self.numbers)
 
-    def the_launch(self) -> Launch:
+    def begun_launch(self) -> Launch:
         """Return the launch; its settings and warnings are complete at its first outcome."""
         if self.launch is None:
-            settings = self.settings or Settings({}, {}, {})
-            self.launch = Launch(
-                self.started_at, settings.client, settings.server, tuple(self.warnings)
-            )
+            ends = self.settings or Settings({}, {}, {})
+            self.launch = Launch(self.started_at, ends.client, ends.server, tuple(self.warnings))
         return self.launch
 
 
@@ -109,15 +107,15 @@ def measure(
             for event in _start(engine, case, len(numbers), sites, terms, programs, stack):
                 outcome = _take(event, engine, case, progress)
                 if outcome is not None:
-                    yield outcome, progress.the_launch()
+                    yield outcome, progress.begun_launch()
                     if outcome.status == "failed":
                         return
     except EngineError as error:
         if not progress.complete:
-            yield _failed(progress, error.code, str(error)), progress.the_launch()
+            yield _failed(progress, error.code, str(error)), progress.begun_launch()
     except HostUnreachableError as error:
         if progress.settings is not None and not progress.complete:
-            yield _failed(progress, "host-lost", str(error)), progress.the_launch()
+            yield _failed(progress, "host-lost", str(error)), progress.begun_launch()
         raise
 
 
@@ -183,13 +181,13 @@ def _start_program(
     for event in events(client, server, patience):
         if server is not None and isinstance(event, Replicated):
             # Its watcher's log is complete when it has ended.
-            with blaming(server.host):
+            with naming_lost_host(server.host):
                 end((server.process,))
         yield event
 
 
 def _launch(site: EquippedHost, argv: list[str], secret: str | None = None) -> RunningProgram:
-    with blaming(site.transport.host):
+    with naming_lost_host(site.transport.host):
         process = site.transport.start(argv)
         if secret is not None:
             process.send_line(secret)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from railgauge.base.errors import EngineError
 from railgauge.engine.mpi_job import Launcher, mpirun_of
-from railgauge.hosts.transport.base import Transport, run
+from railgauge.hosts.transport.base import Completed, Transport, run
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
 from railgauge.plan.catalogue.program import fill
@@ -35,18 +35,14 @@ def absent(transport: Transport, programs: Collection[str]) -> frozenset[str]:
     """Return those of `programs` that the host lacks."""
     if not programs:
         return frozenset()
-    completed = run(
-        transport, ["sh", "-c", _ABSENT, "railgauge", *sorted(programs)], timeout=_SECONDS
-    )
+    completed = _shell(transport, _ABSENT, sorted(programs))
     return frozenset(completed.stdout.splitlines()) & frozenset(programs)
 
 
 def unmet(transport: Transport, command: Sequence[str]) -> str:
     """Return why `command` fails on the host, where it has to succeed; "" if it does succeed."""
     try:
-        completed = run(
-            transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS
-        )
+        completed = _shell(transport, _BOTH_OUTPUTS, command)
     except TimeoutError:
         return f"no end after {_SECONDS:.0f} s"
     except EngineError as error:
@@ -60,20 +56,20 @@ def unmet(transport: Transport, command: Sequence[str]) -> str:
 def version_of(transport: Transport, command: Sequence[str]) -> str | None:
     """Return the first line with a digit of what `command` says, None if it says none."""
     try:
-        completed = run(
-            transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS
-        )
+        completed = _shell(transport, _BOTH_OUTPUTS, command)
     except (TimeoutError, EngineError):
         return None
     lines = (line.strip() for line in completed.stdout.splitlines())
-    first_line = next(
-        (line for line in lines if any(character.isdigit() for character in line)), ""
-    )
+    first_line = next((line for line in lines if any(map(str.isdigit, line))), "")
     return _printable(first_line) or None
 
 
+def _shell(transport: Transport, script: str, arguments: Sequence[str]) -> Completed:
+    return run(transport, ["sh", "-c", script, "railgauge", *arguments], timeout=_SECONDS)
+
+
 def _printable(line: str) -> str:
-    return "".join(character for character in line if character.isprintable())[:_LONGEST]
+    return "".join(filter(str.isprintable, line))[:_LONGEST]
 
 
 def why_skipped(

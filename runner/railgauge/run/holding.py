@@ -27,7 +27,7 @@ from railgauge.base.errors import (
     RailgaugeError,
 )
 from railgauge.base.side_by_side import everywhere
-from railgauge.engine.follow import blaming
+from railgauge.engine.follow import naming_lost_host
 from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.base import Process, end
 from railgauge.run.job import Job
@@ -70,7 +70,7 @@ class Claim:
         """Start it and hear what it says first; EnvironmentFailedError when that fails."""
         self.host = site.transport.host
         self.busy: Holder | None = None
-        with blaming(self.host):
+        with naming_lost_host(self.host):
             self.process: Process = site.transport.start(
                 [
                     f"{site.engines}/rail-hold",
@@ -83,7 +83,7 @@ class Claim:
                 ]
             )
         try:
-            self._hear(_FIRST_WORD)
+            self._read_event(_FIRST_WORD)
         except TimeoutError:
             raise EngineError(
                 "no-answer", f"rail-hold on {self.host} said nothing for {_FIRST_WORD:.0f} s"
@@ -93,7 +93,7 @@ class Claim:
         """Return when the machine is ours, or at `limit`, a moment of time.monotonic()."""
         while self.busy and (left := limit - time.monotonic()) > 0:
             try:
-                self._hear(min(left, _BEAT))
+                self._read_event(min(left, _BEAT))
             except TimeoutError:
                 self.beat()
 
@@ -113,8 +113,8 @@ class Claim:
         except (TimeoutError, RailgaugeError):
             return False
 
-    def _hear(self, seconds: float) -> None:
-        with blaming(self.host):
+    def _read_event(self, seconds: float) -> None:
+        with naming_lost_host(self.host):
             line = self.process.read_line(seconds)
         if line is None:
             words = ""
@@ -172,17 +172,17 @@ class HeldMachines:
         """Let go of all; harmless when done twice."""
         self._over.set()
         self._beating.join()
-        self._look()
-        _let_go(self._claims)
+        self._check_holders()
+        _release(self._claims)
 
     def _beat(self) -> None:
         """Give signs of life, and notice which holder has ended; runs in a thread of its own."""
         while not self._over.wait(_BEAT):
             for claim in self._claims.values():
                 claim.beat()
-            self._look()
+            self._check_holders()
 
-    def _look(self) -> None:
+    def _check_holders(self) -> None:
         now = datetime.now(UTC)
         for claim in self._claims.values():
             if claim.host not in self.lost and claim.lost():
@@ -196,7 +196,7 @@ def hold(job: Job) -> Job:
         return job
     sites = {job.machines[name]: site for name, site in job.sites.items()}
     text = _text(f"{_owner(job)}, which is about to begin")
-    machines = HeldMachines(_take(job, sites, text))
+    machines = HeldMachines(_claim_all(job, sites, text))
     job.request.cleanup.callback(_end, job, machines)
     return replace(job, tell_others=machines.say)
 
@@ -217,7 +217,7 @@ def _end(job: Job, machines: HeldMachines) -> None:
         )
 
 
-def _take(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str, Claim]:
+def _claim_all(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str, Claim]:
     """Take all machines, or none: who waited with some in hand might wait for one who does, too."""
     token = secrets.token_hex(8)
     limit = time.monotonic() + job.request.wait
@@ -231,14 +231,14 @@ def _take(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str
             return claims
         until = max(limit, _patience(busy))
         machine, first = next(iter(busy.items()))
-        _let_go({name: claim for name, claim in claims.items() if name != machine})
+        _release({name: claim for name, claim in claims.items() if name != machine})
         if time.monotonic() < until:
             if job.request.wait and not announced:
                 job.request.observer.say(f"waiting for {first.host}: it is held {first.busy}")
                 announced = True
             first.wait(until)
         if first.busy:
-            _let_go({machine: first})
+            _release({machine: first})
             raise HostBusyError(_refusal(busy))
         claims = {machine: first}
         # Two who let go for each other, and have what the other wants now, would do so again.
@@ -259,7 +259,7 @@ def _refusal(busy: Mapping[str, Claim]) -> str:
     )
 
 
-def _let_go(claims: Mapping[str, Claim]) -> None:
+def _release(claims: Mapping[str, Claim]) -> None:
     with contextlib.suppress(EnvironmentFailedError, HostUnreachableError):
         end(claim.process for claim in claims.values())
 

@@ -96,12 +96,19 @@ class _Progress(ABC):
     def _print_faults(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Write warnings and each kind of suspicion once, and failures always."""
         name = self._name(dispatch)
-        for warning in new_warnings(launch, self._warned):
+        warnings = [warning for warning in launch.warnings if warning not in self._warned]
+        self._warned.update(warnings)
+        for warning in warnings:
             self._print(f"warning: {name}: {warning}", "yellow")
         if outcome.status == "failed":
             self._print(failure(name, outcome), "red")
-        for text in new_suspicions(name, outcome, self._suspected):
-            self._print(text, "yellow")
+        kinds = {(suspicion.code, suspicion.host) for suspicion in outcome.suspicions}
+        for suspicion in outcome.suspicions:
+            if (suspicion.code, suspicion.host) not in self._suspected:
+                subject = f"{name} replication {outcome.replication}"
+                text = f"suspect: {subject}: {suspicion.message} [{suspicion.code}, told once]"
+                self._print(text, "yellow")
+        self._suspected |= kinds
 
 
 class PlainProgress(_Progress):
@@ -221,28 +228,6 @@ class LiveProgress(_Progress):
         """Take the bar away."""
         with _QUIETLY:
             self._bar.stop()
-
-
-def new_warnings(launch: Launch, reported: set[str]) -> list[str]:
-    """Return the launch's warnings that aren't in `reported` yet, and note them there."""
-    fresh = [warning for warning in launch.warnings if warning not in reported]
-    reported.update(fresh)
-    return fresh
-
-
-def new_suspicions(name: str, outcome: Outcome, reported: set[tuple[str, str | None]]) -> list[str]:
-    """Return sentences for those suspicions whose kind and host aren't in `reported` yet."""
-    fresh = [
-        suspicion
-        for suspicion in outcome.suspicions
-        if (suspicion.code, suspicion.host) not in reported
-    ]
-    reported.update((suspicion.code, suspicion.host) for suspicion in fresh)
-    subject = f"{name} replication {outcome.replication}"
-    return [
-        f"suspect: {subject}: {suspicion.message} [{suspicion.code}, told once]"
-        for suspicion in fresh
-    ]
 
 
 def failure(name: str, outcome: Outcome) -> str:

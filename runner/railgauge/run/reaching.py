@@ -46,12 +46,8 @@ def reach(job: Job) -> Job:
     if first:
         job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
     reasons = {machine: reason for machine, reason in everywhere(connect, first).items() if reason}
-    reached = replace(
-        job,
-        transports={
-            name: transport for name, transport in transports.items() if name not in reasons
-        },
-    )
+    usable = {name: transport for name, transport in transports.items() if name not in reasons}
+    reached = replace(job, transports=usable)
     return _without(reached, reasons) if reasons else reached
 
 

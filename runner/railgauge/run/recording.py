@@ -30,7 +30,7 @@ def record(job: Job) -> Job:
         for (test, key), ended in job.ended.items():
             job.request.store.end_case(run, test, key, ended)
     if job.schedule:
-        _go_on(job, run)
+        _reopen(job, run)
     return replace(job, run=run)
 
 
@@ -83,9 +83,8 @@ def _add_peaks(job: Job, run: int) -> None:
     file = "hosts file" if plan.hosts_file else "plan"
     declared = {name: plan.hosts[name].peaks for name in job.facts}
     peaks = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
-    used = {
-        case.link for expanded in job.tests for case in expanded.cases if case.server is not None
-    }
+    cases = (case for expanded in job.tests for case in expanded.cases)
+    used = {case.link for case in cases if case.server is not None}
     rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
     links = (link_peak(name, rate, file=file) for name, rate in rates.items())
     job.request.store.add_peaks(run, chain(chain.from_iterable(peaks), links))
@@ -117,7 +116,7 @@ def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, Met
     return {name: MetricInfo(*info) for name, info in derived.items() if name not in engine.metrics}
 
 
-def _go_on(job: Job, run: int) -> None:
+def _reopen(job: Job, run: int) -> None:
     store = job.request.store
     before = job.request.store.run(run).facts
     for name, now in job.facts.items():

@@ -79,8 +79,8 @@ class _Search:
         self._least = least
         self._level = level
         # On a logarithmic scale as many percent up or down are as far.
-        self._tamed = _tamed(np.log(values) if np.all(values > 0) else values)
-        self._inflation = _inflation(self._tamed)
+        self._without_outliers = _without_outliers(np.log(values) if np.all(values > 0) else values)
+        self._inflation = _inflation(self._without_outliers)
         self._points: dict[tuple[int, int, int], ChangePoint] = {}
 
     def points(self) -> list[ChangePoint]:
@@ -100,7 +100,7 @@ class _Search:
         while stretches:
             start, end = stretches.pop()
             if end - start >= 2 * LEAST_VALUES:
-                place = start + _split(self._tamed[start:end])
+                place = start + _split(self._without_outliers[start:end])
                 if self._p(start, place, end) <= _WEAK:
                     places.append(place)
                     stretches += [(start, place), (place, end)]
@@ -127,7 +127,7 @@ class _Search:
 
         Of stretches without any noise, the chance that equal values come in just this order.
         """
-        left, right = self._tamed[start:place], self._tamed[place:end]
+        left, right = self._without_outliers[start:place], self._without_outliers[place:end]
         apart = abs(float(right.mean() - left.mean()))
         squares = float(np.var(left) * len(left) + np.var(right) * len(right))
         free = end - start - 2
@@ -138,7 +138,7 @@ class _Search:
         return 2 * float(special.stdtr(free, -apart / math.sqrt(variance)))
 
 
-def _tamed(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_outliers(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `x` (n,) with each outlier replaced by the median of those around it."""
     windows = np.lib.stride_tricks.sliding_window_view(x, _AROUND)
     around = np.pad(np.median(windows, axis=1), _AROUND // 2, mode="edge")

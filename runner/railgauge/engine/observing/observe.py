@@ -64,7 +64,7 @@ class Observing:
             if ports is not None:
                 # Other launches may go on now, unless this is the only one.
                 ports.before(time.monotonic() - self._quiet_since if self._scene.alone else 0.0)
-            measured, lost = _collect(self._logged(dispatch, number, measure(numbers[:1], terms)))
+            measured, lost = _drain(self._logged(dispatch, number, measure(numbers[:1], terms)))
             self._quiet_since = time.monotonic()
             if ports is not None:
                 measured = _with_ports(measured, *ports.after())
@@ -162,9 +162,7 @@ class Observing:
             yield _suspected(replace(outcome, logs=tuple(logs)), suspicions), launch
 
 
-def _collect(
-    measured: Measured,
-) -> tuple[list[tuple[Outcome, Launch]], HostUnreachableError | None]:
+def _drain(measured: Measured) -> tuple[list[tuple[Outcome, Launch]], HostUnreachableError | None]:
     """Return all that was measured, and what ended it if a host was lost meanwhile."""
     outcomes: list[tuple[Outcome, Launch]] = []
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import SoakLoad, Suspicion
-from railgauge.engine.follow import blaming
+from railgauge.engine.follow import naming_lost_host
 from railgauge.hosts.transport.base import Process, Transport
 
 # A calibration takes a second, and is tried again where the machine is not idle.
@@ -28,7 +28,7 @@ class Soaker:
         self.name = name
         self._host = transport.host
         self.suspicions: list[Suspicion] = []
-        with blaming(transport.host):
+        with naming_lost_host(transport.host):
             self.process: Process = transport.start(
                 [f"{engines}/rail-soak", "--json", f"--marks={name}"]
             )
@@ -55,7 +55,7 @@ class Soaker:
 
     def _next(self, deadline: float) -> dict[str, Any]:
         try:
-            with blaming(self._host):
+            with naming_lost_host(self._host):
                 line = self.process.read_line(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
             raise EngineError(

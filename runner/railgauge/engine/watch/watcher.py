@@ -105,7 +105,7 @@ class Watcher:
                     reason = f"{line.message} ({line.code})"
                     break
                 self._take(line)
-            reason = reason or _words(self._process)
+            reason = reason or _exit_text(self._process)
         except RailgaugeError as error:
             reason = str(error)
         with self._changed:
@@ -118,7 +118,7 @@ class Watcher:
             self._changed.notify_all()
 
 
-def _words(process: Process) -> str:
+def _exit_text(process: Process) -> str:
     """Return how the program ended."""
     with contextlib.suppress(TimeoutError, EngineError):
         ended = process.wait(_LINE_SECONDS)

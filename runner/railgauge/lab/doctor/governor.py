@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from railgauge.lab.doctor.check import Check, Facts
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 _SCRIPT = "cat /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null"
 _STEADY = "performance"
@@ -21,7 +21,7 @@ def read(lines: Sequence[str]) -> dict[str, str]:
     return {"governor": listed if len(counts) > 1 else counts[0][0]}
 
 
-def judge(facts: Facts, _: Wishes) -> Iterator[str]:
+def judge(facts: Facts, _: Needs) -> Iterator[str]:
     """Yield a sentence about any but the steady one."""
     governor = facts.get("governor", _STEADY)
     if governor != _STEADY:

@@ -8,7 +8,7 @@ from railgauge.base.errors import EnvironmentFailedError
 from railgauge.hosts.transport.base import Transport, run
 from railgauge.lab.doctor import buffers, compiler, governor, mpi, ports, system
 from railgauge.lab.doctor.check import Check
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 CHECKS: tuple[Check, ...] = tuple(
     module.CHECK for module in (system, compiler, mpi, buffers, governor, ports)
@@ -24,9 +24,9 @@ def script() -> str:
     return "\n".join(["LC_ALL=C; export LC_ALL; prefix=$1", *parts, f"echo {_MARK}"])
 
 
-def probe(transport: Transport, wishes: Wishes) -> dict[str, str]:
+def probe(transport: Transport, needs: Needs) -> dict[str, str]:
     """Return the facts of the transport's host; EnvironmentFailedError when it doesn't say them."""
-    argv = ["sh", "-c", script(), "railgauge", wishes.mpi.prefix or ""]
+    argv = ["sh", "-c", script(), "railgauge", needs.mpi.prefix or ""]
     try:
         completed = run(transport, argv, timeout=_SECONDS)
     except TimeoutError as error:

@@ -72,14 +72,10 @@ class ClusterLayout:
 
 def free_network(used_networks: Iterable[str]) -> str:
     """Return a /16 of 10.0.0.0/8 that overlaps none of the `used_networks`."""
-    networks = [ipaddress.IPv4Network(text) for text in used_networks]
+    used = [ipaddress.IPv4Network(text) for text in used_networks]
     octets = (*range(_FIRST_OCTET, 256), *range(1, _FIRST_OCTET))
     candidates = [ipaddress.IPv4Network(f"10.{octet}.0.0/16") for octet in octets]
-    free = (
-        candidate
-        for candidate in candidates
-        if not any(candidate.overlaps(network) for network in networks)
-    )
+    free = (network for network in candidates if not any(map(network.overlaps, used)))
     return str(next(free, candidates[0]))
 
 
@@ -179,8 +175,6 @@ def _switched(switch: Switch) -> Iterator[ClusterWay]:
     for client, server in permutations(switch.hosts, 2):
         ports: Sequence[tuple[float | None, float, int | None]]
         ports = [_port(switch, host) for host in (client, server)]
-        rates = [rate for rate, _, _ in ports if rate is not None]
+        rate = min((rate for rate, _, _ in ports if rate is not None), default=None)
         rtt = 2 * sum(delay for _, delay, _ in ports)
-        yield ClusterWay(
-            f"{client}→{server}", client, server, min(rates, default=None), rtt or None
-        )
+        yield ClusterWay(f"{client}→{server}", client, server, rate, rtt or None)

@@ -21,7 +21,7 @@ def read_testbed(path: Path) -> Testbed:
         *_addresses(document, testbed),
         *_unknown(document, testbed),
         *_queues(document, testbed),
-        *_twice(document, testbed),
+        *_joined_twice(document, testbed),
     ]
     if problems:
         raise FileProblems(problems)
@@ -93,7 +93,7 @@ def _queues(document: Document, testbed: Testbed) -> Iterator[Problem]:
                 yield document.problem(("switches", name, "ports", host, "queue"), message)
 
 
-def _twice(document: Document, testbed: Testbed) -> Iterator[Problem]:
+def _joined_twice(document: Document, testbed: Testbed) -> Iterator[Problem]:
     """Yield where two hosts are joined again: it would be unclear which way their traffic takes."""
     joined: set[frozenset[str]] = set()
 

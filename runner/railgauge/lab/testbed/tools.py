@@ -42,9 +42,8 @@ def tool(record: ClusterRecord, *argv: str, lines: Sequence[Sequence[str]] = ())
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentFailedError(f"{' '.join(argv)}: {error}") from error
     if completed.returncode:
-        reason = (
-            "; ".join(completed.stderr.split("\n")).strip("; ") or f"status {completed.returncode}"
-        )
+        error_lines = completed.stderr.split("\n")
+        reason = "; ".join(error_lines).strip("; ") or f"status {completed.returncode}"
         raise EnvironmentFailedError(f"`{' '.join(argv)}` failed: {reason}")
     return completed.stdout
 
