@@ -82,8 +82,8 @@ class Silent:
 
     def remaining(self, total: int, still_open: int) -> None: ...
 
-    def lost(self, host: str, why: str) -> None:
-        sys.exit(why)
+    def lost(self, host: str, reason: str) -> None:
+        sys.exit(reason)
 
     def end(self) -> None: ...
 
@@ -137,7 +137,7 @@ class Bench:
         engine = self.loaded.catalogue.engine(case.engine)
         assert case.server is not None
         client, server = self.sites[case.client], self.sites[case.server]
-        terms = Terms()
+        terms = Terms(at=("", self.loaded.plan.hosts[case.server].address))
         began = time.perf_counter()
         with program(self.lab.b.namespace, server_argv(engine, server.engines, terms, 60)) as far:
             assert far.stdin is not None and far.stdout is not None
@@ -149,7 +149,6 @@ class Bench:
                 engine,
                 case,
                 client.engines,
-                self.loaded.plan.hosts[case.server].address,
                 port=listening.port,
                 count=1,
                 terms=terms,

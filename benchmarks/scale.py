@@ -64,7 +64,7 @@ class Silent:
 
     def remaining(self, total: int, still_open: int) -> None: ...
 
-    def lost(self, host: str, why: str) -> None: ...
+    def lost(self, host: str, reason: str) -> None: ...
 
     def end(self) -> None: ...
 
@@ -161,9 +161,9 @@ def measure(hosts: int, deaths: int) -> None:
         began, busy = time.perf_counter(), time.process_time()
         totals = execution.run(rounds, extent(each for some in rounds for each in some))
         measured = time.perf_counter() - began
-        each = 1e3 * measured / totals.asked, 1e3 * (time.process_time() - busy) / totals.asked
+        each = 1e3 * measured / totals.planned, 1e3 * (time.process_time() - busy) / totals.planned
         assert set(execution.lost) == dead, execution.lost
-        assert totals.measured + totals.failed + totals.missing == totals.asked == len(test.cases)
+        assert totals.measured + totals.failed + totals.missing == totals.planned == len(test.cases)
         check_stored(database, test, dead)
         cases = len(test.cases)
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

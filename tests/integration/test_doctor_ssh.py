@@ -13,7 +13,7 @@ from tests.support.sshlab import Lab, LabHost, ip
 
 from railgauge.lab.doctor.diagnosis import Diagnosis
 from railgauge.lab.doctor.examine import examine
-from railgauge.lab.doctor.patients import read_patients
+from railgauge.lab.doctor.patients import read_targets
 
 LINKS = "links: {ab: {from: a, to: b}, ba: {from: b, to: a}}\n"
 PLAN = """\
@@ -40,7 +40,7 @@ def diagnose(lab: Lab, tmp_path: Path) -> Diagnose:
         )
         (tmp_path / "plan.yaml").write_text(plan)
         where = tmp_path / ("plan.yaml" if plan else "hosts.yaml")
-        return examine(read_patients(where, None), most)
+        return examine(read_targets(where, None), most)
 
     return run
 

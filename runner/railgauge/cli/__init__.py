@@ -103,12 +103,12 @@ def _run() -> int:
         # by the signal instead of our exit code; evaluating another one makes it forget.
         exec("")  # noqa: S102
         # click aborts where it meets a KeyboardInterrupt.
-        return _say("stopped", InterruptedRunError.exit_code, error.__cause__ or error)
+        return _print_error("stopped", InterruptedRunError.exit_code, error.__cause__ or error)
     except FileProblems as error:
-        click.echo(_shown(str(error)), err=True)
+        click.echo(_printable(str(error)), err=True)
         return error.exit_code
     except RailgaugeError as error:
-        return _say(str(error), error.exit_code, error)
+        return _print_error(str(error), error.exit_code, error)
     except (SystemExit, BrokenPipeError):
         # Whoever read our output has gone (`railgauge list | head`), which click answers by
         # SystemExit: that is not a failure.
@@ -117,7 +117,7 @@ def _run() -> int:
     except Exception as error:  # noqa: BLE001 - the one place that may not let a traceback out
         if os.environ.get("RAILGAUGE_DEBUG"):
             traceback.print_exc()
-        return _say(
+        return _print_error(
             f"internal error, a bug of railgauge: {type(error).__name__}: {error}. "
             "Set RAILGAUGE_DEBUG=1 for the details and report them with the plan.",
             RailgaugeError.exit_code,
@@ -125,13 +125,13 @@ def _run() -> int:
     return result if isinstance(result, int) else 0
 
 
-def _say(message: str, code: int, error: BaseException | None = None) -> int:
+def _print_error(message: str, code: int, error: BaseException | None = None) -> int:
     notes = getattr(error, "__notes__", ())
-    click.echo(_shown("\n".join([f"railgauge: {message}", *notes])), err=True)
+    click.echo(_printable("\n".join([f"railgauge: {message}", *notes])), err=True)
     return code
 
 
-def _shown(message: str) -> str:
+def _printable(message: str) -> str:
     """Return the message; names in it, which may be any, do nothing to a terminal."""
     from railgauge.base.characters import visible
 

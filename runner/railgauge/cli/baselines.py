@@ -49,14 +49,14 @@ def set_command(
 def list_command(where: str, as_json: bool) -> None:
     """List the baselines."""
     with Store.open(where, create=False) as store:
-        found = store.baselines()
+        baselines = store.baselines()
     if as_json:
-        click.echo(json_text([asdict(each) for each in found]))
+        click.echo(json_text([asdict(stored) for stored in baselines]))
         return
-    if not found:
+    if not baselines:
         click.echo(f"{store.name} holds no baseline: railgauge baseline set NAME RUN... makes one")
-    for each in found:
-        click.echo(_line(each))
+    for stored in baselines:
+        click.echo(_line(stored))
 
 
 @baseline.command("show")
@@ -66,13 +66,13 @@ def list_command(where: str, as_json: bool) -> None:
 def show_command(name: str, where: str, as_json: bool) -> None:
     """Show the baseline NAME: its runs, when they began, and how they ended."""
     with Store.open(where, create=False) as store:
-        found = store.baseline(name)
-        summaries = [run for run in store.runs() if run.id in found.runs]
+        stored = store.baseline(name)
+        summaries = [run for run in store.runs() if run.id in stored.runs]
     if as_json:
-        answer = asdict(found) | {"runs": [asdict(run) for run in summaries]}
+        answer = asdict(stored) | {"runs": [asdict(run) for run in summaries]}
         click.echo(json_text(answer))
         return
-    click.echo(_line(found))
+    click.echo(_line(stored))
     for run in summaries:
         click.echo(f"  {_run(run)}")
 
@@ -103,14 +103,14 @@ def _notes(heads: Sequence[RunHead]) -> Iterator[str]:
         )
 
 
-def _line(found: Baseline) -> str:
-    about = f": {visible(found.description)}" if found.description else ""
-    return f"{found.name} ({_runs(found)}, set {found.created_at[:19].replace('T', ' ')}){about}"
+def _line(stored: Baseline) -> str:
+    about = f": {visible(stored.description)}" if stored.description else ""
+    return f"{stored.name} ({_runs(stored)}, set {stored.created_at[:19].replace('T', ' ')}){about}"
 
 
-def _runs(found: Baseline) -> str:
-    noun = "run" if len(found.runs) == 1 else "runs"
-    return f"{noun} {' '.join(map(str, found.runs))}"
+def _runs(stored: Baseline) -> str:
+    noun = "run" if len(stored.runs) == 1 else "runs"
+    return f"{noun} {' '.join(map(str, stored.runs))}"
 
 
 def _run(run: RunSummary) -> str:

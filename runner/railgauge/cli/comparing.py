@@ -11,7 +11,7 @@ from railgauge.cli.options import as_json, database
 from railgauge.cli.written import check_folder, write
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection, select
-from railgauge.compare.verdict import Verdict, held_against
+from railgauge.compare.verdict import Verdict, verdict_on
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.markdown import markdown as as_markdown
@@ -23,7 +23,7 @@ from railgauge.store import Store
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option("--plan", default="", metavar="NAME", help="Only runs of this plan count.")
-@click.option("--all", "every", is_flag=True, help="List what is the same, too.")
+@click.option("--all", "list_all", is_flag=True, help="List what is the same, too.")
 @click.option(
     "--markdown",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -36,7 +36,7 @@ def compare(
     before: str,
     after: str,
     plan: str,
-    every: bool,
+    list_all: bool,
     markdown: Path | None,
     as_json: bool,
     where: str,
@@ -51,11 +51,11 @@ def compare(
         verdict = _verdict(store, before, after, plan)
     catalogue = load_catalogue()
     if markdown:
-        write(markdown, as_markdown(verdict, catalogue, all_results=every))
+        write(markdown, as_markdown(verdict, catalogue, all_results=list_all))
     if as_json:
         click.echo(json_text(verdict_data(verdict)))
         return
-    for line in verdict_lines(verdict, catalogue, all_results=every):
+    for line in verdict_lines(verdict, catalogue, all_results=list_all):
         click.echo(line)
 
 
@@ -63,7 +63,7 @@ def _verdict(store: Store, before: str, after: str, plan: str) -> Verdict:
     first = select(store, before, plan=plan)
     second = select(store, after, plan=plan or _plan(store, first))
     reading = read(store, [*first.runs, *second.runs])
-    return held_against(store, reading, first, second)
+    return verdict_on(store, reading, first, second)
 
 
 def _plan(store: Store, selected: Selection) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -36,49 +37,49 @@ _MOST_LINES = 20
 def diff(before: int, after: int, where: str, as_json: bool) -> None:
     """Tell which facts, settings and results changed from the first RUN to the second."""
     with Store.open(where, create=False) as store:
-        found = difference(store, before, after)
+        differences = difference(store, before, after)
     if as_json:
-        click.echo(json_text(_as_json(found)))
+        click.echo(json_text(_as_json(differences)))
         return
-    for line in _lines(found, load_catalogue()):
+    for line in _lines(differences, load_catalogue()):
         click.echo(line.rstrip())
 
 
-def _lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
-    for word, run in zip(("before", "after"), found.runs, strict=True):
-        yield f"{word + ':':8}run {run.id} of plan {visible(run.new.plan)}, {run.started_at[:19]}Z"
+def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
+    for side, run in zip(("before", "after"), differences.runs, strict=True):
+        yield f"{side + ':':8}run {run.id} of plan {visible(run.new.plan)}, {run.started_at[:19]}Z"
     yield ""
-    yield from _change_lines(found.settings, "") if found.settings else ["the same settings"]
+    yield from list(_change_lines(differences.settings, "")) or ["the same settings"]
     yield ""
-    yield from _fact_lines(found)
+    yield from _fact_lines(differences)
     yield ""
-    names = Namer(found.compared, catalogue)
-    if found.compared.results:
-        yield from result_lines(found.compared.results, names)
+    names = Namer(differences.compared, catalogue)
+    if differences.compared.results:
+        yield from result_lines(differences.compared.results, names)
         yield ""
-        yield tally(found.compared)
-        if note := few_runs_note(found.compared):
+        yield tally(differences.compared)
+        if note := few_runs_note(differences.compared):
             yield note
     else:
         yield "no case is in both runs"
-    yield from _parameter_lines(found, catalogue)
-    yield from case_lines(found.compared, names)
+    yield from _parameter_lines(differences, catalogue)
+    yield from case_lines(differences.compared, names)
 
 
-def _fact_lines(found: Difference) -> Iterator[str]:
-    if not found.hosts:
-        both = [host for host in found.runs[0].facts if host in found.runs[1].facts]
-        yield "no fact changed" if both else "no host has facts in both runs"
-    # What changed alike on many hosts is told once.
-    alike: dict[tuple[FactChange, ...], list[HostChanges]] = {}
-    for host in found.hosts:
-        alike.setdefault(host.changes, []).append(host)
-    for changes, hosts in alike.items():
-        yield f"{', '.join(visible(each.host) for each in hosts)}:"
+def _fact_lines(differences: Difference) -> Iterator[str]:
+    if not differences.hosts:
+        before, after = (run.facts.keys() for run in differences.runs)
+        yield "no fact changed" if before & after else "no host has facts in both runs"
+    # What changed in the same way on many hosts is printed once.
+    by_changes: dict[tuple[FactChange, ...], list[HostChanges]] = {}
+    for host in differences.hosts:
+        by_changes.setdefault(host.changes, []).append(host)
+    for changes, hosts in by_changes.items():
+        yield f"{', '.join(visible(host.host) for host in hosts)}:"
         yield from _change_lines(changes, "  ")
-    for word, hosts_only in zip(("before", "after"), found.hosts_only, strict=True):
+    for side, hosts_only in zip(("before", "after"), differences.hosts_only, strict=True):
         if hosts_only:
-            yield f"facts only {word}: {', '.join(map(visible, hosts_only))}"
+            yield f"facts only {side}: {', '.join(map(visible, hosts_only))}"
 
 
 def _change_lines(changes: Iterable[FactChange], indent: str) -> Iterator[str]:
@@ -86,9 +87,9 @@ def _change_lines(changes: Iterable[FactChange], indent: str) -> Iterator[str]:
         name = visible(change.name)
         before, after = change.values
         if before is None or after is None:
-            what = "only after" if before is None else "only before"
+            place = "only after" if before is None else "only before"
             text = "" if _is_file(change) else f": {visible(after or before or '')}"
-            yield f"{indent}{name} ({what}){text}"
+            yield f"{indent}{name} ({place}){text}"
         elif _is_file(change):
             yield f"{indent}{name}:"
             yield from (f"{indent}  {line}" for line in _changed_lines(before, after))
@@ -96,8 +97,8 @@ def _change_lines(changes: Iterable[FactChange], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {visible(before)} → {visible(after)}"
         else:
             yield f"{indent}{name}:"
-            yield f"{indent}  - {_what_differs(before, after)}"
-            yield f"{indent}  + {_what_differs(after, before)}"
+            yield f"{indent}  - {_different_words(before, after)}"
+            yield f"{indent}  + {_different_words(after, before)}"
 
 
 def _is_file(change: FactChange) -> bool:
@@ -112,15 +113,15 @@ def _changed_lines(before: str, after: str) -> list[str]:
     return [*lines[:_MOST_LINES], f"… and {more:,} lines more"] if more > 0 else lines
 
 
-def _what_differs(text: str, other: str) -> str:
+def _different_words(text: str, other: str) -> str:
     """Return the words of a long list that aren't in the other, or all of it if few are shared."""
-    words, others = text.split(), set(other.split())
-    own = [word for word in words if word not in others]
+    words, other_words = text.split(), set(other.split())
+    own = [word for word in words if word not in other_words]
     return visible(" ".join(own or ["…"]) if len(own) <= len(words) / 2 else text)
 
 
-def _parameter_lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
-    for parameter in found.parameters:
+def _parameter_lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
+    for parameter in differences.parameters:
         before, after = (_values(parameter, values, catalogue) for values in parameter.only)
         name = f"{visible(parameter.name)} of {visible(parameter.test)}"
         yield f"parameter {name}: {before} → {after}"
@@ -128,27 +129,33 @@ def _parameter_lines(found: Difference, catalogue: Catalogue) -> Iterator[str]:
 
 def _values(parameter: ParameterChange, values: Iterable[Value], catalogue: Catalogue) -> str:
     engine = catalogue.engines.get(parameter.engine)
-    info = engine.parameters.get(parameter.name) if engine else None
-    written = (info.format(value) if info else str(value) for value in values)
-    return visible(", ".join(written)) or "–"
+    described = engine.parameters.get(parameter.name) if engine else None
+    texts = (described.format(value) if described else str(value) for value in values)
+    return visible(", ".join(texts)) or "–"
 
 
-def _as_json(found: Difference) -> dict[str, Any]:
+def _as_json(differences: Difference) -> dict[str, Any]:
     return {
-        "runs": [_run_as_json(run) for run in found.runs],
-        "settings": [_change_as_json(change) for change in found.settings],
+        "runs": [_run_as_json(run) for run in differences.runs],
+        "settings": [asdict(change) for change in differences.settings],
         "facts": [
-            {"host": host.host, **_change_as_json(change)}
-            for host in found.hosts
+            {"host": host.host, **asdict(change)}
+            for host in differences.hosts
             for change in host.changes
         ],
-        "hosts_only": [list(hosts) for hosts in found.hosts_only],
-        "results": [result_data(result) for result in found.compared.results],
+        "hosts_only": [list(hosts) for hosts in differences.hosts_only],
+        "results": [result_data(result) for result in differences.compared.results],
         "parameters": [
-            {"test": each.test, "name": each.name, "only": [list(values) for values in each.only]}
-            for each in found.parameters
+            {
+                "test": parameter.test,
+                "name": parameter.name,
+                "only": [list(values) for values in parameter.only],
+            }
+            for parameter in differences.parameters
         ],
-        "cases_only": [[case_data(each) for each in cases] for cases in found.compared.cases_only],
+        "cases_only": [
+            [case_data(case) for case in cases] for cases in differences.compared.cases_only
+        ],
     }
 
 
@@ -164,7 +171,3 @@ def _run_as_json(run: StoredRun) -> dict[str, Any]:
         "engines_hash": new.engines_hash,
         "railgauge_version": new.railgauge_version,
     }
-
-
-def _change_as_json(change: FactChange) -> dict[str, Any]:
-    return {"name": change.name, "values": list(change.values)}

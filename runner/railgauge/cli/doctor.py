@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings
 from railgauge.lab.doctor.examine import examine
-from railgauge.lab.doctor.patients import read_patients
+from railgauge.lab.doctor.patients import read_targets
 
 _HEADER = (
     "host",
@@ -48,18 +49,18 @@ def doctor(hosts: Path, plan: Path | None, links: int, as_json: bool) -> int:
 
     Exit status: 0 all is well, 1 there are problems, 3 a host can't be reached.
     """
-    diagnosis = examine(read_patients(hosts, plan), links)
+    diagnosis = examine(read_targets(hosts, plan), links)
     if as_json:
         click.echo(json_text(_as_json(diagnosis)))
     else:
-        _tell(diagnosis)
+        _print(diagnosis)
     if not all(findings.reachable for findings in diagnosis.hosts.values()):
         return _UNREACHABLE
     return _PROBLEMS if diagnosis.sentences() else 0
 
 
-def _tell(diagnosis: Diagnosis) -> None:
-    rows = [_HEADER, *(_row(name, each) for name, each in diagnosis.hosts.items())]
+def _print(diagnosis: Diagnosis) -> None:
+    rows = [_HEADER, *(_row(name, findings) for name, findings in diagnosis.hosts.items())]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
     for row in rows:
         line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -75,8 +76,8 @@ def _tell(diagnosis: Diagnosis) -> None:
     click.echo(f"{examined}: {_count(len(sentences), 'problem') if sentences else 'all is well'}")
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _row(name: str, findings: HostFindings) -> tuple[str, ...]:
@@ -108,19 +109,8 @@ def _size(text: str | None) -> str:
 
 def _as_json(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
-        "hosts": [_host_as_json(name, each) for name, each in diagnosis.hosts.items()],
-        "links": [
-            {
-                "name": each.name,
-                "client": each.client,
-                "server": each.server,
-                "tcp": each.tcp,
-                "udp": each.udp,
-                "udp_back": each.udp_back,
-                "problems": list(each.problems),
-            }
-            for each in diagnosis.links
-        ],
+        "hosts": [_host_as_json(name, findings) for name, findings in diagnosis.hosts.items()],
+        "links": [asdict(link) for link in diagnosis.links],
         "links_known": diagnosis.links_known,
         "problems": list(diagnosis.problems),
         "notes": list(diagnosis.notes),

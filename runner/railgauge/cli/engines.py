@@ -20,16 +20,17 @@ from railgauge.plan.validation import suggest
 @as_json
 def engines(name: str | None, as_json: bool) -> None:
     """List the engines, or the parameters and metrics of the engine NAME."""
-    known = load_catalogue().engines
-    if name is not None and name not in known:
+    available = load_catalogue().engines
+    if name is not None and name not in available:
         raise InputError(
-            f"no engine {name!r}{suggest(name, known)}; there are {', '.join(sorted(known))}"
+            f"no engine {name!r}{suggest(name, available)}; "
+            f"there are {', '.join(sorted(available))}"
         )
-    chosen = list(known.values()) if name is None else [known[name]]
+    chosen = list(available.values()) if name is None else [available[name]]
     if as_json:
         click.echo(json.dumps([asdict(engine) for engine in chosen], indent=2))
     elif name is None:
-        width = max(len(each.name) for each in chosen)
+        width = max(len(engine.name) for engine in chosen)
         for engine in chosen:
             click.echo(f"{engine.name:<{width}} {engine.summary}{_runs(engine)}")
     else:
@@ -37,7 +38,7 @@ def engines(name: str | None, as_json: bool) -> None:
 
 
 def describe(engine: EngineInfo) -> Iterator[str]:
-    """Yield the lines that tell what an engine takes, what it reports, and what its modes need."""
+    """Yield lines on what an engine takes, what it reports, and what its modes need."""
     yield f"{engine.name} {engine.version}: {engine.summary}"
     yield from _about_program(engine)
     yield "\nparameters"
@@ -82,10 +83,10 @@ def _about_program(engine: EngineInfo) -> Iterator[str]:
         yield f"  needs {', '.join(program.needs)}: without, its cases are skipped"
     if program.requires:
         yield f"  requires that this succeeds: {shlex.join(program.requires)}"
-    for word, items in (("server", program.server), ("command", program.command)):
+    for role, items in (("server", program.server), ("command", program.command)):
         if items:
-            shown = (item if isinstance(item, str) else f"[{shlex.join(item)}]" for item in items)
-            yield f"  {word}: {' '.join(shown)}"
+            words = (item if isinstance(item, str) else f"[{shlex.join(item)}]" for item in items)
+            yield f"  {role}: {' '.join(words)}"
     if program.files or program.output:
         read = f", reads {program.output}" if program.output else ""
         yield f"  in a working folder: writes {', '.join(program.files) or 'nothing'}{read}"

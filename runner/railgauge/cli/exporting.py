@@ -19,10 +19,12 @@ def export_group() -> None:
     """Write runs in the formats of other programs."""
 
 
-def _view_command(form: str, what: str) -> None:
-    """Add the command that writes the public view as `what` says."""
+def _view_command(form: str, description: str) -> None:
+    """Add the command that writes the public view as `description` says."""
 
-    @export_group.command(form, help=f"Write RUNs (default: all) as {what}. See docs/export.md.")
+    @export_group.command(
+        form, help=f"Write RUNs (default: all) as {description}. See docs/export.md."
+    )
     @click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
     @click.option(
         "--out",
@@ -34,8 +36,8 @@ def _view_command(form: str, what: str) -> None:
     @database
     def command(runs: tuple[int, ...], out: Path, where: str) -> None:
         with Store.open(where, create=False, check=False) as store:
-            written = export(store, runs, out, form)
-        click.echo(f"{out}: {written.rows} rows of {written.runs} runs")
+            exported = export(store, runs, out, form)
+        click.echo(f"{out}: {exported.rows} rows of {exported.runs} runs")
 
 
 _view_command("csv", "CSV, a row for each value")

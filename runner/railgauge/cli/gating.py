@@ -1,4 +1,4 @@
-"""`railgauge gate`: run a plan, hold it against its baseline, fail on a regression."""
+"""`railgauge gate`: run a plan, compare it with its baseline, fail on a regression."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from railgauge.cli.options import allow_large, as_json, database, hosts, keep_go
 from railgauge.cli.running import unsettled_lines
 from railgauge.cli.written import check_folder, write
 from railgauge.compare.compare import Comparison, Result, compare
-from railgauge.compare.confirm import cases_of, confirmed, once_more, suspects
+from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
 from railgauge.compare.reading import CaseName, read
 from railgauge.compare.select import Selection, select
 from railgauge.compare.verdict import Verdict, find_reasons, notes_on
@@ -42,7 +42,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Choices:
     """What the command line says."""
 
     plan: Path
@@ -82,7 +82,7 @@ class _Outputs:
     markdown: Path | None
     github: bool
     as_json: bool
-    every: bool
+    list_all: bool
 
 
 class _Outcome(NamedTuple):
@@ -109,10 +109,10 @@ class _Outcome(NamedTuple):
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML.")
 @click.option("--markdown", type=_FILE, metavar="FILE", help="Write Markdown.")
 @click.option("--github", is_flag=True, help="Print GitHub's annotations, fill the job's summary.")
-@click.option("--all", "every", is_flag=True, help="List what is the same, too.")
+@click.option("--all", "list_all", is_flag=True, help="List what is the same, too.")
 @click.option(
     "--notify",
-    "notified",
+    "notify_command",
     metavar="COMMAND",
     help="Run COMMAND with the summary on its standard input.",
 )
@@ -123,27 +123,27 @@ class _Outcome(NamedTuple):
 @wait
 @keep_going
 def gate(
-    notified: str | None,
+    notify_command: str | None,
     junit: Path | None,
     markdown: Path | None,
     github: bool,
-    every: bool,
+    list_all: bool,
     as_json: bool,
-    **asked: Any,
+    **options: Any,
 ) -> int:
     """Run PLAN, compare with its baseline; exit 1 if a case is slower or couldn't be measured."""
-    outputs = _Outputs(junit, markdown, github, as_json, every)
-    wish = _Wish(**asked)
+    outputs = _Outputs(junit, markdown, github, as_json, list_all)
+    choices = _Choices(**options)
     check_folder(junit, markdown)
-    command = command_line(notified) if notified else None
+    command = command_line(notify_command) if notify_command else None
     try:
-        outcome = _gate(wish, outputs)
+        outcome = _gate(choices, outputs)
     except BaseException as error:
         if command:
-            notify(command, *_without_verdict(wish, error))
+            notify(command, *_without_verdict(choices, error))
         raise
     code = 0 if outcome.verdict.passed else 1
-    # Who can't be told is no reason not to tell the others.
+    # A failure of one output must not keep the others from being written.
     unprinted = _print(outcome, outputs)
     if command:
         notify(command, outcome.text, code)
@@ -153,37 +153,37 @@ def gate(
     return code
 
 
-def _without_verdict(wish: _Wish, error: BaseException) -> tuple[str, int]:
-    """Return what to tell where there is no verdict, and the exit code."""
+def _without_verdict(choices: _Choices, error: BaseException) -> tuple[str, int]:
+    """Return the message where there is no verdict, and the exit code."""
     stopped = isinstance(error, KeyboardInterrupt)
-    why = "stopped" if stopped else str(error) or type(error).__name__
+    reason = "stopped" if stopped else str(error) or type(error).__name__
     code = InterruptedRunError.exit_code if stopped else getattr(error, "exit_code", 3)
-    return f"{wish.plan}: no verdict: {why}\n", code
+    return f"{choices.plan}: no verdict: {reason}\n", code
 
 
-def _gate(wish: _Wish, outputs: _Outputs) -> _Outcome:
-    plan = load_plan(wish.plan, hosts=wish.hosts).plan.name
-    name = wish.baseline or plan
-    baseline = _baseline(wish, name, plan)
-    finished = wish.execute()
-    with Store.open(wish.where, create=False) as store:
+def _gate(choices: _Choices, outputs: _Outputs) -> _Outcome:
+    plan = load_plan(choices.plan, hosts=choices.hosts).plan.name
+    name = choices.baseline or plan
+    baseline = _baseline(choices, name, plan)
+    finished = choices.execute()
+    with Store.open(choices.where, create=False) as store:
         if baseline is None:
             verdict = _first(store, name, finished, plan)
         else:
-            verdict = _judge(wish, store, finished, baseline, plan)
-    lines = verdict_lines(verdict, finished.catalogue, all_results=outputs.every)
+            verdict = _judge(choices, store, finished, baseline, plan)
+    lines = verdict_lines(verdict, finished.catalogue, all_results=outputs.list_all)
     return _Outcome(verdict, "".join(f"{line}\n" for line in lines), finished.catalogue)
 
 
-def _baseline(wish: _Wish, name: str, plan: str) -> Selection | None:
+def _baseline(choices: _Choices, name: str, plan: str) -> Selection | None:
     """Return what to compare with; None where this run is to become it."""
-    there = "://" in wish.where or Path(wish.where).exists()
-    if there:
-        with Store.open(wish.where, create=True) as store:
-            known = any(each.name == name for each in store.baselines())
-            if known or (wish.baseline and not wish.set_missing):
+    exists = "://" in choices.where or Path(choices.where).exists()
+    if exists:
+        with Store.open(choices.where, create=True) as store:
+            is_baseline = any(stored.name == name for stored in store.baselines())
+            if is_baseline or (choices.baseline and not choices.set_missing):
                 return select(store, name, plan=plan)
-    if wish.set_missing:
+    if choices.set_missing:
         check_name(name)
         return None
     raise InputError(
@@ -206,71 +206,73 @@ def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
     return Verdict(compared, plan, problems=tuple(problems), notes=tuple(notes))
 
 
-def _problems(finished: Finished, which: str) -> list[str]:
-    """Return what could not be measured, a sentence each; `which` run it is of."""
-    found = []
+def _problems(finished: Finished, kind: str) -> list[str]:
+    """Return what could not be measured, a sentence each; `kind` of replications or none."""
+    problems = []
     if finished.failed:
-        found.append(
-            f"{finished.failed:,} {which}replications failed: railgauge show {finished.run}"
+        problems.append(
+            f"{finished.failed:,} {kind}replications failed: railgauge show {finished.run}"
         )
     if finished.missing:
-        why = "its time was over" if finished.out_of_time else "hosts were lost"
-        lost = (f"{host} ({reason})" for host, reason in sorted(finished.lost.items()))
-        hosts = f": {', '.join(lost)}" if finished.lost else ""
-        found.append(
-            f"{finished.missing:,} {which}replications are missing, as {why}{hosts}; go on with: "
+        cause = "its time was over" if finished.out_of_time else "hosts were lost"
+        lost_hosts = (f"{host} ({reason})" for host, reason in sorted(finished.lost.items()))
+        hosts = f": {', '.join(lost_hosts)}" if finished.lost else ""
+        problems.append(
+            f"{finished.missing:,} {kind}replications are missing, as {cause}{hosts}; go on with: "
             f"railgauge resume {finished.run}"
         )
-    return found
+    return problems
 
 
 def _judge(
-    wish: _Wish, store: Store, finished: Finished, baseline: Selection, plan: str
+    choices: _Choices, store: Store, finished: Finished, baseline: Selection, plan: str
 ) -> Verdict:
     reading = read(store, [*baseline.runs, finished.run])
     compared = compare(reading, baseline, Selection(f"run {finished.run}", (finished.run,)))
     problems = _problems(finished, "")
     unconfirmed: tuple[Result, ...] = ()
-    if wish.confirm and not finished.out_of_time and (again := suspects(compared)):
+    if choices.confirm and not finished.out_of_time and (again := suspects(compared)):
         if finished.stopped:
             raise InterruptedRunError(
                 "stopped before what looks slower was measured once more; as it is, it is told by: "
-                f"railgauge compare {shlex.quote(wish.baseline or plan)} {finished.run}"
+                f"railgauge compare {shlex.quote(choices.baseline or plan)} {finished.run}"
             )
-        second = _measured_again(wish, again, problems)
+        second = _measured_again(choices, again, problems)
         if second is not None:
-            # What is judged of a case is said by all the runs together.
+            # What is judged of a case depends on all the runs together.
             reading = read(store, [*baseline.runs, finished.run, second])
             compared = compare(reading, baseline, compared.selected[1])
-            both = Selection(f"runs {finished.run} and {second}", (finished.run, second))
+            both_runs = Selection(f"runs {finished.run} and {second}", (finished.run, second))
             compared, unconfirmed = confirmed(
                 compared,
-                once_more(reading, baseline, second),
-                compare(reading, baseline, both),
+                compare_suspects(reading, baseline, second),
+                compare(reading, baseline, both_runs),
             )
-    problems += _nothing_known(compared)
+    problems += _undecided(compared)
     reasons = find_reasons(store, compared, compared.of("slower"))
     notes = (*unsettled_lines(finished.unsettled), *notes_on(store, compared))
     return Verdict(compared, plan, unconfirmed, tuple(problems), notes, reasons)
 
 
-def _nothing_known(compared: Comparison) -> list[str]:
+def _undecided(compared: Comparison) -> list[str]:
     """Return why a gate can't pass though nothing is slower: it would never find anything."""
-    both = [each for each in compared.results if all(side.n for side in each.sides)]
-    if not both:
+    measured = [result for result in compared.results if all(side.n for side in result.sides)]
+    if not measured:
         first = compared.selected[0].title
         return [f"nothing could be compared: no case was measured in {first} too"]
-    if all(math.isnan(each.judged.q) for each in both):
-        return [f"no case could be judged: {both[0].judged.why}"]
+    if all(math.isnan(result.judged.q) for result in measured):
+        return [f"no case could be judged: {measured[0].judged.reason}"]
     return []
 
 
-def _measured_again(wish: _Wish, results: Sequence[Result], problems: list[str]) -> int | None:
+def _measured_again(
+    choices: _Choices, results: Sequence[Result], problems: list[str]
+) -> int | None:
     """Measure the results' cases once more; return the run, or None where that was not possible."""
     only = cases_of(results)
     observer_for().say(f"measuring once more what looks slower: {len(only):,} of the cases")
     try:
-        finished = wish.execute(only)
+        finished = choices.execute(only)
     except (EnvironmentFailedError, InputError) as error:
         # The plan may be another one by now.
         problems.append(f"what looked slower could not be measured once more: {error}")
@@ -280,7 +282,7 @@ def _measured_again(wish: _Wish, results: Sequence[Result], problems: list[str])
 
 
 def _print(outcome: _Outcome, outputs: _Outputs) -> str:
-    """Print the verdict as it was asked for; return why that failed, "" where nobody reads it."""
+    """Print the verdict as requested; return why that failed, "" where nobody reads it."""
     verdict = outcome.verdict
     try:
         if outputs.as_json:
@@ -302,8 +304,10 @@ def _write(verdict: Verdict, outputs: _Outputs, catalogue: Catalogue) -> None:
     if outputs.junit:
         write(outputs.junit, junit(verdict, catalogue))
     if outputs.markdown:
-        write(outputs.markdown, markdown(verdict, catalogue, all_results=outputs.every))
+        write(outputs.markdown, markdown(verdict, catalogue, all_results=outputs.list_all))
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if outputs.github and summary:
         # What stands there already may be of a command before.
-        write(Path(summary), markdown(verdict, catalogue, all_results=outputs.every), append=True)
+        write(
+            Path(summary), markdown(verdict, catalogue, all_results=outputs.list_all), append=True
+        )

@@ -38,8 +38,8 @@ _at = click.option(
 )
 
 
-def _say_when(store: Store, run: int, at: float | None) -> None:
-    """Tell when the run is now said to have begun, where the user might not expect that."""
+def _warn_of_start(store: Store, run: int, at: float | None) -> None:
+    """Print when the run is stored as begun, where the user might not expect that."""
     if at is None and not tells_time(store, run):
         began = store.run(run).started_at
         click.echo(
@@ -94,42 +94,32 @@ def import_group() -> None:
 @database
 def csv_command(
     file: Path,
-    engine: str,
     metrics: tuple[str, ...],
     parameters: tuple[str, ...],
     settings: tuple[str, ...],
-    link: str,
-    link_name: str,
-    plan: str,
-    test: str,
-    started_at: str,
     at: float | None,
     where: str,
+    **names: str,
 ) -> None:
     """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement.
 
     With FILE alone: what `railgauge export csv` wrote, run by run.
     """
-    if not any((engine, metrics, parameters, settings, link, link_name, plan, test, started_at)):
+    if not any((metrics, parameters, settings, *names.values())):
         _import_exported(file, at, where)
         return
-    if not engine or not metrics:
+    if not names["engine"] or not metrics:
         raise InputError("say --engine and --metric, or FILE alone for one of railgauge export csv")
     mapping = CsvMapping(
-        engine=engine,
         metrics=[parse_binding(text) for text in metrics],
         parameters=[parse_binding(text) for text in parameters],
         fixed=_settings(settings),
-        link=link,
-        link_name=link_name,
-        plan=plan,
-        test=test,
-        started_at=started_at,
+        **names,
     )
     catalogue = load_catalogue()
     with Store.open(where) as store:
         result = import_csv(store, file, mapping, catalogue=catalogue, at=at)
-        _say_when(store, result.run, at)
+        _warn_of_start(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "
         f"from {result.rows} rows, {result.blanks} cells blank"
@@ -140,12 +130,12 @@ def _import_exported(file: Path, at: float | None, where: str) -> None:
     catalogue = load_catalogue()
     with Store.open(where) as store:
         stored = import_exported(store, file, catalogue=catalogue, at=at)
-        for one in stored:
-            _say_when(store, one.run, at)
-    for one in stored:
+        for imported in stored:
+            _warn_of_start(store, imported.run, at)
+    for imported in stored:
         click.echo(
-            f"run {one.run}: {one.values} values of {one.cases} cases "
-            f"from {one.replications} replications"
+            f"run {imported.run}: {imported.values} values of {imported.cases} cases "
+            f"from {imported.replications} replications"
         )
 
 
@@ -170,17 +160,17 @@ def hpcbench_command(files: tuple[Path, ...], plan: str, at: float | None, where
     catalogue = load_catalogue()
     with Store.open(where) as store:
         result = import_hpcbench(store, files, catalogue=catalogue, plan=plan, at=at)
-        _say_when(store, result.run, at)
+        _warn_of_start(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.replications} replications of {result.cases} cases "
         f"from {result.files} outputs and {result.logs} system logs"
     )
 
 
-def _tool_command(tool: str, wrote: str, hosts: str) -> None:
-    """Add the command that reads what `wrote` says, which tells `hosts` or not."""
+def _tool_command(tool: str, outputs: str, hosts: str) -> None:
+    """Add the command that reads the `outputs` of a tool; `hosts` says whether they name them."""
 
-    @import_group.command(tool, help=f"Store {wrote} as one run. See docs/tools.md.")
+    @import_group.command(tool, help=f"Store {outputs} as one run. See docs/tools.md.")
     @click.argument(
         "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
     )
@@ -201,7 +191,7 @@ def _tool_command(tool: str, wrote: str, hosts: str) -> None:
             result = import_tool(
                 store, tool, files, catalogue=catalogue, link=link, plan=plan, test=test, at=at
             )
-            _say_when(store, result.run, at)
+            _warn_of_start(store, result.run, at)
         click.echo(
             f"run {result.run}: {result.replications} replications of {result.cases} cases "
             f"from {result.files} files"

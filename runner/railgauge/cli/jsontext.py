@@ -15,6 +15,6 @@ def json_text(data: object) -> str:
     return _SPECIAL.sub(_escaped, json.dumps(data, indent=2, ensure_ascii=False))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
     return json.dumps(character)[1:-1] if acts(character) else character

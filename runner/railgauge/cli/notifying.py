@@ -46,12 +46,12 @@ def _failure(command: Sequence[str], summary: str, exit_code: int, seconds: floa
     with contextlib.ExitStack() as cleanup:
         try:
             # A file, as what it leaves in the background, a mailer, may keep a pipe open for long.
-            said = cleanup.enter_context(tempfile.TemporaryFile())
+            output = cleanup.enter_context(tempfile.TemporaryFile())
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 env={**os.environ, "RAILGAUGE_EXIT": str(exit_code)},
                 # So that what it started can be ended with it.
                 start_new_session=True,
@@ -68,6 +68,6 @@ def _failure(command: Sequence[str], summary: str, exit_code: int, seconds: floa
                 process.wait()
         if process.returncode == 0:
             return ""
-        said.seek(max(0, said.seek(0, os.SEEK_END) - _SHOWN))
-        last = visible(said.read().decode(errors="replace").strip())
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _SHOWN))
+        last = visible(output.read().decode(errors="replace").strip())
     return f"ended with {process.returncode}{f': {last}' if last else ''}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -32,51 +32,67 @@ def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> N
     """
     loaded = load_plan(plan, hosts=hosts)
     tests = expand(loaded, allow_large=allow_large)
-    cases = sum(len(each.cases) for each in tests)
     most = least = _Amount.of(loaded, tests, _spans(tests))
-    if any(each.test.rule for each in tests):
-        least = _Amount.of(loaded, [_at_least(each) for each in tests], _spans(tests))
+    if any(expanded.test.rule for expanded in tests):
+        fewest = [_at_least(expanded) for expanded in tests]
+        least = _Amount.of(loaded, fewest, _spans(tests))
     if as_json:
-        answer = {
-            "plan": loaded.plan.name,
-            "tests": [
-                {
-                    "name": each.test.name,
-                    "engine": each.test.engine,
-                    "cases": len(each.cases),
-                    "replications": each.test.most,
-                    "least_replications": soonest(each.test),
-                    "until": each.test.rule.rule if each.test.rule else None,
-                    "order": each.test.order,
-                }
-                for each in tests
-            ],
-            "cases": cases,
-            "replications": most.replications,
-            "least_replications": least.replications,
-            "rounds": most.rounds,
-            "least_rounds": least.rounds,
-            "seconds": most.seconds,
-            "least_seconds": least.seconds,
-            "unknown_launches": most.unknown,
-            "budget": loaded.plan.budget,
-        }
-        click.echo(json.dumps(answer, indent=2))
+        click.echo(json.dumps(_as_json(loaded, tests, least, most), indent=2))
         return
-    click.echo(f"{loaded.plan.name}: valid")
-    for each in tests:
-        click.echo(
-            f"  {each.test.name} ({each.test.engine}): {len(each.cases)} cases "
-            f"× {_replications(each.test)}, {each.test.order}"
+    for line in _lines(loaded, tests, least, most):
+        click.echo(line)
+
+
+def _lines(
+    loaded: LoadedPlan, tests: Sequence[ExpandedTest], least: _Amount, most: _Amount
+) -> Iterator[str]:
+    yield f"{loaded.plan.name}: valid"
+    for expanded in tests:
+        yield (
+            f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
+            f"× {_replications(expanded.test)}, {expanded.test.order}"
         )
-    click.echo(
-        f"{cases} cases, {_range(least.replications, most.replications)} replications, "
+    yield (
+        f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
         f"{_range(least.rounds, most.rounds)} rounds"
     )
-    click.echo(
-        f"about {_range(_span(least.seconds), _span(most.seconds))}{_beside(most.unknown)}"
+    yield (
+        f"about {_range(_span(least.seconds), _span(most.seconds))}{_unknown_text(most.unknown)}"
         f"{_at_most(loaded.plan.budget, most.seconds)}"
     )
+
+
+def _as_json(
+    loaded: LoadedPlan, tests: Sequence[ExpandedTest], least: _Amount, most: _Amount
+) -> dict[str, Any]:
+    return {
+        "plan": loaded.plan.name,
+        "tests": [
+            {
+                "name": expanded.test.name,
+                "engine": expanded.test.engine,
+                "cases": len(expanded.cases),
+                "replications": expanded.test.most,
+                "least_replications": soonest(expanded.test),
+                "until": expanded.test.rule.rule if expanded.test.rule else None,
+                "order": expanded.test.order,
+            }
+            for expanded in tests
+        ],
+        "cases": _count(tests),
+        "replications": most.replications,
+        "least_replications": least.replications,
+        "rounds": most.rounds,
+        "least_rounds": least.rounds,
+        "seconds": most.seconds,
+        "least_seconds": least.seconds,
+        "unknown_launches": most.unknown,
+        "budget": loaded.plan.budget,
+    }
+
+
+def _count(tests: Sequence[ExpandedTest]) -> int:
+    return sum(len(expanded.cases) for expanded in tests)
 
 
 class _Amount(NamedTuple):
@@ -98,21 +114,22 @@ class _Amount(NamedTuple):
             seed=loaded.plan.seed or 0,
         )
         guess = estimate(rounds, loaded.catalogue, spans)
-        replications = sum(len(each.cases) * each.test.most for each in tests)
+        replications = sum(len(expanded.cases) * expanded.test.most for expanded in tests)
         return cls(replications, len(rounds), guess.seconds, guess.unknown)
 
 
-def _at_least(each: ExpandedTest) -> ExpandedTest:
+def _at_least(expanded: ExpandedTest) -> ExpandedTest:
     """Return the test with the fewest replications that its rule may take."""
-    return replace(each, test=each.test.model_copy(update={"replications": soonest(each.test)}))
+    test = expanded.test
+    return replace(expanded, test=test.model_copy(update={"replications": soonest(test)}))
 
 
 def _spans(tests: Sequence[ExpandedTest]) -> dict[str, Spanned]:
     """Return test -> over what time its first replications are spread."""
     return {
-        each.test.name: Spanned(each.test.least, each.test.rule.span)
-        for each in tests
-        if each.test.rule and each.test.rule.span
+        expanded.test.name: Spanned(expanded.test.least, expanded.test.rule.span)
+        for expanded in tests
+        if expanded.test.rule and expanded.test.rule.span
     }
 
 
@@ -142,5 +159,5 @@ def _span(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
-def _beside(unknown: int) -> str:
+def _unknown_text(unknown: int) -> str:
     return f", beside {unknown} launches whose length only the measurement tells" if unknown else ""

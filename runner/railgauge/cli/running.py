@@ -6,6 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,32 +30,12 @@ _MOST_NAMED = 20
 @margin
 @wait
 @keep_going
-def run(
-    plan: Path,
-    hosts: Path | None,
-    where: str,
-    allow_large: bool,
-    margin: float,
-    wait: float,
-    keep_going: bool,
-) -> int:
+def run(**options: Any) -> int:
     """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
 
     Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
     """
-    with contextlib.ExitStack() as cleanup:
-        request = Request(
-            where,
-            observer_for(),
-            cleanup,
-            plan=plan,
-            hosts=hosts,
-            allow_large=allow_large,
-            margin=margin,
-            wait=wait,
-            keep_going=keep_going,
-        )
-        return tell(request, execute(request))
+    return _execute(**options)
 
 
 @click.command()
@@ -63,32 +44,29 @@ def run(
 @margin
 @wait
 @keep_going
-def resume(run: int, where: str, margin: float, wait: float, keep_going: bool) -> int:
+def resume(**options: Any) -> int:
     """Go on with RUN: measure exactly the replications that have no outcome yet."""
+    return _execute(**options)
+
+
+def _execute(**options: Any) -> int:
+    """Run or go on, as these fields of the request say; return the exit code."""
     with contextlib.ExitStack() as cleanup:
-        request = Request(
-            where,
-            observer_for(),
-            cleanup,
-            run=run,
-            margin=margin,
-            wait=wait,
-            keep_going=keep_going,
-        )
-        return tell(request, execute(request))
+        request = Request(observer=observer_for(), cleanup=cleanup, **options)
+        return print_outcome(request, execute(request))
 
 
-def tell(request: Request, finished: Finished) -> int:
-    """Tell what came of a run; return the exit code."""
+def print_outcome(request: Request, finished: Finished) -> int:
+    """Print what came of a run; return the exit code."""
     if finished.measured:
         click.echo(default_text(request.store, [finished.run], finished.catalogue))
-    measured = f"{finished.measured} measured" if finished.asked else "nothing is left to measure"
+    measured = f"{finished.measured} measured" if finished.planned else "nothing is left to measure"
     click.echo(f"run {finished.run} in {request.store.name}: {measured}", nl=False)
     click.echo(f", {finished.failed} failed" if finished.failed else "", nl=False)
     click.echo(f", {finished.missing} missing" if finished.missing else "", nl=False)
     click.echo(f", {finished.suspect} suspect" if finished.suspect else "")
-    for why, count in Counter(finished.skipped).items():
-        click.echo(f"{count} {'cases' if count > 1 else 'case'} skipped: {why}")
+    for reason, count in Counter(finished.skipped).items():
+        click.echo(f"{count} {'cases' if count > 1 else 'case'} skipped: {reason}")
     for line in unsettled_lines(finished.unsettled):
         click.secho(line, bold=True)
     if finished.missing and finished.out_of_time:
@@ -107,13 +85,13 @@ def tell(request: Request, finished: Finished) -> int:
 def unsettled_lines(cases: Sequence[Unsettled]) -> Iterator[str]:
     """Yield, for each share, which cases never got within it."""
     shares: dict[float, list[Unsettled]] = {}
-    for each in cases:
-        shares.setdefault(each.share, []).append(each)
-    for share, some in shares.items():
-        count = "1 case" if len(some) == 1 else f"{len(some)} cases"
+    for case in cases:
+        shares.setdefault(case.share, []).append(case)
+    for share, unsettled in shares.items():
+        count = "1 case" if len(unsettled) == 1 else f"{len(unsettled)} cases"
         yield f"NOT SETTLED: {count} never got within {share_text(share)}:"
-        for each in some[:_MOST_NAMED]:
-            end = "the most it may take" if each.ended == "most" else "its time was over"
-            yield f"  {each.name}: {each.n} replications, {end}"
-        if len(some) > _MOST_NAMED:
-            yield f"  and {len(some) - _MOST_NAMED} more: `railgauge show RUN --json` has them all"
+        for case in unsettled[:_MOST_NAMED]:
+            end = "the most it may take" if case.ended == "most" else "its time was over"
+            yield f"  {case.name}: {case.n} replications, {end}"
+        if (more := len(unsettled) - _MOST_NAMED) > 0:
+            yield f"  and {more} more: `railgauge show RUN --json` has them all"

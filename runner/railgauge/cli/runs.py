@@ -96,76 +96,76 @@ def show(run: int, where: str, as_json: bool, stats: bool) -> None:
             ]
             answer["suspicions"] = [
                 {
-                    "test": each.test,
-                    "link": each.case.link,
-                    "case_key": each.case.key,
-                    "replication": each.replication,
-                    "code": each.suspicion.code,
-                    "host": each.suspicion.host,
-                    "message": each.suspicion.message,
+                    "test": suspicion.test,
+                    "link": suspicion.case.link,
+                    "case_key": suspicion.case.key,
+                    "replication": suspicion.replication,
+                    "code": suspicion.suspicion.code,
+                    "host": suspicion.suspicion.host,
+                    "message": suspicion.suspicion.message,
                 }
-                for each in suspicions
+                for suspicion in suspicions
             ]
             answer["statistics"] = list(statistics_of(default_series(store, [run])))
             click.echo(json_text(answer))
             return
         _head(stored)
         catalogue = load_catalogue()
-        _tell_failures(stored, failures, catalogue)
-        _tell_suspicions(suspicions)
-        _tell_wide(stored, catalogue)
+        _print_failures(stored, failures, catalogue)
+        _print_suspicions(suspicions)
+        _print_wide(stored, catalogue)
         text = default_text(store, [run], catalogue, statistics=stats)
         click.echo(f"\n{text}" if text else "nothing is measured yet")
 
 
-def _tell_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalogue) -> None:
+def _print_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalogue) -> None:
     cases: dict[str, list[Case]] = {}
     for planned in stored.cases:
         cases.setdefault(planned.test, []).append(planned.case)
     names = {failure.test: varying(cases[failure.test]) for failure in failures}
     together: dict[tuple[str, int, str, str, str], list[Failure]] = {}
-    for each in failures:
+    for failure in failures:
         # What measures all pairs of a group fails for all of them at once.
-        launch = each.started_at if each.case.members else each.case.key
-        key = (each.test, each.replication, launch, each.error_code, each.error_message)
-        together.setdefault(key, []).append(each)
-    for (test, replication, _, code, message), those in together.items():
-        name = case_name(those[0].case, names[test], catalogue)
-        more = f" and {len(those) - 1:,} more pairs" if len(those) > 1 else ""
+        launch = failure.started_at if failure.case.members else failure.case.key
+        key = (failure.test, failure.replication, launch, failure.error_code, failure.error_message)
+        together.setdefault(key, []).append(failure)
+    for (test, replication, _, code, message), group in together.items():
+        name = case_name(group[0].case, names[test], catalogue)
+        more = f" and {len(group) - 1:,} more pairs" if len(group) > 1 else ""
         words = message.strip()
-        _say(f"failed: {test} {name}{more} replication {replication}: {words} [{code}]")
+        _print(f"failed: {test} {name}{more} replication {replication}: {words} [{code}]")
 
 
-def _tell_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
-    """Tell of each kind how many there are, and of what: a report has them all."""
+def _print_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
+    """Print of each kind how many there are, and the first: a report has them all."""
     kinds: dict[tuple[str, str, str | None], list[StoredSuspicion]] = {}
-    for each in suspicions:
-        kind = each.test, each.suspicion.code, each.suspicion.host
-        kinds.setdefault(kind, []).append(each)
-    for (test, code, host), those in kinds.items():
-        replications = {(each.case.key, each.replication) for each in those}
+    for suspicion in suspicions:
+        kind = suspicion.test, suspicion.suspicion.code, suspicion.suspicion.host
+        kinds.setdefault(kind, []).append(suspicion)
+    for (test, code, host), group in kinds.items():
+        replications = {(suspicion.case.key, suspicion.replication) for suspicion in group}
         where = f" on {host}" if host else ""
-        first = those[0]
-        _say(
+        first = group[0]
+        _print(
             f"suspect: {test}: {len(replications)} replications, {code}{where}; the first: "
             f"{first.case.link} replication {first.replication}: {first.suspicion.message}"
         )
 
 
-def _tell_wide(stored: StoredRun, catalogue: Catalogue) -> None:
-    """Tell which cases never got as narrow an interval as the plan asked for."""
+def _print_wide(stored: StoredRun, catalogue: Catalogue) -> None:
+    """Print which cases never got as narrow an interval as the plan asked for."""
     wide: dict[tuple[str, str], list[Case]] = {}
-    for each in stored.cases:
-        if never_narrow(each):
-            wide.setdefault((each.test, never_narrow_note(each)), []).append(each.case)
-    for (test, why), those in wide.items():
-        names = varying([each.case for each in stored.cases if each.test == test])
-        told = [case_name(case, names, catalogue) for case in those[:_MOST_WIDE]]
-        more = f" and {len(those) - _MOST_WIDE:,} more" if len(those) > _MOST_WIDE else ""
-        _say(f"not narrow enough: {test} {'; '.join(told)}{more}: {why}")
+    for planned in stored.cases:
+        if never_narrow(planned):
+            wide.setdefault((planned.test, never_narrow_note(planned)), []).append(planned.case)
+    for (test, reason), group in wide.items():
+        varied = varying([planned.case for planned in stored.cases if planned.test == test])
+        names = [case_name(case, varied, catalogue) for case in group[:_MOST_WIDE]]
+        more = f" and {len(group) - _MOST_WIDE:,} more" if len(group) > _MOST_WIDE else ""
+        _print(f"not narrow enough: {test} {'; '.join(names)}{more}: {reason}")
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     """Print a line in which names and sentences from elsewhere show, and nothing acts."""
     click.echo(visible(line))
 
@@ -179,30 +179,30 @@ def _as_json(stored: StoredRun) -> dict[str, object]:
         **{name: value for name, value in asdict(stored.new).items() if name != "plan_text"},
         "cases": [
             {
-                "test": each.test,
-                "engine": each.case.engine,
-                "link": each.case.link,
-                "case_key": each.case.key,
-                "parameters": dict(each.case.parameters),
-                "replications": each.replications,
-                "skipped": each.skipped,
-                "least": each.least,
-                "rule": each.rule,
-                "ended": each.ended,
+                "test": planned.test,
+                "engine": planned.case.engine,
+                "link": planned.case.link,
+                "case_key": planned.case.key,
+                "parameters": dict(planned.case.parameters),
+                "replications": planned.replications,
+                "skipped": planned.skipped,
+                "least": planned.least,
+                "rule": planned.rule,
+                "ended": planned.ended,
             }
-            for each in stored.cases
+            for planned in stored.cases
         ],
-        "facts": {host: dict(found) for host, found in stored.facts.items()},
+        "facts": {host: dict(facts) for host, facts in stored.facts.items()},
         "peaks": [asdict(peak) for peak in stored.peaks],
     }
 
 
 def _head(stored: StoredRun) -> None:
     new = stored.new
-    _say(f"run {stored.id} of plan {new.plan}: {stored.state}")
-    _say(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
-    _say(f"commit {_commit(new.git_commit, new.git_dirty)}, seed {new.seed}")
-    _say(f"by railgauge {new.railgauge_version} on {new.controller}")
-    for host, found in stored.facts.items():
-        shown = [found[name] for name in ("cpu", "cpus", "memory", "kernel") if name in found]
-        _say(f"{host}: {', '.join(shown)}")
+    _print(f"run {stored.id} of plan {new.plan}: {stored.state}")
+    _print(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
+    _print(f"commit {_commit(new.git_commit, new.git_dirty)}, seed {new.seed}")
+    _print(f"by railgauge {new.railgauge_version} on {new.controller}")
+    for host, facts in stored.facts.items():
+        values = [facts[name] for name in ("cpu", "cpus", "memory", "kernel") if name in facts]
+        _print(f"{host}: {', '.join(values)}")

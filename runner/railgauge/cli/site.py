@@ -39,10 +39,12 @@ def site(out: Path, baseline: str | None, logs: int, as_json: bool, where: str) 
 
     Only pages of which something changed are made again. See docs/site.md.
     """
-    built = build_site(where, out, baseline=baseline, logs=logs, waiting=lambda: _say(out))
+    built = build_site(
+        where, out, baseline=baseline, logs=logs, waiting=lambda: _print_waiting(out)
+    )
     if as_json:
-        told = {"made": list(built.pages), "kept": built.unchanged, "removed": built.removed}
-        click.echo(json.dumps(told, indent=2))
+        answer = {"made": list(built.pages), "kept": built.unchanged, "removed": built.removed}
+        click.echo(json.dumps(answer, indent=2))
         return
     click.echo(out / "index.html")
     click.echo(
@@ -50,5 +52,5 @@ def site(out: Path, baseline: str | None, logs: int, as_json: bool, where: str) 
     )
 
 
-def _say(out: Path) -> None:
+def _print_waiting(out: Path) -> None:
     click.echo(f"railgauge: another build is at work in {out}: waiting for its end", err=True)

@@ -14,7 +14,7 @@ import yaml
 
 from railgauge.base.errors import InputError, RailgaugeError
 from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
-from railgauge.cli.running import tell
+from railgauge.cli.running import print_outcome
 from railgauge.plan.cases import expand
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
 from railgauge.plan.texts import NODES, hosts_override
@@ -28,7 +28,7 @@ from railgauge.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Choices:
     """What the command line says."""
 
     plan: Path | None
@@ -45,7 +45,7 @@ class _Wish:
     time: str | None
     partition: str | None
     account: str | None
-    options: tuple[str, ...]
+    sbatch_options: tuple[str, ...]
 
 
 @click.command()
@@ -57,7 +57,9 @@ class _Wish:
 @click.option("--time", help="The job's time limit, as Slurm writes it: 02:00:00.")
 @click.option("--partition", help="Slurm's partition.")
 @click.option("--account", help="Slurm's account.")
-@click.option("--sbatch-option", "options", multiple=True, help="Another of sbatch's: --qos=high.")
+@click.option(
+    "--sbatch-option", "sbatch_options", multiple=True, help="Another of sbatch's: --qos=high."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -70,7 +72,7 @@ class _Wish:
 @allow_large
 @wait
 @keep_going
-def submit(where: str, out: Path | None, dry_run: bool, inside: bool, **asked: Any) -> int:
+def submit(where: str, out: Path | None, dry_run: bool, inside: bool, **options: Any) -> int:
     """Run PLAN in a Slurm job; where its time is too short, go on in the next one, on its nodes.
 
     The plan is checked first. The job runs this very railgauge, on nodes that it shares with
@@ -79,12 +81,12 @@ def submit(where: str, out: Path | None, dry_run: bool, inside: bool, **asked: A
     if "://" not in where:
         where = str(Path(where).resolve())
     folder = Path.cwd() if "://" in where else Path(where).parent
-    wish = _Wish(where=where, out=(out or folder).resolve(), **asked)
-    if (wish.plan is None) == (wish.run is None):
+    choices = _Choices(where=where, out=(out or folder).resolve(), **options)
+    if (choices.plan is None) == (choices.run is None):
         raise click.UsageError("name a plan, or a run by --resume RUN")
     if inside:
-        return _work(wish)
-    batch = _batch(wish)
+        return _work(choices)
+    batch = _batch(choices)
     if dry_run:
         click.echo(batch.script(), nl=False)
     else:
@@ -92,32 +94,34 @@ def submit(where: str, out: Path | None, dry_run: bool, inside: bool, **asked: A
     return 0
 
 
-def _work(wish: _Wish) -> int:
+def _work(choices: _Choices) -> int:
     """Run or go on, in a job; submit the next one if this one's time was too short."""
     with contextlib.ExitStack() as cleanup:
         request = Request(
-            wish.where,
+            choices.where,
             observer_for(),
             cleanup,
-            plan=wish.plan,
-            hosts=wish.hosts,
-            run=wish.run,
-            allow_large=wish.allow_large,
-            margin=wish.margin,
-            wait=wish.wait,
-            keep_going=wish.keep_going,
+            plan=choices.plan,
+            hosts=choices.hosts,
+            run=choices.run,
+            allow_large=choices.allow_large,
+            margin=choices.margin,
+            wait=choices.wait,
+            keep_going=choices.keep_going,
         )
         finished = execute(request)
-        code = tell(request, finished)
+        code = print_outcome(request, finished)
     if not finished.out_of_time or finished.over_budget:
         return code
-    if finished.asked == finished.missing:
+    if finished.planned == finished.missing:
         click.echo("nothing could be measured in this job's time: no next job is submitted")
         return code
-    held = os.environ.get("SLURM_JOB_NODELIST") or wish.nodelist
-    following = replace(wish, plan=None, hosts=None, run=finished.run, nodes=None, nodelist=held)
+    nodelist = os.environ.get("SLURM_JOB_NODELIST") or choices.nodelist
+    following = replace(
+        choices, plan=None, hosts=None, run=finished.run, nodes=None, nodelist=nodelist
+    )
     try:
-        _submit(_batch(following), wish.where)
+        _submit(_batch(following), choices.where)
     except RailgaugeError as error:
         error.add_note(f"Go on with: railgauge submit --resume {finished.run}")
         raise
@@ -138,78 +142,78 @@ def _submit(batch: Batch, where: str) -> None:
     click.echo(f"submitted job {job}: {script}")
 
 
-def _batch(wish: _Wish) -> Batch:
+def _batch(choices: _Choices) -> Batch:
     """Return what to submit, after a look at the plan and at the nodes it needs."""
-    loaded = _loaded(wish)
-    expand(loaded, allow_large=wish.allow_large or wish.run is not None)
+    loaded = _loaded(choices)
+    expand(loaded, allow_large=choices.allow_large or choices.run is not None)
     hosts = [host for host in loaded.plan.hosts.values() if host.in_slurm]
-    held = list(dict.fromkeys(host.node_name for host in hosts))
-    nodes, nodelist = wish.nodes, wish.nodelist
-    if loaded.nodes is not None and wish.run is None:
+    plan_nodes = list(dict.fromkeys(host.node_name for host in hosts))
+    nodes, nodelist = choices.nodes, choices.nodelist
+    if loaded.nodes is not None and choices.run is None:
         if nodes is None and nodelist is None:
             raise InputError(
                 "the plan measures the nodes of its allocation: say how many by --nodes, or which "
                 "by --nodelist"
             )
-    elif nodelist is None and held:
-        nodes, nodelist = max(nodes or 0, len(held)), ",".join(held)
-    name = loaded.plan.name if wish.run is None else f"run-{wish.run}"
+    elif nodelist is None and plan_nodes:
+        nodes, nodelist = max(nodes or 0, len(plan_nodes)), ",".join(plan_nodes)
+    name = loaded.plan.name if choices.run is None else f"run-{choices.run}"
     return Batch(
         name,
-        _command(wish),
+        _command(choices),
         Path.cwd(),
-        wish.out,
+        choices.out,
         nodes,
         nodelist,
-        wish.time,
-        wish.partition,
-        wish.account,
-        wish.options,
+        choices.time,
+        choices.partition,
+        choices.account,
+        choices.sbatch_options,
     )
 
 
-def _loaded(wish: _Wish) -> LoadedPlan:
+def _loaded(choices: _Choices) -> LoadedPlan:
     """Return the plan, with any names in place of the nodes that only the job will know."""
-    if wish.plan is not None:
-        if wish.nodelist is not None:
-            names = ask(["scontrol", "show", "hostnames", wish.nodelist]).split()
+    if choices.plan is not None:
+        if choices.nodelist is not None:
+            names = ask(["scontrol", "show", "hostnames", choices.nodelist]).split()
         else:
-            names = [f"node{number}" for number in range(1, (wish.nodes or 2) + 1)]
+            names = [f"node{number}" for number in range(1, (choices.nodes or 2) + 1)]
         unknown = {name: {"address": name, "transport": "slurm"} for name in names}
-        return load_plan(wish.plan, yaml.safe_dump(unknown, sort_keys=False), wish.hosts)
-    assert wish.run is not None
-    with Store.open(wish.where, create=False) as store:
-        began = store.run(wish.run).new
-    name = f"plan of run {wish.run}"
+        return load_plan(choices.plan, yaml.safe_dump(unknown, sort_keys=False), choices.hosts)
+    assert choices.run is not None
+    with Store.open(choices.where, create=False) as store:
+        new = store.run(choices.run).new
+    name = f"plan of run {choices.run}"
     return load_plan_text(
-        began.plan_text,
+        new.plan_text,
         name,
-        Path(began.directory),
-        began.files.get(NODES),
-        hosts_override(began.files),
+        Path(new.directory),
+        new.files.get(NODES),
+        hosts_override(new.files),
     )
 
 
-def _command(wish: _Wish) -> list[str]:
-    """Return the command line of the same wish in the job."""
+def _command(choices: _Choices) -> list[str]:
+    """Return the command line of the same submission in the job."""
     command = [sys.executable, "-m", "railgauge", "submit", "--inside"]
-    if wish.plan is not None:
-        command += [str(wish.plan.resolve())]
-    if "://" not in wish.where:
-        command += ["--db", wish.where]
-    given = {
-        "--hosts": None if wish.hosts is None else wish.hosts.resolve(),
-        "--resume": wish.run,
-        "--out": wish.out,
-        "--margin": f"{wish.margin:g}s",
-        "--wait": f"{wish.wait:g}s",
-        "--nodes": wish.nodes,
-        "--nodelist": wish.nodelist,
-        "--time": wish.time,
-        "--partition": wish.partition,
-        "--account": wish.account,
+    if choices.plan is not None:
+        command += [str(choices.plan.resolve())]
+    if "://" not in choices.where:
+        command += ["--db", choices.where]
+    values = {
+        "--hosts": None if choices.hosts is None else choices.hosts.resolve(),
+        "--resume": choices.run,
+        "--out": choices.out,
+        "--margin": f"{choices.margin:g}s",
+        "--wait": f"{choices.wait:g}s",
+        "--nodes": choices.nodes,
+        "--nodelist": choices.nodelist,
+        "--time": choices.time,
+        "--partition": choices.partition,
+        "--account": choices.account,
     }
-    command += [f"{option}={value}" for option, value in given.items() if value is not None]
-    command += [f"--sbatch-option={option}" for option in wish.options]
-    command += ["--allow-large"] * wish.allow_large
-    return command + ["--keep-going"] * wish.keep_going
+    command += [f"{option}={value}" for option, value in values.items() if value is not None]
+    command += [f"--sbatch-option={option}" for option in choices.sbatch_options]
+    command += ["--allow-large"] * choices.allow_large
+    return command + ["--keep-going"] * choices.keep_going

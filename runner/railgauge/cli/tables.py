@@ -44,12 +44,12 @@ def _in_short(table: Table, runs: Sequence[int]) -> str:
     lines = [f"{table.title}: {len(table.rows):,} rows"]
     for index, heading in enumerate(table.header[-1]):
         statistic = table.columns[index].statistic
-        found = [
+        values = [
             (value, row.cells[index], row)
             for row in table.rows
             if (value := _value(row.cells[index], statistic)) is not None
         ]
-        lines.append(f"  {_title(heading)}: {_extremes(found, len(table.rows))}")
+        lines.append(f"  {_title(heading)}: {_extremes(values, len(table.rows))}")
     lines += [f"!! {alarm}" for alarm in table.alarms]
     lines += [line for note in table.notes for line in textwrap.wrap(note, _WIDTH)]
     marked = sum(any(cell.mark for cell in row.cells) for row in table.rows)
@@ -68,15 +68,15 @@ def _value(cell: Cell, statistic: str) -> float | None:
     return None if cell.summary is None else value_of(cell.summary, statistic)
 
 
-def _extremes(found: Sequence[tuple[float, Cell, Row]], rows: int) -> str:
+def _extremes(values: Sequence[tuple[float, Cell, Row]], rows: int) -> str:
     """Return the middle of the cells with a value, and the two ends with what they are of."""
-    if not found:
+    if not values:
         return "no value"
-    ordered = sorted(found, key=lambda each: each[0])
-    both = ordered[0], ordered[-1]
-    ends = [f"{cell.text} ({' '.join(_labels(row))})" for _, cell, row in both]
+    ordered = sorted(values, key=lambda entry: entry[0])
+    extremes = ordered[0], ordered[-1]
+    ends = [f"{cell.text} ({' '.join(_labels(row))})" for _, cell, row in extremes]
     text = f"median {ordered[(len(ordered) - 1) // 2][1].text}, from {ends[0]} to {ends[1]}"
-    return text if len(found) == rows else f"{text}; {rows - len(found):,} without a value"
+    return text if len(values) == rows else f"{text}; {rows - len(values):,} without a value"
 
 
 def _labels(row: Row) -> Iterator[str]:

@@ -55,25 +55,25 @@ def up_command(file: Path, hosts_out: Path | None) -> None:
 
 
 @testbed.command("down")
-@click.argument("which", metavar="NAME|FILE", required=False)
-@click.option("--all", "everything", is_flag=True, help="Remove all testbeds of this user.")
-def down_command(which: str | None, everything: bool) -> None:
+@click.argument("target", metavar="NAME|FILE", required=False)
+@click.option("--all", "remove_all", is_flag=True, help="Remove all testbeds of this user.")
+def down_command(target: str | None, remove_all: bool) -> None:
     """Remove the testbed NAME, or the one of FILE; also one whose building was cut short.
 
     What runs on its hosts ends.
     """
-    if everything == (which is not None):
+    if remove_all == (target is not None):
         raise click.UsageError("say which testbed, or --all")
-    for state in states() if everything else [_chosen(str(which))]:
+    for state in states() if remove_all else [_chosen(str(target))]:
         down(state)
         click.echo(f"{state.name} is down")
 
 
-def _chosen(which: str) -> State:
+def _chosen(target: str) -> State:
     """Return the testbed of that name or, of a file that is there, of its name."""
-    path = Path(which)
-    if path.suffix not in (".yaml", ".yml") and "/" not in which:
-        return find(which)
+    path = Path(target)
+    if path.suffix not in (".yaml", ".yml") and "/" not in target:
+        return find(target)
     return find(read_testbed(path).name)
 
 
@@ -81,14 +81,14 @@ def _chosen(which: str) -> State:
 @as_json
 def list_command(as_json: bool) -> None:
     """List the testbeds, their hosts and links, and what was lost on them."""
-    known = [as_dict(state) for state in states()]
+    testbeds = [as_dict(state) for state in states()]
     if as_json:
-        click.echo(json_text(known))
+        click.echo(json_text(testbeds))
         return
-    if not known:
+    if not testbeds:
         click.echo("no testbed is up: railgauge testbed up FILE builds one")
-    for each in known:
-        click.echo("\n".join(_lines(each)))
+    for entry in testbeds:
+        click.echo("\n".join(_lines(entry)))
 
 
 def _lines(testbed: dict[str, Any]) -> Iterator[str]:
@@ -117,7 +117,7 @@ def _about(cable: dict[str, Any]) -> Iterator[str]:
     if not relay["running"]:
         yield "broken: the relay has ended"
     for arrow, direction in (("→", "left_to_right"), ("←", "right_to_left")):
-        if counted := relay.get(direction):
-            yield f"{arrow} {counted['passed']} passed {counted['lost']} lost"
-            if dropped := counted["overflowed"] + counted["refused"] + counted["unread"]:
+        if counts := relay.get(direction):
+            yield f"{arrow} {counts['passed']} passed {counts['lost']} lost"
+            if dropped := counts["overflowed"] + counts["refused"] + counts["unread"]:
                 yield f"{arrow} {dropped} dropped"

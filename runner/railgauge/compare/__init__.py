@@ -1,1 +1,1 @@
-"""What is held against what, and what became of it: which cases changed, and what did beside."""
+"""The comparison of two sets of runs: which cases changed, and what else did."""

@@ -1,4 +1,4 @@
-"""Two sides held against one another, case by case: one judgement for all commands."""
+"""Two sides compared, case by case: one judgement for all commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from railgauge.base.collector import collector_off
 from railgauge.compare.matching import Pair, Two, Union, match, union
-from railgauge.compare.reading import ReadRuns, has_direction
+from railgauge.compare.reading import ReadRuns, has_direction, kind
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
 from railgauge.stats import Change, Compared, Side, compare_all
@@ -24,7 +24,7 @@ from railgauge.store.records import PlannedCase, Series
 
 # The smallest change that matters where a plan says none, a share.
 SMALLEST = 0.02
-# Worst first: the order in which results are told.
+# Worst first: the order in which results are shown.
 ORDER: Sequence[Change] = ("slower", "faster", "not enough data", "same")
 _NO_DIRECTION = "of the metric, as it is now, neither more nor less is better"
 
@@ -112,11 +112,11 @@ class Comparison:
 
     def of(self, change: Change) -> list[Result]:
         """Return the results that are judged so."""
-        return [each for each in self.results if each.judged.change == change]
+        return [result for result in self.results if result.judged.change == change]
 
     def counts(self) -> dict[Change, int]:
         """Return how many results are judged so, in the order of `ORDER`, without zeros."""
-        counted = Counter(each.judged.change for each in self.results)
+        counted = Counter(result.judged.change for result in self.results)
         return {change: counted[change] for change in ORDER if counted[change]}
 
 
@@ -128,7 +128,7 @@ def compare(
     *,
     between_runs: float = BETWEEN_RUNS,
 ) -> Comparison:
-    """Hold the second side's cases against the first's; `reading` has the runs of both.
+    """Compare the second side's cases with the first's; `reading` has the runs of both.
 
     Where nothing shows what runs differ by, it is taken to be `between_runs`, a share.
     """
@@ -138,8 +138,8 @@ def compare(
     ]
     pairs, only = match(*(side.union.cases for side in sides))
     results = judge(_unjudged(reading, pairs, *sides), between_runs)
-    told = {each.name[:2] for each in results}
-    undirected = sum((after.test, after.case.key) not in told for _, after in pairs)
+    compared = {result.name[:2] for result in results}
+    undirected = sum((after.test, after.case.key) not in compared for _, after in pairs)
     return Comparison((first, second), results, only, _renamed(pairs, sides), undirected)
 
 
@@ -151,23 +151,26 @@ def _renamed(pairs: Iterable[Pair], sides: Iterable[_Side]) -> tuple[tuple[str, 
         for names in side.union.before
         for (test, _), old in names.items()
     )
-    between = ((one.test, other.test) for one, other in pairs if one.test != other.test)
+    between = ((before.test, after.test) for before, after in pairs if before.test != after.test)
     return tuple(dict.fromkeys([*within, *between]))
 
 
 def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
     """Judge the results together, as if nothing were known of them but their values."""
-    every = list(results)
-    ready = [each for each in every if _can_be_judged(each)]
-    found = compare_all(
-        [(_side(each.sides[0]), _side(each.sides[1])) for each in ready],
-        [each.better for each in ready],
-        [each.smallest for each in ready],
+    all_results = list(results)
+    ready = [result for result in all_results if _can_be_judged(result)]
+    judgements = compare_all(
+        [(Side(result.sides[0].runs), Side(result.sides[1].runs)) for result in ready],
+        [result.better for result in ready],
+        [result.smallest for result in ready],
         between_runs=between_runs,
     )
-    known = {each.name: one for each, one in zip(ready, found, strict=True)}
-    told = (replace(each, judged=known.get(each.name) or _nothing(each.sides)) for each in every)
-    return tuple(sorted(told, key=worst_first))
+    by_name = {result.name: judgement for result, judgement in zip(ready, judgements, strict=True)}
+    judged = (
+        replace(result, judged=by_name.get(result.name) or _not_judged(result.sides))
+        for result in all_results
+    )
+    return tuple(sorted(judged, key=worst_first))
 
 
 def _can_be_judged(result: Result) -> bool:
@@ -175,7 +178,7 @@ def _can_be_judged(result: Result) -> bool:
 
 
 def worst_first(result: Result) -> tuple[int, float]:
-    """Return the key by which results are told: what changed first, the largest change first."""
+    """Return the key by which results are sorted: what changed first, the largest change first."""
     ratio = result.judged.ratio
     change = math.inf if not ratio > 0 else abs(math.log(ratio))
     return ORDER.index(result.judged.change), -change
@@ -191,13 +194,13 @@ class _Side:
 
     def of(self, planned: PlannedCase) -> dict[str, list[Series]]:
         """Return the series of a case by metric, each run's under the name it had there."""
-        found: dict[str, list[Series]] = {}
+        by_metric: dict[str, list[Series]] = {}
         name = planned.test, planned.case.key
         for run, before in zip(self.runs, self.union.before, strict=True):
-            there = (before[name], name[1]) if name in before else name
-            for metric, series in self.reading.series[run].get(there, {}).items():
-                found.setdefault(metric, []).append(series)
-        return found
+            name_then = (before[name], name[1]) if name in before else name
+            for metric, series in self.reading.series[run].get(name_then, {}).items():
+                by_metric.setdefault(metric, []).append(series)
+        return by_metric
 
 
 def _unjudged(
@@ -209,40 +212,44 @@ def _unjudged(
     for before, after in pairs:
         sides = first.of(before), second.of(after)
         metrics = dict.fromkeys(
-            name for side in sides for name, found in side.items() if any(map(has_direction, found))
+            name
+            for side in sides
+            for name, same_metric in side.items()
+            if any(map(has_direction, same_metric))
         )
-        # One that neither side ever had tells nothing, unless there is no other.
-        for metric in [name for name in metrics if _is_there(sides, name)] or metrics:
-            found = [side.get(metric, []) for side in sides]
-            known = (found[1] or found[0])[-1]
+        # One that neither side ever had says nothing, unless there is no other.
+        for metric in [name for name in metrics if _was_measured(sides, name)] or metrics:
+            by_side = [side.get(metric, []) for side in sides]
+            reference = (by_side[1] or by_side[0])[-1]
             yield Result(
                 after.test,
                 after.case,
                 metric,
-                known.unit,
-                known.better,
+                reference.unit,
+                reference.better,
                 smallest.get((after.case.engine, metric), SMALLEST),
-                (_sample(before, found[0], known), _sample(after, found[1], known)),
-                _nothing(),
+                (_sample(before, by_side[0], reference), _sample(after, by_side[1], reference)),
+                _not_judged(),
             )
 
 
-def _is_there(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) -> bool:
-    return any(len(one.values) for side in sides for one in side.get(metric, ()))
+def _was_measured(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) -> bool:
+    return any(len(series.values) for side in sides for series in side.get(metric, ()))
 
 
-def _sample(planned: PlannedCase, found: Sequence[Series], known: Series) -> SideSample:
-    """Return one side's values of what `known` is; another unit or direction is another metric."""
-    alike = [one for one in found if one.unit == known.unit and one.better == known.better]
-    runs = tuple([one.values for one in alike if len(one.values)])
+def _sample(planned: PlannedCase, candidates: Sequence[Series], reference: Series) -> SideSample:
+    """Return one side's values of the metric that `reference` is of."""
+    comparable = [series for series in candidates if kind(series) == kind(reference)]
+    runs = tuple([series.values for series in comparable if len(series.values)])
     suspect = failed = 0
-    for one in alike:
-        suspect += int(np.count_nonzero(one.suspect))
-        failed += one.failed
-    why = ""
+    for series in comparable:
+        suspect += int(np.count_nonzero(series.suspect))
+        failed += series.failed
+    reason = ""
     if not runs:
-        why = _why_none(planned, failed, found[-1] if found and not alike else None)
-    return SideSample(runs, suspect, failed, why)
+        other = candidates[-1] if candidates and not comparable else None
+        reason = _why_none(planned, failed, other)
+    return SideSample(runs, suspect, failed, reason)
 
 
 def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
@@ -256,16 +263,12 @@ def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
     return "nothing was measured"
 
 
-def _side(sample: SideSample) -> Side:
-    return Side(sample.runs)
-
-
-def _nothing(sides: tuple[SideSample, SideSample] | None = None) -> Compared:
+def _not_judged(sides: tuple[SideSample, SideSample] | None = None) -> Compared:
     """Return the judgement where a side has no value, with the reason as far as it is known."""
     named = zip(("before", "after"), sides or (), strict=False)
-    whys = [f"{word}, {side.why_none}" for word, side in named if side.why_none]
+    reasons = [f"{when}, {side.why_none}" for when, side in named if side.why_none]
     nan = math.nan
     n = (sides[0].n, sides[1].n) if sides else (0, 0)
     return Compared(
-        "not enough data", nan, nan, nan, nan, nan, nan, n, "; ".join(whys) or _NO_DIRECTION
+        "not enough data", nan, nan, nan, nan, nan, nan, n, "; ".join(reasons) or _NO_DIRECTION
     )

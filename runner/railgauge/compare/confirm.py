@@ -21,19 +21,19 @@ LEVEL = 0.05
 
 def suspects(comparison: Comparison) -> list[Result]:
     """Return what looks slower, worst first: by its own p alone, and beyond what matters."""
-    return [each for each in comparison.results if _looks_slower(each)]
+    return [result for result in comparison.results if _looks_slower(result)]
 
 
 def cases_of(results: Sequence[Result]) -> frozenset[CaseName]:
     """Return the cases, by test and key, of these results."""
-    return frozenset((each.test, each.case.key) for each in results)
+    return frozenset((result.test, result.case.key) for result in results)
 
 
-def once_more(reading: ReadRuns, first: Selection, run: int) -> Comparison:
-    """Hold the run that measured suspects again against the first side.
+def compare_suspects(reading: ReadRuns, first: Selection, run: int) -> Comparison:
+    """Compare the run that measured suspects again with the first side.
 
-    What runs differ by is nothing here: both runs together are held against that with all cases,
-    which a few cases alone can't show.
+    What runs differ by is nothing here: both runs together are compared with all cases, and
+    it takes many to show that.
     """
     return compare(reading, first, Selection(f"run {run}", (run,)), between_runs=0.0)
 
@@ -43,33 +43,33 @@ def confirmed(
 ) -> tuple[Comparison, tuple[Result, ...]]:
     """Return what the first comparison comes to after what looked slower was measured once more.
 
-    `again` holds the new run of those cases against the same baseline, `together` both runs, all
+    `again` compares the new run of those cases with the same baseline, `together` both runs, all
     cases. What looked slower is slower only if it is so by all values together, corrected for all
     cases, and looks so by the new ones alone. The former keeps the promise about false alarms
     though both looks share a baseline; the latter keeps out what passed by itself.
     Returned beside: what looked slower and isn't, which is the same only if all values together
     say so. What could not be measured again is judged by the first run alone.
     """
-    looked = {each.name for each in suspects(first)}
-    anew = {each.name: each for each in again.results if each.sides[1].n}
-    both = {each.name: each for each in together.results}
+    suspect_names = {result.name for result in suspects(first)}
+    again_by_name = {result.name: result for result in again.results if result.sides[1].n}
+    joint_results = {result.name: result for result in together.results}
     results, unconfirmed = [], []
     # What only the new run has, a metric that isn't always there, was not asked about.
     for old in first.results:
-        if old.name not in looked:
+        if old.name not in suspect_names:
             # Measured beside another metric of its case, it was not asked about again.
             results.append(old)
             continue
-        each = both[old.name]
-        if old.name not in anew:
-            why = f"{old.judged.why}; it could not be measured again".removeprefix("; ")
-            results.append(replace(each, judged=old.judged._replace(why=why)))
-        elif each.judged.change == "slower" and _looks_slower(anew[each.name]):
-            results.append(each)
+        joint = joint_results[old.name]
+        if old.name not in again_by_name:
+            reason = f"{old.judged.reason}; it could not be measured again".removeprefix("; ")
+            results.append(replace(joint, judged=old.judged._replace(reason=reason)))
+        elif joint.judged.change == "slower" and _looks_slower(again_by_name[joint.name]):
+            results.append(joint)
         else:
-            kept = _not_slower(each, anew[each.name])
-            results.append(kept)
-            unconfirmed.append(kept)
+            doubtful = _not_slower(joint, again_by_name[joint.name])
+            results.append(doubtful)
+            unconfirmed.append(doubtful)
     return replace(together, results=tuple(sorted(results, key=worst_first))), tuple(unconfirmed)
 
 
@@ -88,20 +88,20 @@ def _looks_slower(result: Result) -> bool:
     return (-share if result.better == "higher" else share) >= result.smallest
 
 
-def _not_slower(both: Result, anew: Result) -> Result:
-    """Return the result of both runs as it is told when the case was not slower again.
+def _not_slower(joint: Result, anew: Result) -> Result:
+    """Return the result of both runs as it is reported when the case was not slower again.
 
     It is the same only if all its values say so: the second run alone may have missed a change.
     """
-    judged = both.judged
+    judged = joint.judged
     change: Change = "same" if judged.change == "same" else "not enough data"
     twice = _looks_slower(anew)
     if twice:
-        why = "it looked slower twice, but not by more than chance gives among all cases"
+        reason = "it looked slower twice, but not by more than chance gives among all cases"
     else:
-        why = "it looked slower, but not so when measured once more"
+        reason = "it looked slower, but not so when measured once more"
     if change == "same":
-        why += f"; of both runs together, {judged.why}"
+        reason += f"; of both runs together, {judged.reason}"
     elif not twice:
-        why += f"; of that run alone, {anew.judged.why}"
-    return replace(both, judged=judged._replace(change=change, why=why))
+        reason += f"; of that run alone, {anew.judged.reason}"
+    return replace(joint, judged=judged._replace(change=change, reason=reason))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,21 +52,25 @@ def changed_counters(
     """
     before, after = (_collect(store, name, runs[-_MOST_RUNS:]) for runs in (first, second))
     tried = before.keys() | after.keys()
-    found = []
+    tests = []
     for key in tried:
-        one, other = before[key], after[key]
-        if one and other and _matters(key[1], _mean(one), _mean(other)):
-            p = rank_test(one, other).p
-            found.append((p, key, _mean(one), _mean(other)))
-    found.sort(key=lambda each: each[0])
-    kept = max(
-        (rank for rank, each in enumerate(found, 1) if each[0] <= _LEVEL * rank / len(tried)),
+        first_values, second_values = before[key], after[key]
+        if not (first_values and second_values):
+            continue
+        means = _mean(first_values), _mean(second_values)
+        if _matters(key[1], *means):
+            tests.append((rank_test(first_values, second_values).p, key, *means))
+    tests.sort(key=lambda test: test[0])
+    significant = max(
+        (rank for rank, test in enumerate(tests, 1) if test[0] <= _LEVEL * rank / len(tried)),
         default=0,
     )
-    told = sorted(found[:kept], key=lambda each: (not each[1][1].trouble, -_factor(*each[2:])))
+    strongest = sorted(
+        tests[:significant], key=lambda test: (not test[1][1].trouble, -_factor(*test[2:]))
+    )
     return tuple(
-        CounterChange(host, rate.name, rate.unit, one, other, p)
-        for p, (host, rate), one, other in told[:_MOST]
+        CounterChange(host, rate.name, rate.unit, before_mean, after_mean, p)
+        for p, (host, rate), before_mean, after_mean in strongest[:_MOST]
     )
 
 
@@ -82,32 +87,29 @@ class _Collected(dict[tuple[str, Rate], list[float]]):
 
 def _collect(store: Store, name: tuple[str, str], runs: Iterable[int]) -> _Collected:
     test, case_key = name
-    every: list[tuple[str, dict[Rate, float]]] = []
+    by_source: list[tuple[str, dict[Rate, float]]] = []
     for run in runs:
-        named = test if test in store.tests([run]) else None
-        for stored in store.logs(run, test=named, case_key=case_key):
-            every.append((stored.log.host, rates(stored.log)))
-        for each in store.ports(run, test=named, case_key=case_key):
-            device = f"{each.port.device} {each.port.interface}"
+        test_name = test if test in store.tests([run]) else None
+        for stored in store.logs(run, test=test_name, case_key=case_key):
+            by_source.append((stored.log.host, rates(stored.log)))
+        for counted in store.ports(run, test=test_name, case_key=case_key):
+            device = f"{counted.port.device} {counted.port.interface}"
             trouble = {
                 Rate(counter, "/replication", True): float(count)
-                for counter, count in each.port.counts.items()
+                for counter, count in counted.port.counts.items()
                 if counter.endswith(("Discards", "Errors"))
             }
-            every.append((device, trouble))
-    replications: dict[str, int] = {}
-    for host, _ in every:
-        replications[host] = replications.get(host, 0) + 1
-    found = _Collected(replications)
-    for key in dict.fromkeys((host, rate) for host, those in every for rate in those):
+            by_source.append((device, trouble))
+    collected = _Collected(Counter(source for source, _ in by_source))
+    for key in dict.fromkeys((source, rate) for source, values in by_source for rate in values):
         host, rate = key
         # A log has only the counters that moved.
-        found[key] = [
-            those.get(rate, 0.0)
-            for at, those in every
-            if at == host and (rate in those or rate != FREQUENCY)
+        collected[key] = [
+            values.get(rate, 0.0)
+            for source, values in by_source
+            if source == host and (rate in values or rate != FREQUENCY)
         ]
-    return found
+    return collected
 
 
 def _matters(rate: Rate, before: float, after: float) -> bool:

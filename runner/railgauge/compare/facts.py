@@ -28,9 +28,9 @@ class HostChanges:
 
 def host_changes(before: Facts, after: Facts) -> tuple[HostChanges, ...]:
     """Return the hosts that are in both, by name, and aren't what they were."""
-    both = sorted(before.keys() & after.keys())
-    found = (HostChanges(name, changes(before[name], after[name])) for name in both)
-    return tuple(host for host in found if host.changes)
+    names = sorted(before.keys() & after.keys())
+    hosts = (HostChanges(name, changes(before[name], after[name])) for name in names)
+    return tuple(host for host in hosts if host.changes)
 
 
 def setting_changes(before: StoredRun, after: StoredRun) -> tuple[FactChange, ...]:

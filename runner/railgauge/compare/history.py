@@ -19,7 +19,7 @@ import numpy as np
 
 from railgauge.compare.compare import SMALLEST
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
-from railgauge.compare.reading import has_direction
+from railgauge.compare.reading import Kind, has_direction, kind
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.stats import (
@@ -37,16 +37,14 @@ from railgauge.store.records import Series, StoredRun
 
 # With fewer there is nothing to find.
 LEAST_NIGHTS = 2 * LEAST_VALUES
-# Points of many cases are told where about so many of a hundred of these cases are by chance.
+# Points of many cases are reported where about so many of a hundred of these cases are by chance.
 SHARE_BY_CHANCE = 0.05
 # All cases of so many nights are looked at, unless another number is asked for.
 NIGHTS = 100
-# A change is dated within so many nights: what else changed is told of as many around it.
+# A change is dated within so many nights: what else changed is shown for as many around it.
 AROUND = 2
 
 Direction = Literal["faster", "slower", "higher", "lower"]
-# Unit, and what is better: of another one a metric is another metric.
-_Kind = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,71 +108,66 @@ def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunH
     whole = [head for head in heads if not head.partial]
     if nights is None:
         return whole
-    kept: set[int] = set()
+    counting: set[int] = set()
     for plan in {head.plan for head in whole}:
-        kept.update(head.id for head in [head for head in whole if head.plan == plan][-nights:])
-    return [head for head in whole if head.id in kept]
+        counting.update(head.id for head in [head for head in whole if head.plan == plan][-nights:])
+    return [head for head in whole if head.id in counting]
 
 
 def case_history(
-    series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
+    all_series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
 ) -> History | None:
-    """Return the history that one case's `series` of one metric, of one plan and test, tell.
+    """Return the history that one case's series of one metric, of one plan and test, show.
 
     None where none has a value in a run that counts. `heads` are the plan's runs, oldest first;
     those that aren't among them don't count.
     """
     by_id = {head.id: head for head in heads if not head.partial}
-    told = [
-        (one, _night(one, by_id[one.run], median_interval(one.values)))
-        for one in series
-        if len(one.values) and one.run in by_id
+    dated = [
+        (series, _night(series, by_id[series.run], median_interval(series.values)))
+        for series in all_series
+        if len(series.values) and series.run in by_id
     ]
-    if not told:
+    if not dated:
         return None
-    nights = [(_kind(one), night) for one, night in told]
-    return _history(told[-1][0], nights, list(by_id.values()), smallest)
+    nights = [(kind(series), night) for series, night in dated]
+    return _history(dated[-1][0], nights, list(by_id.values()), smallest)
 
 
-def with_beside(history: History, look_up: Callable[[int], StoredRun]) -> History:
-    """Return `history` with what changed around each of its change points.
+class NearbyChanges:
+    """What changed around the change points of many histories, looking each run up once.
 
-    `look_up` returns a run by its id.
-    """
-    return Besides(look_up).told(history)
-
-
-class Besides:
-    """Tells of many histories what changed around their change points, looking each run up once.
-
-    `look_up` returns a run by its id. Kept is what changed, which is little; runs are not.
+    `look_up` returns a run by its id. What changed, which is little, is cached; runs are not.
     """
 
     def __init__(self, look_up: Callable[[int], StoredRun]) -> None:
         self._run = lru_cache(maxsize=2 * AROUND + 2)(look_up)
-        self._found: dict[tuple[int, int], RunDifference | None] = {}
+        self._differences: dict[tuple[int, int], RunDifference | None] = {}
 
-    def told(self, history: History) -> History:
+    def add_to(self, history: History) -> History:
         """Return `history` with what changed around each of its change points."""
-        edges = [0, *(one.point.index for one in history.changes), len(history.nights)]
-        told = []
-        for place, one in enumerate(history.changes):
-            first = max(edges[place], one.point.index - 1 - AROUND)
-            last = min(edges[place + 2] - 1, one.point.index + AROUND)
+        edges = [0, *(change.point.index for change in history.changes), len(history.nights)]
+        changes = []
+        for place, change in enumerate(history.changes):
+            first = max(edges[place], change.point.index - 1 - AROUND)
+            last = min(edges[place + 2] - 1, change.point.index + AROUND)
             runs = [night.run for night in history.nights[first : last + 1]]
-            found = (self._between(before, after) for before, after in pairwise(runs))
-            told.append(replace(one, beside=tuple(each for each in found if each is not None)))
-        return replace(history, changes=tuple(told))
+            differences = [self._between(before, after) for before, after in pairwise(runs)]
+            beside = tuple(difference for difference in differences if difference is not None)
+            changes.append(replace(change, beside=beside))
+        return replace(history, changes=tuple(changes))
 
     def _between(self, before: RunHead, after: RunHead) -> RunDifference | None:
         pair = before.id, after.id
-        if pair not in self._found:
+        if pair not in self._differences:
             first, second = self._run(before.id), self._run(after.id)
             hosts = host_changes(first.facts, second.facts)
             settings = setting_changes(first, second)
             changed = bool(hosts or settings)
-            self._found[pair] = RunDifference(before, after, hosts, settings) if changed else None
-        return self._found[pair]
+            self._differences[pair] = (
+                RunDifference(before, after, hosts, settings) if changed else None
+            )
+        return self._differences[pair]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,43 +194,49 @@ def all_histories(
     """
     names = list(HEADLINES) if metric is None else [metric]
     last: dict[tuple[str, str, str, str], Series] = {}
-    nights: dict[tuple[str, str, str, str], list[tuple[_Kind, Night]]] = {}
+    nights: dict[tuple[str, str, str, str], list[tuple[Kind, Night]]] = {}
     of_plan: dict[str, list[RunHead]] = {}
     for head in heads:
         if head.partial:
             continue
         of_plan.setdefault(head.plan, []).append(head)
-        for one in store.series([head.id], names):
-            if len(one.values):
-                name = (one.plan, one.test, one.case.key, one.metric)
-                last[name] = one
-                nights.setdefault(name, []).append((_kind(one), _night(one, head, None)))
+        for series in store.series([head.id], names):
+            if len(series.values):
+                name = (series.plan, series.test, series.case.key, series.metric)
+                last[name] = series
+                nights.setdefault(name, []).append((kind(series), _night(series, head, None)))
     smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
-    told = {name: one for name, one in last.items() if metric is not None or has_direction(one)}
+    measured = {
+        name: series for name, series in last.items() if metric is not None or has_direction(series)
+    }
     changed = surest(
-        _history(one, nights[name], of_plan[one.plan], smallest[one.plan].get(_engines(one)))
-        for name, one in told.items()
+        _history(
+            series, nights[name], of_plan[series.plan], smallest[series.plan].get(_engines(series))
+        )
+        for name, series in measured.items()
     )
-    looked_at = {name[:3] for name in told}
+    looked_at = {name[:3] for name in measured}
     if metric is not None:
         return AllHistories(tuple(changed), len(looked_at), 0)
     planned = {
-        (plan, one.test, one.case.key)
+        (plan, planned_case.test, planned_case.case.key)
         for plan, runs in of_plan.items()
-        for one in store.run(runs[-1].id).cases
+        for planned_case in store.run(runs[-1].id).cases
     }
     return AllHistories(tuple(changed), len(looked_at), len(planned - looked_at))
 
 
 def surest(histories: Iterable[History]) -> list[History]:
     """Return those with a change point that is none by chance, though so many were looked at."""
-    every = [one for one in histories if len(one.nights) >= LEAST_NIGHTS]
-    least = [min((each.point.p for each in one.changes), default=1.0) for one in every]
+    long_enough = [history for history in histories if len(history.nights) >= LEAST_NIGHTS]
+    least = [
+        min((change.point.p for change in history.changes), default=1.0) for history in long_enough
+    ]
     q = benjamini_hochberg(np.array(least, np.float64))
     return [
-        one
-        for one, share in zip(every, q.tolist(), strict=True)
-        if one.changes and share <= SHARE_BY_CHANCE
+        history
+        for history, share in zip(long_enough, q.tolist(), strict=True)
+        if history.changes and share <= SHARE_BY_CHANCE
     ]
 
 
@@ -245,22 +244,26 @@ def newest_first(histories: Iterable[History]) -> list[History]:
     """Return them by their last change point, the newest first, of one night the largest first."""
     return sorted(
         histories,
-        key=lambda one: (one.changes[-1].night.run.started_at, _size(one.changes[-1].point)),
+        key=lambda history: _age_and_size(history.changes[-1]),
         reverse=True,
     )
 
 
+def _age_and_size(change: Changed) -> tuple[str, float]:
+    return change.night.run.started_at, _size(change.point)
+
+
 def _history(
     last: Series,
-    told: Sequence[tuple[_Kind, Night]],
+    dated: Sequence[tuple[Kind, Night]],
     runs: Sequence[RunHead],
     smallest: float | None,
 ) -> History:
-    """Return the history of what `last` is of; `told` are its nights, each with its kind."""
-    nights = tuple(night for kind, night in told if kind == _kind(last))
-    there = {night.run.id for _, night in told}
+    """Return the history of what `last` is of; `dated` are its nights, each with its kind."""
+    nights = tuple(night for of_kind, night in dated if of_kind == kind(last))
+    measured = {night.run.id for _, night in dated}
     # Before its first night the case may not have been planned.
-    first = next(place for place, run in enumerate(runs) if run.id in there)
+    first = next(place for place, run in enumerate(runs) if run.id in measured)
     share = SMALLEST if smallest is None else smallest
     points = change_points([night.median for night in nights], least=share)
     return History(
@@ -272,16 +275,12 @@ def _history(
         better=last.better,
         smallest=share,
         nights=nights,
-        gaps=sum(run.id not in there for run in runs[first:]),
-        other_unit=len(told) - len(nights),
+        gaps=sum(run.id not in measured for run in runs[first:]),
+        other_unit=len(dated) - len(nights),
         changes=tuple(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points
         ),
     )
-
-
-def _kind(series: Series) -> _Kind:
-    return series.unit, series.better
 
 
 def _engines(series: Series) -> tuple[str, str]:

@@ -27,16 +27,16 @@ class Union:
 
 def union(runs: Sequence[Sequence[PlannedCase]]) -> Union:
     """Return the cases of all runs, oldest first; a test's other name is seen through."""
-    found: dict[tuple[str, str], PlannedCase] = {}
+    latest: dict[tuple[str, str], PlannedCase] = {}
     before: list[dict[tuple[str, str], str]] = []
     for cases in reversed(runs):
-        own = {(one.test, one.case.key): one for one in cases}
-        strange = [one for name, one in own.items() if name not in found]
-        free = [one for name, one in found.items() if name not in own] if strange else []
-        pairs, (others, _) = match(strange, free)
-        before.append({(one.test, one.case.key): old.test for old, one in pairs})
-        found |= {(one.test, one.case.key): one for one in others}
-    return Union(tuple(found.values()), tuple(reversed(before)))
+        own = {(planned.test, planned.case.key): planned for planned in cases}
+        strange = [planned for name, planned in own.items() if name not in latest]
+        free = [planned for name, planned in latest.items() if name not in own] if strange else []
+        pairs, (unmatched, _) = match(strange, free)
+        before.append({(planned.test, planned.case.key): old.test for old, planned in pairs})
+        latest |= {(planned.test, planned.case.key): planned for planned in unmatched}
+    return Union(tuple(latest.values()), tuple(reversed(before)))
 
 
 def match(before: Sequence[PlannedCase], after: Sequence[PlannedCase]) -> tuple[list[Pair], Two]:
@@ -55,18 +55,18 @@ def _matched_by(
     key: Callable[[PlannedCase], _Key],
 ) -> tuple[list[Pair], Two]:
     first, second = _unique(before, key), _unique(after, key)
-    pairs = [(one, second[name]) for name, one in first.items() if name in second]
-    done = {id(one) for pair in pairs for one in pair}
+    pairs = [(planned, second[name]) for name, planned in first.items() if name in second]
+    matched = {id(planned) for pair in pairs for planned in pair}
     return pairs, (
-        tuple(one for one in before if id(one) not in done),
-        tuple(one for one in after if id(one) not in done),
+        tuple(planned for planned in before if id(planned) not in matched),
+        tuple(planned for planned in after if id(planned) not in matched),
     )
 
 
 def _unique(
     cases: Sequence[PlannedCase], key: Callable[[PlannedCase], _Key]
 ) -> dict[_Key, PlannedCase]:
-    found: dict[_Key, list[PlannedCase]] = {}
-    for one in cases:
-        found.setdefault(key(one), []).append(one)
-    return {name: those[0] for name, those in found.items() if len(those) == 1}
+    by_key: dict[_Key, list[PlannedCase]] = {}
+    for planned in cases:
+        by_key.setdefault(key(planned), []).append(planned)
+    return {name: same_key[0] for name, same_key in by_key.items() if len(same_key) == 1}

@@ -1,4 +1,4 @@
-"""A system log's counters as rates that two runs' logs can be held against one another by."""
+"""A system log's counters as rates by which two runs' logs can be compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Unit = Literal["CPUs", "/s", "/segment", "of the time", "Hz", "/replication"]
 
 
 class Rate(NamedTuple):
-    """A rate's name, its unit, and whether it tells of trouble: what was lost, or done twice."""
+    """A rate's name, its unit, and whether it counts trouble: what was lost, or done twice."""
 
     name: str
     unit: Unit
@@ -64,14 +64,14 @@ FREQUENCY = Rate("CPU frequency", "Hz", True)
 
 def rates(log: SystemLog) -> dict[Rate, float]:
     """Return what the log's counters come to; CPUs', queues' and the like are added up."""
-    found: dict[Rate, float] = {}
+    counts: dict[Rate, float] = {}
     for counter, count in log.counts.items():
         for rule in _RULES:
             if match := rule.counter.fullmatch(counter):
                 rate = Rate(rule.name.format(*match.groups()), rule.unit, rule.trouble)
-                found[rate] = found.get(rate, 0.0) + count
+                counts[rate] = counts.get(rate, 0.0) + count
                 break
-    scaled = {rate: count / per for rate, count in found.items() if (per := _per(log, rate.unit))}
+    scaled = {rate: count / per for rate, count in counts.items() if (per := _per(log, rate.unit))}
     clocks = list(_frequencies(log))
     return scaled | ({FREQUENCY: sum(clocks) / len(clocks)} if clocks else {})
 

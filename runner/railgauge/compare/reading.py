@@ -16,13 +16,14 @@ from railgauge.store.records import PlannedCase, Series
 _OTHERS = 4
 
 CaseName = tuple[str, str]
+Kind = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRuns:
     """Of each run its cases, their series by (test, key) and metric, and the changes that matter.
 
-    A series without a direction is among them where it tells what became of one that had it.
+    A series without a direction is among them where it shows what became of one that had it.
     `smallest` are shares, by engine and metric, of those for which the plan says one.
     """
 
@@ -43,34 +44,38 @@ class ReadRuns:
 def read(store: Store, runs: Iterable[int]) -> ReadRuns:
     """Read what is judged of these runs: each case's headline metrics or, without any, its first.
 
-    Which they are is said by all the runs together.
+    Which they are depends on all the runs together.
     """
-    wanted = list(dict.fromkeys(runs))
-    names = {run: planned_names(store, run) for run in wanted}
-    cases: dict[int, dict[CaseName, PlannedCase]] = {run: {} for run in wanted}
-    series: dict[int, dict[CaseName, dict[str, Series]]] = {run: {} for run in wanted}
-    for one in _chosen_series(store, names):
-        name = one.test, one.case.key
-        metrics = series[one.run].get(name)
-        if metrics is None:
-            metrics = series[one.run][name] = {}
-            planned = PlannedCase(one.test, one.case, one.asked, one.skipped)
-            cases[one.run][name] = planned
-        metrics[one.metric] = one
-    for run, planned_there in cases.items():
+    run_ids = list(dict.fromkeys(runs))
+    names = {run: planned_names(store, run) for run in run_ids}
+    cases: dict[int, dict[CaseName, PlannedCase]] = {run: {} for run in run_ids}
+    series: dict[int, dict[CaseName, dict[str, Series]]] = {run: {} for run in run_ids}
+    for values in _chosen_series(store, names):
+        name = _name(values)
+        if name not in series[values.run]:
+            series[values.run][name] = {}
+            planned = PlannedCase(values.test, values.case, values.asked, values.skipped)
+            cases[values.run][name] = planned
+        series[values.run][name][values.metric] = values
+    for run, planned_with_series in cases.items():
         # A case that was skipped, or has no metric with a direction, may have no series.
-        if names[run] - planned_there.keys():
-            every = {(one.test, one.case.key): one for one in store.run(run).cases}
-            cases[run] = {**every, **planned_there}
+        if names[run] - planned_with_series.keys():
+            all_planned = {(case.test, case.case.key): case for case in store.run(run).cases}
+            cases[run] = all_planned | planned_with_series
     return ReadRuns(
-        {run: tuple(found.values()) for run, found in cases.items()},
+        {run: tuple(planned.values()) for run, planned in cases.items()},
         series,
-        {run: store.smallest_changes(run) for run in wanted},
+        {run: store.smallest_changes(run) for run in run_ids},
     )
 
 
+def kind(series: Series) -> Kind:
+    """Return its unit, and what is better: of another kind a metric is another metric."""
+    return series.unit, series.better
+
+
 def has_direction(series: Series) -> bool:
-    """Tell whether more or less of it is better."""
+    """Return whether more or less of it is better."""
     return series.better in BETTER
 
 
@@ -79,22 +84,24 @@ def _chosen_series(store: Store, names: Mapping[int, Collection[CaseName]]) -> l
 
     A case counts as one with headline metrics if any of the runs has such a value of it.
     """
-    found = store.series(list(names), HEADLINES)
-    every = {name for those in names.values() for name in those}
-    told = {_name(one) for one in found if len(one.values) and has_direction(one)}
-    silent = _silent(found, names) - told
+    headlines = store.series(list(names), HEADLINES)
+    all_names = {name for run_names in names.values() for name in run_names}
+    judged_names = {
+        _name(series) for series in headlines if len(series.values) and has_direction(series)
+    }
+    silent = _silent(headlines, names) - judged_names
     if not silent:
-        return found
+        return headlines
     # By its key alone: what a case measures doesn't change with the name of its test.
     keys = {key for _, key in silent}
-    silent = {name for name in every - told if name[1] in keys}
+    silent = {name for name in all_names - judged_names if name[1] in keys}
     rest = store.series(list(names), directed_metrics(store, names))
-    rest = [one for one in rest if _name(one) in silent]
-    chosen = _others(rest)
-    rest = [one for one in rest if one.metric in chosen[one.case.key]]
-    empty = [one for one in found if _name(one) in silent and not len(one.values)]
-    kept = [one for one in found if _name(one) not in silent]
-    return kept + rest + list(_failed(empty, rest))
+    rest = [series for series in rest if _name(series) in silent]
+    chosen = _other_metrics(rest)
+    rest = [series for series in rest if series.metric in chosen[series.case.key]]
+    empty = [series for series in headlines if _name(series) in silent and not len(series.values)]
+    usable = [series for series in headlines if _name(series) not in silent]
+    return usable + rest + list(_failed(empty, rest))
 
 
 def _failed(empty: Iterable[Series], rest: Sequence[Series]) -> Iterator[Series]:
@@ -102,38 +109,39 @@ def _failed(empty: Iterable[Series], rest: Sequence[Series]) -> Iterator[Series]
 
     `empty` are their series of those metrics, `rest` those of all runs that are judged.
     """
-    there = {(one.run, _name(one)) for one in rest}
-    alike = {(one.case.key, one.metric): one for one in rest}
-    of_case: dict[str, list[Series]] = {}
-    for (key, _), one in alike.items():
-        of_case.setdefault(key, []).append(one)
-    for run_and_name, none in {(one.run, _name(one)): one for one in empty}.items():
-        if run_and_name not in there:
-            for one in of_case.get(none.case.key, ()):
-                yield replace(none, metric=one.metric, unit=one.unit, better=one.better)
+    measured = {(series.run, _name(series)) for series in rest}
+    by_case: dict[str, dict[str, Series]] = {}
+    for series in rest:
+        by_case.setdefault(series.case.key, {})[series.metric] = series
+    for run_and_name, missing in {(series.run, _name(series)): series for series in empty}.items():
+        if run_and_name not in measured:
+            for series in by_case.get(missing.case.key, {}).values():
+                yield replace(missing, metric=series.metric, unit=series.unit, better=series.better)
 
 
-def _silent(found: Iterable[Series], names: Mapping[int, Collection[CaseName]]) -> set[CaseName]:
-    """Return the cases of which a run has values, but none of a headline metric that tells."""
-    there: dict[int, set[CaseName]] = {run: set() for run in names}
+def _silent(
+    headlines: Iterable[Series], names: Mapping[int, Collection[CaseName]]
+) -> set[CaseName]:
+    """Return the cases that in a run have no headline series, or values without a direction."""
+    present: dict[int, set[CaseName]] = {run: set() for run in names}
     silent = set()
-    for one in found:
-        there[one.run].add(_name(one))
-        if len(one.values) and not has_direction(one):
-            silent.add(_name(one))
-    for run, those in names.items():
-        silent |= set(those) - there[run]
+    for series in headlines:
+        present[series.run].add(_name(series))
+        if len(series.values) and not has_direction(series):
+            silent.add(_name(series))
+    for run, run_names in names.items():
+        silent |= set(run_names) - present[run]
     return silent
 
 
-def _others(series: Iterable[Series]) -> dict[str, set[str]]:
+def _other_metrics(of_cases: Iterable[Series]) -> dict[str, set[str]]:
     """Return which metrics of cases, by their keys, are judged where they aren't the headlines."""
-    there: dict[str, dict[str, bool]] = {}
-    for one in series:
-        of_case = there.setdefault(one.case.key, {})
-        if has_direction(one):
-            of_case[one.metric] = of_case.get(one.metric, False) or len(one.values) > 0
-    return {key: set(_first(metrics)) for key, metrics in there.items()}
+    by_case: dict[str, dict[str, bool]] = {}
+    for series in of_cases:
+        of_case = by_case.setdefault(series.case.key, {})
+        if has_direction(series):
+            of_case[series.metric] = of_case.get(series.metric, False) or len(series.values) > 0
+    return {key: set(_first(metrics)) for key, metrics in by_case.items()}
 
 
 def _first(metrics: Mapping[str, bool]) -> list[str]:

@@ -37,33 +37,33 @@ def select(store: Store, name: str, *, plan: str = "") -> Selection:
     commit's or a day's have to be of one plan. Runs of some of a plan's cases only, which confirm
     others, count when they are named by number.
     """
-    baselines = [each.name for each in store.baselines()]
+    baselines = [baseline.name for baseline in store.baselines()]
     if name in baselines:
         return titled(f"baseline {name}", store.baseline(name).runs, name)
     if _NUMBER.fullmatch(name):
         store.run(int(name))
         return Selection(f"run {int(name)}", (int(name),))
-    runs = [each for each in store.runs() if not plan or each.plan == plan]
+    runs = [run for run in store.runs() if not plan or run.plan == plan]
     if name == LATEST:
         return _latest(runs, plan)
     if _DATE.fullmatch(name):
         return _one_plan(name, _of_day(runs, name))
     if _COMMIT.fullmatch(name.lower()):
-        of_it = [each for each in runs if each.git_commit.startswith(name.lower())]
-        if len(commits := sorted({each.git_commit for each in of_it})) > 1:
+        of_commit = [run for run in runs if run.git_commit.startswith(name.lower())]
+        if len(commits := sorted({run.git_commit for run in of_commit})) > 1:
             raise InputError(f"{name} is the beginning of several commits: {', '.join(commits)}")
-        return _one_plan(f"commit {name}", of_it)
-    known = f"baselines here: {', '.join(baselines)}" if baselines else "there is no baseline here"
+        return _one_plan(f"commit {name}", of_commit)
+    hint = f"baselines here: {', '.join(baselines)}" if baselines else "there is no baseline here"
     raise InputError(
-        f"{name!r} is no baseline, run, commit, date (2026-11-20) or 'latest': {known}; "
+        f"{name!r} is no baseline, run, commit, date (2026-11-20) or 'latest': {hint}; "
         "`railgauge list` shows runs with their commits and dates"
     )
 
 
 def _latest(runs: Sequence[RunSummary], plan: str) -> Selection:
-    for each in reversed(runs):
-        if each.measured and not each.partial:
-            return Selection(f"run {each.id} (the latest)", (each.id,))
+    for run in reversed(runs):
+        if run.measured and not run.partial:
+            return Selection(f"run {run.id} (the latest)", (run.id,))
     raise InputError(f"there is no run{f' of plan {plan}' if plan else ''} with a measurement yet")
 
 
@@ -72,24 +72,25 @@ def _of_day(runs: Sequence[RunSummary], name: str) -> list[RunSummary]:
         date.fromisoformat(name)
     except ValueError as error:
         raise InputError(f"{name} is no date: {error}") from error
-    return [each for each in runs if each.started_at.startswith(name)]
+    return [run for run in runs if run.started_at.startswith(name)]
 
 
-def _one_plan(what: str, found: Sequence[RunSummary]) -> Selection:
-    whole = [each for each in found if each.measured and not each.partial]
-    plans = sorted({each.plan for each in whole})
+def _one_plan(title: str, runs: Sequence[RunSummary]) -> Selection:
+    whole = [run for run in runs if run.measured and not run.partial]
+    plans = sorted({run.plan for run in whole})
     if not whole:
         raise InputError(
-            f"there is no run of {what} with a measurement: `railgauge list` shows what there is"
+            f"there is no run of {title} with a measurement: `railgauge list` shows what there is"
         )
     if len(plans) > 1:
-        raise InputError(f"{what} has runs of several plans: say which by --plan {'|'.join(plans)}")
-    return titled(what, [each.id for each in whole])
+        choices = "|".join(plans)
+        raise InputError(f"{title} has runs of several plans: say which by --plan {choices}")
+    return titled(title, [run.id for run in whole])
 
 
-def titled(what: str, runs: Sequence[int], baseline: str = "") -> Selection:
+def titled(title: str, runs: Sequence[int], baseline: str = "") -> Selection:
     """Return the selection of these runs, oldest first: `baseline fabric (runs 3, 5, 8)`."""
     listed = ", ".join(map(str, runs[:5])) + (", …" if len(runs) > 5 else "")
     return Selection(
-        f"{what} ({'run' if len(runs) == 1 else 'runs'} {listed})", tuple(runs), baseline
+        f"{title} ({'run' if len(runs) == 1 else 'runs'} {listed})", tuple(runs), baseline
     )

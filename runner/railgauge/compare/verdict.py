@@ -56,7 +56,7 @@ class Verdict:
     @property
     def lost(self) -> list[Result]:
         """What the second side should have measured as the first did, and didn't."""
-        return [each for each in self.comparison.results if each.lost]
+        return [result for result in self.comparison.results if result.lost]
 
     @property
     def passed(self) -> bool:
@@ -64,7 +64,7 @@ class Verdict:
         return not (self.slower or self.lost or self.problems)
 
 
-def held_against(store: Store, reading: ReadRuns, first: Selection, second: Selection) -> Verdict:
+def verdict_on(store: Store, reading: ReadRuns, first: Selection, second: Selection) -> Verdict:
     """Return what the second side comes to against the first; `reading` has the runs of both."""
     compared = compare(reading, first, second)
     notes = [f"run {run} is on both sides" for run in first.runs if run in second.runs]
@@ -77,21 +77,21 @@ def find_reasons(
     store: Store, comparison: Comparison, results: Iterable[Result]
 ) -> dict[CaseName, Reasons]:
     """Return what changed beside the cases of these results; counters of the first ones alone."""
-    cases = {(each.test, each.case.key): each.case for each in results}
+    cases = {(result.test, result.case.key): result.case for result in results}
     hosts = {name: _hosts(case) for name, case in cases.items()}
-    wanted = {host for those in hosts.values() for host in those}
+    all_hosts = {host for case_hosts in hosts.values() for host in case_hosts}
     first, second = (side.runs for side in comparison.selected)
-    before, after = (_last_facts(store, side, wanted) for side in (first, second))
-    changed = {each.host: each for each in host_changes(before, after)}
+    before, after = (_last_facts(store, side, all_hosts) for side in (first, second))
+    changed = {changes.host: changes for changes in host_changes(before, after)}
     counted = all(counting_runs(store, side) for side in (first, second)) if cases else False
     return {
         name: Reasons(
             changed_counters(store, name, first, second)
-            if counted and at < _MOST_WITH_COUNTERS
+            if counted and place < _MOST_WITH_COUNTERS
             else (),
             tuple(changed[host] for host in hosts[name] if host in changed),
         )
-        for at, name in enumerate(cases)
+        for place, name in enumerate(cases)
     }
 
 
@@ -110,41 +110,42 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     if not comparison.of("slower") or not all(sides):
         return
     first, second = (store.run(runs[-1]) for runs in sides)
-    changed = [each.name for each in setting_changes(first, second) if each.name not in _HARMLESS]
+    changed = [fact.name for fact in setting_changes(first, second) if fact.name not in _HARMLESS]
     if changed:
-        told = f"railgauge diff {first.id} {second.id} says how"
-        yield f"not as in run {first.id}: {', '.join(changed)}; {told}"
+        hint = f"railgauge diff {first.id} {second.id} says how"
+        yield f"not as in run {first.id}: {', '.join(changed)}; {hint}"
 
 
 def few_runs_note(comparison: Comparison) -> str:
     """Return for how many results it takes more runs on the first side, and how they are named."""
-    whys = Counter(each.judged.why for each in comparison.results if each.judged.few_runs)
-    if not whys:
+    pairs = [result.judged for result in comparison.results]
+    reasons = Counter(pair.reason for pair in pairs if pair.few_runs)
+    if not reasons:
         return ""
     first = comparison.selected[0]
-    number, every = whys.total(), len(comparison.results)
+    number, total = reasons.total(), len(pairs)
     runs = [*map(str, first.runs), "RUN", "RUN"][:LEAST_RUNS]
     return (
-        f"{number:,} of {every:,} {'result' if every == 1 else 'results'}: "
-        f"{whys.most_common(1)[0][0]}; name three good runs: railgauge baseline set "
+        f"{number:,} of {total:,} {'result' if total == 1 else 'results'}: "
+        f"{reasons.most_common(1)[0][0]}; name three good runs: railgauge baseline set "
         f"{shlex.quote(first.baseline or 'NAME')} {' '.join(runs)}"
         f"{' --replace' if first.baseline else ''}"
     )
 
 
 def _hosts(case: Case) -> list[str]:
-    every = case.members or (case.client, case.server)
-    return [host for host in dict.fromkeys(every) if host is not None]
+    names = case.members or (case.client, case.server)
+    return [host for host in dict.fromkeys(names) if host is not None]
 
 
 def _last_facts(store: Store, runs: Sequence[int], hosts: Iterable[str]) -> Facts:
     """Return what each host was in the last of the runs that it took part in."""
-    found: dict[str, Mapping[str, str]] = {}
+    by_host: dict[str, Mapping[str, str]] = {}
     missing = set(hosts)
     for run in reversed(runs):
         if not missing:
             break
         facts = store.run(run).facts
-        found |= {host: facts[host] for host in missing & facts.keys()}
+        by_host |= {host: facts[host] for host in missing & facts.keys()}
         missing -= facts.keys()
-    return found
+    return by_host

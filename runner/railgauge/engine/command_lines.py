@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from railgauge.engine.mpi_job import Launcher, foreign_job, watch_option
+from railgauge.engine.deploy_mpi import MpiInstallation
+from railgauge.engine.mpi_job import Launcher, foreign_job, own_job, watch_option
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
 from railgauge.plan.catalogue.external import RANKS
@@ -38,7 +39,7 @@ class Terms:
     launch: int = 0
 
     def watch_option(self, place: int) -> list[str]:
-        """Return how the engine on the host at `place` is told of its watchers, if it has any."""
+        """Return how the engine on the host at `place` is given its watchers, if it has any."""
         return watch_option(self.watch[place] if self.watch else None, self.launch)
 
 
@@ -60,18 +61,18 @@ def client_argv(
     engine: EngineInfo,
     case: Case,
     folder: str,
-    address: str,
     *,
     port: int | None,
     count: int,
     terms: Terms,
     deadline: float,
 ) -> list[str]:
-    """Return how the client is started that measures `count` replications with `address`.
+    """Return how the client is started that measures `count` replications with the other host.
 
     `port` is the server's control channel; None where there is no server, and so no secret. Then
-    the client is told the plan's addresses instead, as it may send to no others.
+    the client gets the plan's addresses instead, as it may send to no others.
     """
+    address = terms.at[1]
     if port is None:
         addresses = ",".join(terms.addresses)
         peer = [f"--plan-hosts={addresses if len(addresses) < _LONGEST else address}"]
@@ -107,6 +108,35 @@ def host_argv(
     ]
 
 
+def mpi_argv(
+    engine: EngineInfo,
+    case: Case,
+    mpi: MpiInstallation,
+    *,
+    count: int,
+    terms: Terms,
+    deadline: float,
+) -> list[str]:
+    """Return how the MPI job that measures `count` replications is started, on its first host.
+
+    Each rank checks that it is on a machine with its address.
+    """
+    ranks_per_host = 1
+    if engine.has_effect("ranks_per_host", case.parameters):
+        ranks_per_host = int(case.parameters["ranks_per_host"])
+    return [
+        *own_job(terms.launcher, mpi, terms.names, ranks_per_host),
+        mpi.program,
+        "rank",
+        "--json",
+        f"--rank-addresses={','.join(terms.at)}",
+        f"--replications={count}",
+        f"--deadline={deadline:.0f}",
+        *watch_option(",".join(terms.watch) if terms.watch else None, terms.launch),
+        *engine.options(case.parameters),
+    ]
+
+
 def executor_argv(
     engine: EngineInfo,
     case: Case,
@@ -130,7 +160,7 @@ def executor_argv(
             terms.launcher,
             program.launcher,
             hosts=terms.names,
-            each=int(case.parameters.get(RANKS, 1)),
+            ranks_per_host=int(case.parameters.get(RANKS, 1)),
             further=expand(program.launcher_arguments, written),
         )
     return [

@@ -28,6 +28,7 @@ from railgauge.hosts.transport.base import Completed, Transport, run
 _MARK = "railgauge-deploy:"
 _LOOK_TIMEOUT = 30.0
 _LAST_LINES = 12
+_ENGINES = "the engines"
 
 # $1 digest. Says `ready FOLDER` or `missing FOLDER`.
 _LOOK = f"""
@@ -109,11 +110,8 @@ def _look(transport: Transport, bundle: Bundle) -> tuple[str, str]:
     looked = _shell(transport, _LOOK, (bundle.digest,), _LOOK_TIMEOUT)
     state, _, final = _answer(looked).partition(" ")
     if not final.startswith("/"):
-        raise _failure(
-            transport,
-            "its cache folder isn't an absolute path; mend HOME or XDG_CACHE_HOME there",
-            looked,
-        )
+        problem = "its cache folder isn't an absolute path; mend HOME or XDG_CACHE_HOME there"
+        raise failure(transport.host, _ENGINES, problem, looked.stderr)
     return state, final
 
 
@@ -131,7 +129,8 @@ def _build(transport: Transport, bundle: Bundle, final: str, timeout: float) -> 
     built = _shell(transport, _BUILD, (fresh, final), timeout)
     answer = _answer(built)
     if answer != "built":
-        raise _failure(transport, _ADVICE.get(answer, f"can't make the folder {final}"), built)
+        problem = _ADVICE.get(answer, f"can't make the folder {final}")
+        raise failure(transport.host, _ENGINES, problem, built.stderr)
 
 
 def _shell(
@@ -156,7 +155,8 @@ def _answer(completed: Completed) -> str:
     return ""
 
 
-def _failure(transport: Transport, what: str, completed: Completed) -> BuildError:
-    last = completed.stderr.strip().splitlines()[-_LAST_LINES:]
-    message = f"{transport.host}: can't build the engines: {what}"
+def failure(host: str, program: str, problem: str, stderr: str) -> BuildError:
+    """Return the error that `program` can't be built, with the last lines of what make wrote."""
+    last = stderr.strip().splitlines()[-_LAST_LINES:]
+    message = f"{host}: can't build {program}: {problem}"
     return BuildError("\n".join([message, *(f"    {line}" for line in last)]))

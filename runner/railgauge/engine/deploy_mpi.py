@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from railgauge.base.errors import BuildError
+from railgauge.engine.deploy import failure
 from railgauge.hosts.transport.base import Transport, run
 
 _MARK = "railgauge-mpi:"
-_LAST_LINES = 12
 
 # $1 the folder of the engines' sources, $2 the MPI's prefix or nothing. A wrapper compiler without
 # its headers is common, so each one in PATH is tried in turn; the mpirun beside it is its own.
@@ -70,25 +70,20 @@ def deploy_mpi(
     sources = engines.rpartition("/")[0]
     arguments = ["sh", "-c", _BUILD, "railgauge", sources, prefix or ""]
     try:
-        done = run(transport, arguments, timeout=timeout)
+        completed = run(transport, arguments, timeout=timeout)
     except TimeoutError as error:
         raise BuildError(f"{error}; it was about to build rail-mpi: see how busy it is") from error
-    lines = done.stdout.splitlines()
+    lines = completed.stdout.splitlines()
     for index, line in enumerate(lines):
         state, _, program = line.partition(_MARK)[2].strip().partition(" ")
         if state == "ready" and index + 1 < len(lines):
             return MpiInstallation(program, lines[index + 1])
         if state in _ADVICE:
-            raise _failure(transport.host, _ADVICE[state].format(where=_where(prefix)), done.stderr)
-    raise _failure(transport.host, f"the folder {sources} can't be written to", done.stderr)
+            problem = _ADVICE[state].format(where=_where(prefix))
+            raise failure(transport.host, "rail-mpi", problem, completed.stderr)
+    problem = f"the folder {sources} can't be written to"
+    raise failure(transport.host, "rail-mpi", problem, completed.stderr)
 
 
 def _where(prefix: str | None) -> str:
     return f"{prefix}/bin" if prefix else "PATH"
-
-
-def _failure(host: str, what: str, words: str) -> BuildError:
-    last = words.strip().splitlines()[-_LAST_LINES:]
-    return BuildError(
-        "\n".join([f"{host}: can't build rail-mpi: {what}", *(f"    {line}" for line in last)])
-    )

@@ -111,19 +111,22 @@ def parse(line: str) -> Event:
     """Return the event in `line`; EngineError `contract` when it isn't one."""
     try:
         record = json.loads(line, parse_constant=_refuse_constant)
-        return _EVENTS[record.pop("event")](record)
+        event = _EVENTS[record.pop("event")](record)
+        if record:
+            raise ValueError(f"unknown members {', '.join(sorted(record))}")
     except EngineError:
         raise
     except _MALFORMED as error:
         raise _broken(f"{type(error).__name__}: {error}", line) from error
+    return event
 
 
-def _broken(why: str, line: str) -> EngineError:
-    shown = line if len(line) <= 200 else line[:200] + "…"
+def _broken(reason: str, line: str) -> EngineError:
+    excerpt = line if len(line) <= 200 else line[:200] + "…"
     return EngineError(
         "contract",
-        f"an engine wrote a line that is not an event ({why}): {shown!r}. Is another program's "
-        "output mixed into it, or does it belong to another version of railgauge?",
+        f"an engine wrote a line that is not an event ({reason}): {excerpt!r}. Is another "
+        "program's output mixed into it, or does it belong to another version of railgauge?",
     )
 
 
@@ -160,35 +163,24 @@ def _scalars(record: dict[str, Any], name: str) -> dict[str, Value]:
     return values
 
 
-def _end(record: dict[str, Any]) -> None:
-    if record:
-        raise ValueError(f"unknown members {', '.join(sorted(record))}")
-
-
 def _listening(record: dict[str, Any]) -> Event:
-    event = Listening(
+    return Listening(
         _take(record, "engine", str), _take(record, "version", str), _take(record, "port", int)
     )
-    _end(record)
-    return event
 
 
 def _settings(record: dict[str, Any]) -> Event:
     for name in ("engine", "version"):
         _take(record, name, str)
-    event = Settings(
+    return Settings(
         _scalars(record, "parameters"),
         _scalars(record, "client"),
         _scalars(record, "server") if "server" in record else {},
     )
-    _end(record)
-    return event
 
 
 def _warning(record: dict[str, Any]) -> Event:
-    event = Warned(*(_take(record, name, str) for name in ("code", "side", "message")))
-    _end(record)
-    return event
+    return Warned(*(_take(record, name, str) for name in ("code", "side", "message")))
 
 
 def _trace(record: dict[str, Any]) -> Event:
@@ -199,9 +191,7 @@ def _trace(record: dict[str, Any]) -> Event:
     # Base64 has four characters for three bytes.
     if not 0 < len(text) <= _PART_BYTES // 3 * 4:
         raise ValueError(f"a part of a trace has 1 to {_PART_BYTES} bytes")
-    event = Traced(replication, part, binascii.a2b_base64(text, strict_mode=True))
-    _end(record)
-    return event
+    return Traced(replication, part, binascii.a2b_base64(text, strict_mode=True))
 
 
 def _replication(record: dict[str, Any]) -> Event:
@@ -213,7 +203,6 @@ def _replication(record: dict[str, Any]) -> Event:
         metrics={name: _number(metrics, name) for name in tuple(metrics)},
         output=_take(record, "output", str) if "output" in record else "",
     )
-    _end(record)
     if event.warmup != (event.number == 0):
         raise ValueError("number 0 is a warm-up's, and only a warm-up's")
     return event
@@ -227,11 +216,10 @@ def _row(record: dict[str, Any]) -> Event:
         _take(record, "replication", int),
         _take(record, "from", int),
         {
-            name: [_number_or_none(each) for each in _take(metrics, name, list)]
+            name: [_number_or_none(value) for value in _take(metrics, name, list)]
             for name in [*metrics]
         },
     )
-    _end(record)
     if event.replication < 0 or event.source < 0:
         raise ValueError("a replication and a rank are counted from 0")
     return event
@@ -243,15 +231,11 @@ def _number_or_none(value: Any) -> float | None:
 
 def _error(record: dict[str, Any]) -> Event:
     replication = _take(record, "replication", int) if "replication" in record else None
-    event = Failed(_take(record, "code", str), _take(record, "message", str), replication)
-    _end(record)
-    return event
+    return Failed(_take(record, "code", str), _take(record, "message", str), replication)
 
 
-def _done(record: dict[str, Any]) -> Event:
-    event = Done(_take(record, "replications", int))
-    _end(record)
-    return event
+def _done_event(record: dict[str, Any]) -> Event:
+    return Done(_take(record, "replications", int))
 
 
 _EVENTS: Mapping[str, Callable[[dict[str, Any]], Event]] = {
@@ -262,5 +246,5 @@ _EVENTS: Mapping[str, Callable[[dict[str, Any]], Event]] = {
     "row": _row,
     "replication": _replication,
     "error": _error,
-    "done": _done,
+    "done": _done_event,
 }

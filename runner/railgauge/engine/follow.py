@@ -1,4 +1,4 @@
-"""Follows what the programs of a launch say, and notices when one of them says nothing any more."""
+"""Follows what the programs of a launch print, and notices when one of them falls silent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RunningProgram:
 
 def listening_port(server: RunningProgram, engine: str, patience: float) -> int:
     """Return the port of its control channel; EngineError when the server doesn't come to that."""
-    with blaming(server.host):
+    with naming_lost_host(server.host):
         try:
             event = _read(server, patience)
         except TimeoutError as error:
@@ -54,7 +54,7 @@ def events(
         if event is None:
             raise _lost(client)
         if isinstance(event, Failed) and server is not None:
-            event = _with_servers_words(event, server)
+            event = _with_server_failure(event, server)
         yield event
         if isinstance(event, Done | Failed):
             return
@@ -67,12 +67,12 @@ def _next(client: RunningProgram, server: RunningProgram | None, patience: float
     while True:
         left = deadline - time.monotonic()
         try:
-            with blaming(client.host):
+            with naming_lost_host(client.host):
                 return _read(client, left if server is None else max(0.0, min(left, _GLANCE)))
         except TimeoutError as error:
             if time.monotonic() >= deadline:
                 if ended is not None and server is not None:
-                    raise _deserted(client, server, ended) from error
+                    raise _server_ended(client, server, ended) from error
                 raise _silent(client, patience) from error
         if server is not None and ended is None:
             ended = _ended(server)
@@ -87,26 +87,26 @@ def _read(program: RunningProgram, timeout: float) -> Event | None:
 
 def _ended(program: RunningProgram) -> Exit | None:
     """Return how it ended, None if it still runs."""
-    with blaming(program.host), contextlib.suppress(TimeoutError):
+    with naming_lost_host(program.host), contextlib.suppress(TimeoutError):
         return program.process.wait(0)
     return None
 
 
-def _with_servers_words(event: Failed, server: RunningProgram) -> Failed:
+def _with_server_failure(event: Failed, server: RunningProgram) -> Failed:
     """Add what the server said about it, if it says anything soon.
 
-    A client can't tell a host that is lost from an engine that ended; we can.
+    A client can't distinguish a lost host from an engine that ended; we can.
     """
-    words = _last_words(server)
+    words = _server_failure(server)
     if not words:
         return event
     message = f"{event.message} (server on {server.host}: {words})"
     return Failed(event.code, message, event.replication)
 
 
-def _last_words(server: RunningProgram) -> str:
-    """Return the failure that the server tells of, "" if it tells of none soon."""
-    with blaming(server.host), contextlib.suppress(TimeoutError, EngineError):
+def _server_failure(server: RunningProgram) -> str:
+    """Return the failure that the server reports, "" if it reports none soon."""
+    with naming_lost_host(server.host), contextlib.suppress(TimeoutError, EngineError):
         while (line := server.process.read_line(timeout=0.5)) is not None:
             event = parse(line)
             if isinstance(event, Failed):
@@ -122,8 +122,8 @@ def _silent(program: RunningProgram, patience: float) -> EngineError:
     )
 
 
-def _deserted(client: RunningProgram, server: RunningProgram, ended: Exit) -> EngineError:
-    words = _last_words(server) or f"it ended with status {ended.status}"
+def _server_ended(client: RunningProgram, server: RunningProgram, ended: Exit) -> EngineError:
+    words = _server_failure(server) or f"it ended with status {ended.status}"
     return EngineError(
         "no-answer",
         f"the engine on {client.host} said nothing more after its server on {server.host} had "
@@ -144,7 +144,7 @@ def _lost(program: RunningProgram) -> EngineError:
 
 
 @contextlib.contextmanager
-def blaming(host: str) -> Iterator[None]:
+def naming_lost_host(host: str) -> Iterator[None]:
     """Note on a lost connection which host it was."""
     try:
         yield

@@ -19,6 +19,7 @@ from railgauge.engine.command_lines import (
     executor_argv,
     guarded_argv,
     host_argv,
+    mpi_argv,
     server_argv,
 )
 from railgauge.engine.deploy_mpi import MpiInstallation
@@ -33,8 +34,7 @@ from railgauge.engine.events import (
     Traced,
     Warned,
 )
-from railgauge.engine.follow import RunningProgram, blaming, events, listening_port
-from railgauge.engine.mpi_job import mpi_argv
+from railgauge.engine.follow import RunningProgram, events, listening_port, naming_lost_host
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.pair_rows import PairRows
 from railgauge.engine.patience import patience_for
@@ -74,11 +74,11 @@ class _Progress:
     def complete(self) -> bool:
         return self.measured == len(self.numbers)
 
-    def the_launch(self) -> Launch:
+    def begun_launch(self) -> Launch:
         """Return the launch; its settings and warnings are complete at its first outcome."""
         if self.launch is None:
-            known = self.settings or Settings({}, {}, {})
-            self.launch = Launch(self.started_at, known.client, known.server, tuple(self.warnings))
+            ends = self.settings or Settings({}, {}, {})
+            self.launch = Launch(self.started_at, ends.client, ends.server, tuple(self.warnings))
         return self.launch
 
 
@@ -107,15 +107,15 @@ def measure(
             for event in _start(engine, case, len(numbers), sites, terms, programs, stack):
                 outcome = _take(event, engine, case, progress)
                 if outcome is not None:
-                    yield outcome, progress.the_launch()
+                    yield outcome, progress.begun_launch()
                     if outcome.status == "failed":
                         return
     except EngineError as error:
         if not progress.complete:
-            yield _failed(progress, error.code, str(error)), progress.the_launch()
+            yield _failed(progress, error.code, str(error)), progress.begun_launch()
     except HostUnreachableError as error:
         if progress.settings is not None and not progress.complete:
-            yield _failed(progress, "host-lost", str(error)), progress.the_launch()
+            yield _failed(progress, "host-lost", str(error)), progress.begun_launch()
         raise
 
 
@@ -129,47 +129,28 @@ def _start(
     stack: contextlib.ExitStack,
 ) -> Iterator[Event]:
     """Start what the engine needs and return the client's events; `stack` ends the programs."""
+    if engine.program is not None:
+        return _start_program(engine, case, count, sites, terms, programs, stack)
     patience = patience_for(engine, case)
     deadline = _START_SECONDS + count * patience
     secret: str | None = None
     port: int | None = None
     listening: RunningProgram | None = None
     client = sites[0]
-    if engine.program is not None:
-        return _start_program(engine, case, count, sites, terms, programs, stack)
     if engine.parallel:
         assert client.mpi is not None
-        argv = mpi_argv(
-            engine,
-            case,
-            client.mpi,
-            terms.launcher,
-            hosts=terms.names,
-            addresses=terms.at,
-            count=count,
-            deadline=deadline,
-            watch=terms.watch,
-            launch=terms.launch,
-        )
+        argv = mpi_argv(engine, case, client.mpi, count=count, terms=terms, deadline=deadline)
     elif case.server is None:
         argv = host_argv(engine, case, client.engines, count=count, terms=terms, deadline=deadline)
     else:
-        server = sites[1]
         if case.parameters.get("mode") not in engine.solo_modes:
             secret = secrets.token_hex(16)
-            argv = server_argv(engine, server.engines, terms, deadline)
-            listening = _launch(server, argv, secret)
+            argv = server_argv(engine, sites[1].engines, terms, deadline)
+            listening = _launch(sites[1], argv, secret)
             stack.enter_context(programs.hold(listening.process))
             port = listening_port(listening, engine.name, _START_SECONDS)
         argv = client_argv(
-            engine,
-            case,
-            client.engines,
-            terms.at[1],
-            port=port,
-            count=count,
-            terms=terms,
-            deadline=deadline,
+            engine, case, client.engines, port=port, count=count, terms=terms, deadline=deadline
         )
     running = _launch(client, argv, secret)
     stack.enter_context(programs.hold(running.process))
@@ -200,13 +181,13 @@ def _start_program(
     for event in events(client, server, patience):
         if server is not None and isinstance(event, Replicated):
             # Its watcher's log is complete when it has ended.
-            with blaming(server.host):
+            with naming_lost_host(server.host):
                 end((server.process,))
         yield event
 
 
 def _launch(site: EquippedHost, argv: list[str], secret: str | None = None) -> RunningProgram:
-    with blaming(site.transport.host):
+    with naming_lost_host(site.transport.host):
         process = site.transport.start(argv)
         if secret is not None:
             process.send_line(secret)

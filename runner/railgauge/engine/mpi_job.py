@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from railgauge.engine.deploy_mpi import MpiInstallation
-from railgauge.plan.cases import Case
-from railgauge.plan.catalogue import EngineInfo
 
 # As root Open MPI wants this said twice; whoever starts railgauge as root meant it. Of the agent,
 # the first name is Open MPI 5's and the second one Open MPI 4's.
@@ -16,7 +14,7 @@ _AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
 
 _UNBOUND = ("--bind-to", "none")
 
-# The job's own guard: Open MPI 5's mpirun doesn't tell its ranks of the end of standard input, and
+# The job's own guard: Open MPI 5's mpirun doesn't pass the end of standard input to its ranks, and
 # sometimes heeds no SIGTERM. All ranks end with it.
 _GUARD = """
 exec 3<&0
@@ -62,49 +60,22 @@ class Launcher:
     prefix: str = ""
 
 
-def mpi_argv(
-    engine: EngineInfo,
-    case: Case,
-    mpi: MpiInstallation,
-    launcher: Launcher,
-    *,
-    hosts: Sequence[str],
-    addresses: Sequence[str],
-    count: int,
-    deadline: float,
-    watch: Sequence[str] = (),
-    launch: int = 0,
+def own_job(
+    launcher: Launcher, mpi: MpiInstallation, hosts: Sequence[str], ranks_per_host: int
 ) -> list[str]:
-    """Return how the job is started, on the first of its hosts, that measures `count` replications.
+    """Return what stands before rail-mpi to start so many ranks on each host, from the first host.
 
-    `hosts` are what the launcher calls them, `addresses` where their test traffic goes, both in
-    the order of the ranks; each rank checks that it is on a machine with its address. `watch` are
-    the names of each host's watchers, if there are any.
+    `hosts` are what the launcher calls them, in the order of the ranks.
     """
-    each = 1
-    if engine.has_effect("ranks_per_host", case.parameters):
-        each = int(case.parameters["ranks_per_host"])
     if launcher.program == "srun":
-        start = _srun(hosts, each)
-    else:
-        # The engine binds its ranks itself, and says where: so it does the same under srun.
-        mpirun = [f"{mpi.folder}/mpirun"]
-        start = ["sh", "-c", _GUARD, "railgauge", *_mpirun(hosts, each, mpirun, launcher, _UNBOUND)]
-    return [
-        *start,
-        mpi.program,
-        "rank",
-        "--json",
-        f"--rank-addresses={','.join(addresses)}",
-        f"--replications={count}",
-        f"--deadline={deadline:.0f}",
-        *watch_option(",".join(watch) if watch else None, launch),
-        *engine.options(case.parameters),
-    ]
+        return _srun(hosts, ranks_per_host)
+    # The engine binds its ranks itself, and says where: so it does the same under srun.
+    mpirun = _mpirun(hosts, ranks_per_host, [f"{mpi.folder}/mpirun"], launcher, _UNBOUND)
+    return ["sh", "-c", _GUARD, "railgauge", *mpirun]
 
 
 def watch_option(names: str | None, launch: int) -> list[str]:
-    """Return how an engine is told which watchers to tell of its replications, as of `launch`."""
+    """Return how an engine is given the watchers to notify of its replications, as of `launch`."""
     return [f"--watch={names}:{launch}"] if names else []
 
 
@@ -113,19 +84,21 @@ def foreign_job(
     own: Sequence[str],
     *,
     hosts: Sequence[str],
-    each: int,
+    ranks_per_host: int,
     further: Sequence[str],
 ) -> list[str]:
-    """Return what stands before somebody else's MPI program to start `each` ranks on each host.
+    """Return what stands before somebody else's MPI program to start its ranks on each host.
 
     Its `own` launcher takes the place of mpirun, which gets the `further` arguments. rail-exec
     guards the job.
     """
     if launcher.program == "srun":
-        return _srun(hosts, each)
-    bound = any(each.startswith("--bind-to") for each in further)
+        return _srun(hosts, ranks_per_host)
+    bound = any(argument.startswith("--bind-to") for argument in further)
     mpirun = list(own) or mpirun_of(launcher)
-    return _mpirun(hosts, each, mpirun, launcher, [*further, *(() if bound else _UNBOUND)])
+    return _mpirun(
+        hosts, ranks_per_host, mpirun, launcher, [*further, *(() if bound else _UNBOUND)]
+    )
 
 
 def mpirun_of(launcher: Launcher) -> list[str]:
@@ -135,7 +108,7 @@ def mpirun_of(launcher: Launcher) -> list[str]:
 
 def _mpirun(
     hosts: Sequence[str],
-    each: int,
+    ranks_per_host: int,
     mpirun: Sequence[str],
     launcher: Launcher,
     further: Sequence[str],
@@ -147,9 +120,9 @@ def _mpirun(
         *agent,
         *mpirun,
         "--host",
-        ",".join(f"{host}:{each}" for host in hosts),
+        ",".join(f"{host}:{ranks_per_host}" for host in hosts),
         "-n",
-        str(len(hosts) * each),
+        str(len(hosts) * ranks_per_host),
         # In the order of the hosts, of which one may stand there twice.
         "--map-by",
         "slot",
@@ -157,6 +130,6 @@ def _mpirun(
     ]
 
 
-def _srun(hosts: Sequence[str], each: int) -> list[str]:
-    ranks = [host for host in hosts for _ in range(each)]
+def _srun(hosts: Sequence[str], ranks_per_host: int) -> list[str]:
+    ranks = [host for host in hosts for _ in range(ranks_per_host)]
     return ["sh", "-c", _STEP, "railgauge", ",".join(ranks), str(len(ranks))]

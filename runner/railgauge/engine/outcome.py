@@ -36,7 +36,7 @@ class Outcome:
     of each, by client and server, and there are no others. `logs` are of the hosts that measured,
     the client's first, or by rank; `ports` of the equipment between them. A suspect one has been
     measured, but has `suspicions`. `user_time` is the user CPU time (s) of somebody else's program,
-    whether or not its metrics tell it: not stored, but what others used is told from it.
+    whether or not its metrics have it: not stored, but what others used is derived from it.
     """
 
     replication: int

@@ -54,12 +54,12 @@ class PairRows:
 
     def _metrics(self, row: PairRow, other: int) -> dict[str, float]:
         # None stands only where the rank itself is: `add` saw to that.
-        found = {
+        numbers = {
             name: value
             for name, values in row.metrics.items()
             if (value := values[other]) is not None
         }
-        return self._engine.read_metrics(found, "", self._mode)
+        return self._engine.read_metrics(numbers, "", self._mode)
 
-    def _broken(self, what: str) -> EngineError:
-        return EngineError("contract", f"engine {self._engine.name} reported {what}")
+    def _broken(self, problem: str) -> EngineError:
+        return EngineError("contract", f"engine {self._engine.name} reported {problem}")

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from railgauge.base.errors import EngineError
 from railgauge.engine.mpi_job import Launcher, mpirun_of
-from railgauge.hosts.transport.base import Transport, run
+from railgauge.hosts.transport.base import Completed, Transport, run
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
 from railgauge.plan.catalogue.program import fill
@@ -24,7 +24,7 @@ def programs_of(engine: EngineInfo, case: Case, launcher: Launcher) -> tuple[str
     if program is None:
         return ()
     written = engine.written(case.parameters)
-    needs = tuple(dict.fromkeys(fill(each, written) for each in program.needs))
+    needs = tuple(dict.fromkeys(fill(need, written) for need in program.needs))
     if not program.mpi:
         return needs
     own = program.launcher or tuple(mpirun_of(launcher))
@@ -35,37 +35,41 @@ def absent(transport: Transport, programs: Collection[str]) -> frozenset[str]:
     """Return those of `programs` that the host lacks."""
     if not programs:
         return frozenset()
-    done = run(transport, ["sh", "-c", _ABSENT, "railgauge", *sorted(programs)], timeout=_SECONDS)
-    return frozenset(done.stdout.splitlines()) & frozenset(programs)
+    completed = _shell(transport, _ABSENT, sorted(programs))
+    return frozenset(completed.stdout.splitlines()) & frozenset(programs)
 
 
 def unmet(transport: Transport, command: Sequence[str]) -> str:
     """Return why `command` fails on the host, where it has to succeed; "" if it does succeed."""
     try:
-        done = run(transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS)
+        completed = _shell(transport, _BOTH_OUTPUTS, command)
     except TimeoutError:
         return f"no end after {_SECONDS:.0f} s"
     except EngineError as error:
         return str(error)
-    if done.status == 0:
+    if completed.status == 0:
         return ""
-    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-    return _printable(lines[-1]) if lines else f"status {done.status}"
+    lines = [line.strip() for line in completed.stdout.splitlines() if line.strip()]
+    return _printable(lines[-1]) if lines else f"status {completed.status}"
 
 
 def version_of(transport: Transport, command: Sequence[str]) -> str | None:
     """Return the first line with a digit of what `command` says, None if it says none."""
     try:
-        done = run(transport, ["sh", "-c", _BOTH_OUTPUTS, "railgauge", *command], timeout=_SECONDS)
+        completed = _shell(transport, _BOTH_OUTPUTS, command)
     except (TimeoutError, EngineError):
         return None
-    lines = (line.strip() for line in done.stdout.splitlines())
-    found = next((line for line in lines if any(each.isdigit() for each in line)), "")
-    return _printable(found) or None
+    lines = (line.strip() for line in completed.stdout.splitlines())
+    first_line = next((line for line in lines if any(map(str.isdigit, line))), "")
+    return _printable(first_line) or None
+
+
+def _shell(transport: Transport, script: str, arguments: Sequence[str]) -> Completed:
+    return run(transport, ["sh", "-c", script, "railgauge", *arguments], timeout=_SECONDS)
 
 
 def _printable(line: str) -> str:
-    return "".join(each for each in line if each.isprintable())[:_LONGEST]
+    return "".join(filter(str.isprintable, line))[:_LONGEST]
 
 
 def why_skipped(
@@ -83,7 +87,7 @@ def why_skipped(
     for program in dict.fromkeys(programs):
         if without := [host for host in hosts if program in lacking.get(host, ())]:
             reasons.append(f"{program} isn't on {', '.join(without)}")
-    for said in dict.fromkeys(words[host] for host in hosts if host in words):
-        where = ", ".join(host for host in hosts if words.get(host) == said)
-        reasons.append(f"{said} on {where}")
+    for text in dict.fromkeys(words[host] for host in hosts if host in words):
+        where = ", ".join(host for host in hosts if words.get(host) == text)
+        reasons.append(f"{text} on {where}")
     return "; ".join(reasons)

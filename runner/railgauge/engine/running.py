@@ -16,16 +16,16 @@ class RunningPrograms:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: set[Process] = set()
+        self._processes: set[Process] = set()
         self._ended = threading.Event()
 
     @property
     def ended(self) -> bool:
-        """Whether everything was told to end."""
+        """Whether everything was requested to end."""
         return self._ended.is_set()
 
     def pause(self, seconds: float) -> None:
-        """Return after some seconds, or as soon as everything was told to end."""
+        """Return after some seconds, or as soon as everything was requested to end."""
         self._ended.wait(seconds)
 
     def end_all(self) -> None:
@@ -35,14 +35,14 @@ class RunningPrograms:
         """
         with self._lock:
             self._ended.set()
-            held = tuple(self._held)
-        end(held)
+            processes = tuple(self._processes)
+        end(processes)
 
     @contextlib.contextmanager
     def hold(self, process: Process) -> Iterator[Process]:
         """Hold `process` for a while; at the end of it the program has ended."""
         with self._lock:
-            self._held.add(process)
+            self._processes.add(process)
             late = self._ended.is_set()
         try:
             if late:
@@ -53,4 +53,4 @@ class RunningPrograms:
                 end((process,), grace=_LAST_SECONDS)
             finally:
                 with self._lock:
-                    self._held.discard(process)
+                    self._processes.discard(process)

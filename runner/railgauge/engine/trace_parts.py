@@ -17,8 +17,8 @@ class TraceParts:
 
     def __init__(self, engine: EngineInfo, case: Case) -> None:
         # Somebody else's program may call anything a trace.
-        ours = engine.program is None and engine.has_effect("trace", case.parameters)
-        self._wanted = ours and float(case.parameters["trace"]) > 0
+        has_trace = engine.program is None and engine.has_effect("trace", case.parameters)
+        self._expected = has_trace and float(case.parameters["trace"]) > 0
         self._engine = engine.name
         self._number = 0
         self._parts: list[bytes] = []
@@ -26,7 +26,7 @@ class TraceParts:
 
     def add(self, event: Traced) -> None:
         """Add a piece, which has to be the next one of the same replication."""
-        if not self._wanted:
+        if not self._expected:
             raise self._broken("sent a trace that nobody asked for")
         if not self._parts:
             self._number = event.replication
@@ -49,13 +49,13 @@ class TraceParts:
             raise self._broken(f"sent the trace of {self._number} with replication {number}")
         if parts:
             decode(data)
-        elif self._wanted and number:
+        elif self._expected and number:
             raise self._broken(f"sent no trace of replication {number}")
         return data if number else b""
 
-    def _broken(self, what: str) -> EngineError:
+    def _broken(self, problem: str) -> EngineError:
         return EngineError(
             "contract",
-            f"engine {self._engine} {what}: is the engine on the host older or newer than this "
+            f"engine {self._engine} {problem}: is the engine on the host older or newer than this "
             "railgauge?",
         )

@@ -29,7 +29,7 @@ _SPARE_BYTES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class HostActivity:
-    """What a test itself did on one host, as far as its engine told; None: it didn't.
+    """What a test itself did on one host, as far as its engine reported; None: it didn't.
 
     `user_time` in seconds of the programs on the host's kernel. On the test's `interface` at most
     so many bytes were the test's. It `measures_loss` if losses are among its results.
@@ -58,11 +58,11 @@ def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion
 
 
 def _steal(log: SystemLog, limit: float | None) -> Iterator[Suspicion]:
-    every = sum(_ticks(log).values())
+    total = sum(_ticks(log).values())
     stolen = _ticks(log).get("steal", 0)
-    if limit is not None and stolen > limit * every + _CHANCE * math.sqrt(limit * every + 1):
+    if limit is not None and stolen > limit * total + _CHANCE * math.sqrt(limit * total + 1):
         yield _about(
-            log, "steal", f"the hypervisor took {stolen / every:.1%} of the CPUs' time (steal)"
+            log, "steal", f"the hypervisor took {stolen / total:.1%} of the CPUs' time (steal)"
         )
 
 
@@ -142,8 +142,8 @@ def under_rate(
     By more than `limit`, a share of that rate: payload bits over the sender's own time. What the
     last call of each thread takes is allowed for, as that may have been due just as time was up.
     """
-    asked = parameters.get("rate", 0)
-    if limit is None or not asked:
+    target = parameters.get("rate", 0)
+    if limit is None or not target:
         return
     threads, batch, gso = (max(1, parameters.get(name, 1)) for name in ("threads", "batch", "gso"))
     for way, host in zip(("", "reverse_"), hosts, strict=True):
@@ -151,11 +151,11 @@ def under_rate(
         rate = metrics.get(f"{way}local_throughput", 0)
         if host is None or not sent:
             continue
-        if rate * (sent + threads * batch * gso) / sent < (1 - limit) * asked:
+        if rate * (sent + threads * batch * gso) / sent < (1 - limit) * target:
             yield Suspicion(
                 "under-rate",
                 host,
-                f"{host}: sent {format_rate(rate)} of the {format_rate(asked)} that were asked "
+                f"{host}: sent {format_rate(rate)} of the {format_rate(target)} that were asked "
                 "for: ask for less, or send larger datagrams, more of them in a call (batch, gso) "
                 "or more threads",
             )
@@ -209,5 +209,5 @@ def _sum(log: SystemLog, prefix: str, names: tuple[str, ...]) -> int:
     )
 
 
-def _about(log: SystemLog, code: str, what: str) -> Suspicion:
-    return Suspicion(code, log.host, f"{log.host}: {what} in these {log.elapsed:.3g} s")
+def _about(log: SystemLog, code: str, finding: str) -> Suspicion:
+    return Suspicion(code, log.host, f"{log.host}: {finding} in these {log.elapsed:.3g} s")

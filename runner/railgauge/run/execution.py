@@ -1,7 +1,7 @@
 """The measuring part of a run: round after round, machines in parallel, one writer to the store.
 
 Worker threads launch engines and put what comes into a queue; the main thread alone takes from it,
-stores what there is at once and tells the observer. Ctrl-C is a message in the same queue.
+stores what there is at once and calls the observer. Ctrl-C is a message in the same queue.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from railgauge.store import Store
 # Replications that wait to be stored go into one transaction, up to this many.
 _MOST_TOGETHER = 256
 # Shorter waits aren't worth a line.
-_TOLD_SECONDS = 5.0
+_ANNOUNCED_SECONDS = 5.0
 
 Namer = Callable[[Dispatch], str]
-"""Tells a dispatch's case from the others of its plan: `stream gw→gw datagram=1460`."""
+"""Names a dispatch's case apart from the others of its plan: `stream gw→gw datagram=1460`."""
 
 
 class Observer(Protocol):
-    """Is told how a run comes along; called from the controller's main thread only."""
+    """Follows a run's progress; called from the controller's main thread only."""
 
     def say(self, text: str) -> None:
         """Take note of a stage: `reaching gw1, gw2`."""
@@ -57,7 +57,7 @@ class Observer(Protocol):
         So many cases whose replications end by a rule are `still_open`.
         """
 
-    def lost(self, host: str, why: str) -> None:
+    def lost(self, host: str, reason: str) -> None:
         """Take note that a host is lost; what needs it is left out from now on."""
 
     def end(self) -> None:
@@ -91,7 +91,7 @@ class Totals:
     user stopped it, or when `out_of_time`; of a case that a rule ends, no more than the least.
     """
 
-    asked: int = 0
+    planned: int = 0
     measured: int = 0
     suspect: int = 0
     failed: int = 0
@@ -156,8 +156,8 @@ class Execution:
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
             with calling_on_signal(lambda: self._messages.put(_Stop())):
-                for each in rounds:
-                    self._run_round(each, workers)
+                for dispatches in rounds:
+                    self._run_round(dispatches, workers)
                     if self.totals.stopped or self.totals.out_of_time:
                         break
         finally:
@@ -169,13 +169,13 @@ class Execution:
                 for (test, key), ended in self._judge.end_all().items():
                     self._store.end_case(self._run, test, key, ended)
         totals = self.totals
-        totals.asked = most.planned - self._judge.spared - self._judge.optional
-        totals.missing = totals.asked - totals.measured - totals.failed
+        totals.planned = most.planned - self._judge.spared - self._judge.optional
+        totals.missing = totals.planned - totals.measured - totals.failed
         return totals
 
     def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
         running = 0
-        able = [each for each in dispatches if not self._has_lost(each)]
+        able = [dispatch for dispatch in dispatches if not self._has_lost(dispatch)]
         self._wait(able)
         for dispatch in able:
             if not self.totals.stopped and (fitting := self._fitting(dispatch)):
@@ -184,7 +184,7 @@ class Execution:
                 running += 1
         while running:
             messages = self._next_messages()
-            self._note([each for each in messages if isinstance(each, _Measured)])
+            self._note([message for message in messages if isinstance(message, _Measured)])
             for message in messages:
                 match message:
                     case _Ended(error=error):
@@ -215,7 +215,7 @@ class Execution:
             self.totals.out_of_time = True
             return
         first = dispatches[0]
-        if begin - now >= _TOLD_SECONDS:
+        if begin - now >= _ANNOUNCED_SECONDS:
             self._observer.say(
                 f"{first.test}: replication {first.replications[0]} begins in {begin - now:.0f} s, "
                 "for the span that the plan asks for"
@@ -259,7 +259,7 @@ class Execution:
         return self._setting.sites[name].transport.host
 
     def _note(self, messages: Sequence[_Measured]) -> None:
-        """Store the replications and which cases end with them, then tell of them."""
+        """Store the replications and which cases end with them, then report them."""
         together = len(messages) > 1 or (messages and self._judge)
         with self._store.together() if together else contextlib.nullcontext():
             noted = [self._add(message) for message in messages]
@@ -279,12 +279,12 @@ class Execution:
         Returns its outcome, of a group's pairs the first one's, and whether it ended any case.
         """
         outcome, dispatch = message.outcome, message.dispatch
-        every = [(dispatch.case, outcome)]
+        outcomes = [(dispatch.case, outcome)]
         if dispatch.pairs:
-            every = [(case, _of_pair(case, outcome)) for case in dispatch.pairs]
-        results = [(case.key, each) for case, each in every]
+            outcomes = [(case, _of_pair(case, outcome)) for case in dispatch.pairs]
+        results = [(case.key, case_outcome) for case, case_outcome in outcomes]
         self._store.add_all(self._run, dispatch.test, results, message.launch)
-        return every[0][1], bool(self._judge) and self._judged(message, every)
+        return outcomes[0][1], bool(self._judge) and self._judged(message, outcomes)
 
     def _judged(self, message: _Measured, outcomes: Sequence[tuple[Case, Outcome]]) -> bool:
         """Store which cases need no more replications; returns whether there are any."""

@@ -1,4 +1,4 @@
-"""Takes each machine for the whole run: two runs at once on one machine would measure each other.
+"""Locks each machine for the whole run: two runs at once on one machine would measure each other.
 
 On each machine a rail-hold has the machine's lock as long as its standard input is open, so that a
 run that dies, however it dies, holds nothing.
@@ -27,7 +27,7 @@ from railgauge.base.errors import (
     RailgaugeError,
 )
 from railgauge.base.side_by_side import everywhere
-from railgauge.engine.follow import blaming
+from railgauge.engine.follow import naming_lost_host
 from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.base import Process, end
 from railgauge.run.job import Job
@@ -70,7 +70,7 @@ class Claim:
         """Start it and hear what it says first; EnvironmentFailedError when that fails."""
         self.host = site.transport.host
         self.busy: Holder | None = None
-        with blaming(self.host):
+        with naming_lost_host(self.host):
             self.process: Process = site.transport.start(
                 [
                     f"{site.engines}/rail-hold",
@@ -83,7 +83,7 @@ class Claim:
                 ]
             )
         try:
-            self._hear(_FIRST_WORD)
+            self._read_event(_FIRST_WORD)
         except TimeoutError:
             raise EngineError(
                 "no-answer", f"rail-hold on {self.host} said nothing for {_FIRST_WORD:.0f} s"
@@ -93,7 +93,7 @@ class Claim:
         """Return when the machine is ours, or at `limit`, a moment of time.monotonic()."""
         while self.busy and (left := limit - time.monotonic()) > 0:
             try:
-                self._hear(min(left, _BEAT))
+                self._read_event(min(left, _BEAT))
             except TimeoutError:
                 self.beat()
 
@@ -102,19 +102,19 @@ class Claim:
         self.say("")
 
     def say(self, text: str) -> None:
-        """Tell who has the machine from now on."""
+        """Set the text that says who has the machine from now on."""
         with contextlib.suppress(RailgaugeError):
             self.process.send_line(text)
 
     def lost(self) -> bool:
-        """Tell whether it has ended while its host is still there."""
+        """Return whether it has ended while its host is still there."""
         try:
             return self.process.read_line(0) is None
         except (TimeoutError, RailgaugeError):
             return False
 
-    def _hear(self, seconds: float) -> None:
-        with blaming(self.host):
+    def _read_event(self, seconds: float) -> None:
+        with naming_lost_host(self.host):
             line = self.process.read_line(seconds)
         if line is None:
             words = ""
@@ -158,13 +158,13 @@ class HeldMachines:
     def __init__(self, claims: Mapping[str, Claim]) -> None:
         self.lost: dict[str, datetime] = {}
         self._claims = dict(claims)
-        self._seen = datetime.now(UTC)
+        self._last_seen = datetime.now(UTC)
         self._over = threading.Event()
         self._beating = threading.Thread(target=self._beat, name="hold", daemon=True)
         self._beating.start()
 
     def say(self, text: str) -> None:
-        """Tell who has the machines from now on."""
+        """Set the text that says who has the machines from now on."""
         for claim in self._claims.values():
             claim.say(text)
 
@@ -172,22 +172,22 @@ class HeldMachines:
         """Let go of all; harmless when done twice."""
         self._over.set()
         self._beating.join()
-        self._look()
-        _let_go(self._claims)
+        self._check_holders()
+        _release(self._claims)
 
     def _beat(self) -> None:
         """Give signs of life, and notice which holder has ended; runs in a thread of its own."""
         while not self._over.wait(_BEAT):
             for claim in self._claims.values():
                 claim.beat()
-            self._look()
+            self._check_holders()
 
-    def _look(self) -> None:
+    def _check_holders(self) -> None:
         now = datetime.now(UTC)
         for claim in self._claims.values():
             if claim.host not in self.lost and claim.lost():
-                self.lost[claim.host] = self._seen
-        self._seen = now
+                self.lost[claim.host] = self._last_seen
+        self._last_seen = now
 
 
 def hold(job: Job) -> Job:
@@ -195,50 +195,50 @@ def hold(job: Job) -> Job:
     if not job.transports:
         return job
     sites = {job.machines[name]: site for name, site in job.sites.items()}
-    text = _text(f"{_who(job)}, which is about to begin")
-    held = HeldMachines(_take(job, sites, text))
-    job.request.cleanup.callback(_end, job, held)
-    return replace(job, tell_others=held.say)
+    text = _text(f"{_owner(job)}, which is about to begin")
+    machines = HeldMachines(_claim_all(job, sites, text))
+    job.request.cleanup.callback(_end, job, machines)
+    return replace(job, tell_others=machines.say)
 
 
 def announce(job: Job) -> Job:
-    """Tell whoever asks for the machines which run has them."""
+    """Announce, to whoever asks for the machines, which run has them."""
     if job.tell_others is not None:
-        job.tell_others(_text(f"run {job.run}, {_who(job)}"))
+        job.tell_others(_text(f"run {job.run}, {_owner(job)}"))
     return job
 
 
-def _end(job: Job, held: HeldMachines) -> None:
-    held.close()
-    for host, seen in held.lost.items():
+def _end(job: Job, machines: HeldMachines) -> None:
+    machines.close()
+    for host, last_seen in machines.lost.items():
         job.request.observer.say(
-            f"{host}: some time after {seen:%H:%M:%S} UTC the machine was no longer held for this "
-            "run (rail-hold there has ended): another run may have measured beside it since"
+            f"{host}: some time after {last_seen:%H:%M:%S} UTC the machine was no longer held for "
+            "this run (rail-hold there has ended): another run may have measured beside it since"
         )
 
 
-def _take(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str, Claim]:
+def _claim_all(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str, Claim]:
     """Take all machines, or none: who waited with some in hand might wait for one who does, too."""
     token = secrets.token_hex(8)
     limit = time.monotonic() + job.request.wait
     claims: dict[str, Claim] = {}
-    told = False
+    announced = False
     while True:
-        wanted = [machine for machine in sites if machine not in claims]
-        claims |= everywhere(lambda machine: Claim(sites[machine], token, text), wanted)
+        missing = [machine for machine in sites if machine not in claims]
+        claims |= everywhere(lambda machine: Claim(sites[machine], token, text), missing)
         busy = {machine: claim for machine, claim in claims.items() if claim.busy}
         if not busy:
             return claims
         until = max(limit, _patience(busy))
         machine, first = next(iter(busy.items()))
-        _let_go({name: claim for name, claim in claims.items() if name != machine})
+        _release({name: claim for name, claim in claims.items() if name != machine})
         if time.monotonic() < until:
-            if job.request.wait and not told:
+            if job.request.wait and not announced:
                 job.request.observer.say(f"waiting for {first.host}: it is held {first.busy}")
-                told = True
+                announced = True
             first.wait(until)
         if first.busy:
-            _let_go({machine: first})
+            _release({machine: first})
             raise HostBusyError(_refusal(busy))
         claims = {machine: first}
         # Two who let go for each other, and have what the other wants now, would do so again.
@@ -248,7 +248,7 @@ def _take(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str
 def _patience(busy: Mapping[str, Claim]) -> float:
     """Return until when those who are still taking their machines may let go of them."""
     holders = [claim.busy for claim in busy.values() if claim.busy is not None]
-    ages = [_TAKING if each.seconds is None else each.seconds for each in holders]
+    ages = [_TAKING if holder.seconds is None else holder.seconds for holder in holders]
     return time.monotonic() + _TAKING - max(ages)
 
 
@@ -259,12 +259,12 @@ def _refusal(busy: Mapping[str, Claim]) -> str:
     )
 
 
-def _let_go(claims: Mapping[str, Claim]) -> None:
+def _release(claims: Mapping[str, Claim]) -> None:
     with contextlib.suppress(EnvironmentFailedError, HostUnreachableError):
         end(claim.process for claim in claims.values())
 
 
-def _who(job: Job) -> str:
+def _owner(job: Job) -> str:
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user without a name
@@ -278,4 +278,4 @@ def _text(words: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(each if each.isprintable() else " " for each in text).strip()
+    return "".join(character if character.isprintable() else " " for character in text).strip()

@@ -1,4 +1,4 @@
-"""A run on its way: what was asked, what each stage adds to it, what it came to."""
+"""A run on its way: what was requested, what each stage adds to it, what it came to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from railgauge.store.records import CaseEnd
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked: a plan's path, or the id of a run to go on with, and the database for it.
+    """What was requested: a plan's path, or the id of a run to go on with, and the database for it.
 
     A hosts file `hosts` takes the place of the plan's own hosts. With `only`, test and key each,
     no other cases of the plan are measured.
@@ -59,7 +59,8 @@ class Job:
 
     `machines` maps a host's name to the machine behind it (two names may stand for one);
     `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
-    `named_texts` as the plan was read with them. `skipped` are the cases, by test and key, that
+    `named_texts` as the plan was read with them, `measured` the numbers of the replications that
+    have an outcome, by test and key. `skipped` are the cases, by test and key, that
     aren't measured, and why; `versions` the facts of other people's programs by machine. `lost`
     maps hosts that could not be reached to why, `left_out` counts the replications that need them.
     `judge` knows which of the cases whose replications end by a rule are open; `ended` are those
@@ -72,7 +73,7 @@ class Job:
     seed: int
     sources: Bundle
     files: Mapping[str, str]
-    done: Mapping[tuple[str, str], Collection[int]]
+    measured: Mapping[tuple[str, str], Collection[int]]
     tests: tuple[ExpandedTest, ...] = ()
     schedule: Schedule = NO_ROUNDS
     judge: Judge | None = None
@@ -94,7 +95,7 @@ class Job:
 class Finished:
     """A run that came to its end.
 
-    Of the replications `asked` for now, `measured` were measured, `suspect` ones among them, and
+    Of the replications `planned` for now, `measured` were measured, `suspect` ones among them, and
     `missing` left out with the `lost` hosts, or because it was `out_of_time` (`over_budget` where
     that was the plan's own time); `failed` counts all failed replications of the run. Each case
     that was `skipped` has a reason there. `unsettled` are those that ended before they got within
@@ -103,7 +104,7 @@ class Finished:
 
     run: int
     catalogue: Catalogue
-    asked: int
+    planned: int
     measured: int
     failed: int
     missing: int

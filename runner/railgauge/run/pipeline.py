@@ -72,11 +72,11 @@ def read(request: Request) -> Job:
         return _read_again(request, request.run, sources)
     assert request.plan is not None
     loaded = load_plan(request.plan, hosts=request.hosts)
-    # A wrong --db is told before any host is bothered.
+    # A wrong --db is reported before any host is contacted.
     connect_database(request.where, create=True)[0].dispose()
     seed = secrets.randbelow(2**31) if loaded.plan.seed is None else loaded.plan.seed
     files = named_texts(loaded) | only_texts(request.only)
-    return Job(request, loaded, seed, sources, files, done={})
+    return Job(request, loaded, seed, sources, files, measured={})
 
 
 def _read_again(request: Request, run: int, sources: Bundle) -> Job:
@@ -103,7 +103,7 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
             f"run {run} can't go on: {', '.join(changed)} changed since it began, and the "
             "rest might measure something else: start a new run, or put back what it was"
         )
-    # Before looking at what is done, or another process might be doing more of it just now.
+    # Before looking at what is measured, or another process might be measuring more just now.
     request.cleanup.enter_context(request.store.claim(run))
     return Job(request, loaded, stored.new.seed, sources, now, request.store.done(run))
 
@@ -115,7 +115,7 @@ def expand(job: Job) -> Job:
         tests = restricted(tests, only)
     if job.request.run is not None:
         began = {(planned.test, planned.case.key) for planned in _stored(job).cases}
-        if began != {(each.test.name, case.key) for each in tests for case in each.cases}:
+        if began != {(test.test.name, case.key) for test in tests for case in test.cases}:
             raise InputError(
                 f"run {job.request.run} can't go on: its plan gives other cases now, with this "
                 "version of railgauge: start a new run"
@@ -134,7 +134,7 @@ def arrange(job: Job) -> Job:
         machines=machines,
         concurrency=plan.concurrency,
         seed=job.seed,
-        finished=job.done,
+        finished=job.measured,
     )
     if judge:
         schedule = schedule.keep(judge.is_open)
@@ -174,10 +174,10 @@ def _parallel_machines(job: Job) -> set[str]:
     }
 
 
-def _check_same_path(job: Job, found: Mapping[str, BuiltMpi | None]) -> None:
-    """See that rail-mpi is at the same place everywhere, for one command line starts all ranks."""
+def _check_same_path(job: Job, installations: Mapping[str, BuiltMpi | None]) -> None:
+    """Check that rail-mpi has the same path everywhere, as one command line starts all ranks."""
     places: dict[str, str] = {}
-    for machine, mpi in found.items():
+    for machine, mpi in installations.items():
         if mpi is not None:
             places.setdefault(mpi.program, job.transports[machine].host)
     if len(places) > 1:
@@ -200,11 +200,11 @@ def inspect(job: Job) -> Job:
             if job.machines[name] != machine
             for address in (hosts[name].address, *hosts[name].networks.values())
         ]
-        found = facts.gather(job.transports[machine], peers, engines=folders[machine])
-        return {**found, **job.versions.get(machine, {})}
+        gathered = facts.gather(job.transports[machine], peers, engines=folders[machine])
+        return {**gathered, **job.versions.get(machine, {})}
 
-    found = everywhere(inspect_one, job.transports)
-    return replace(job, facts={name: found[job.machines[name]] for name in job.sites})
+    by_machine = everywhere(inspect_one, job.transports)
+    return replace(job, facts={name: by_machine[job.machines[name]] for name in job.sites})
 
 
 def watch(job: Job) -> Job:
@@ -222,13 +222,13 @@ def watch(job: Job) -> Job:
         say=observer.say,
     )
     job.request.cleanup.enter_context(closing(scene))
-    with _saying_how_to_go_on(job):
+    with _with_resume_hint(job):
         _log_idle(job, scene, "before")
     return replace(job, scene=scene)
 
 
 @contextlib.contextmanager
-def _saying_how_to_go_on(job: Job) -> Iterator[None]:
+def _with_resume_hint(job: Job) -> Iterator[None]:
     try:
         yield
     except (RailgaugeError, KeyboardInterrupt) as error:
@@ -257,9 +257,9 @@ def perform(job: Job) -> Finished:
     if job.schedule:
         most = extent(job.schedule.dispatches)
         # Who stops it while nothing is measured any more waits for the end, which is near.
-        with calling_on_signal(stop), _saying_how_to_go_on(job):
+        with calling_on_signal(stop), _with_resume_hint(job):
             execution.run(job.schedule.rounds(judge.is_open), most)
-            totals.asked += job.left_out
+            totals.planned += job.left_out
             totals.missing += job.left_out
             if job.scene is not None and not (totals.stopped or totals.out_of_time):
                 _log_idle(job, job.scene, "after")
@@ -275,7 +275,7 @@ def perform(job: Job) -> Finished:
     return Finished(
         job.run,
         catalogue,
-        totals.asked,
+        totals.planned,
         totals.measured,
         len(store.failures(job.run)),
         totals.missing,
@@ -311,11 +311,11 @@ def _setting(job: Job) -> Setting:
 
 def _unsettled(job: Job, judge: Judge) -> tuple[Unsettled, ...]:
     """Return the cases that never got as narrow as their rules ask, with their names."""
-    names = {each.test.name: varying(each.cases) for each in job.tests}
+    names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
     catalogue = job.loaded.catalogue
     return tuple(
-        each._replace(name=f"{each.test} {case_name(each.case, names[each.test], catalogue)}")
-        for each in judge.unsettled()
+        case._replace(name=f"{case.test} {case_name(case.case, names[case.test], catalogue)}")
+        for case in judge.unsettled()
     )
 
 
@@ -336,8 +336,8 @@ STAGES: tuple[Callable[[Any], Any], ...] = (
 
 
 def _namer(job: Job) -> Namer:
-    """Return what tells a dispatch's case from the others of its test."""
-    names = {each.test.name: varying(each.cases) for each in job.tests}
+    """Return what names a dispatch's case apart from the others of its test."""
+    names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
 
     def name(dispatch: Dispatch) -> str:
         return dispatch_name(dispatch, names[dispatch.test], job.loaded.catalogue)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -71,22 +72,57 @@ def _headline(engines: Mapping[str, EngineInfo], dispatch: Dispatch, outcome: Ou
     return headline(outcome.metrics, engine.metrics) if engine is not None else ""
 
 
-class PlainProgress:
-    """One line an event of note; for logs, cron and CI."""
+class _Progress(ABC):
+    """What both kinds of progress print, and what they have printed already."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self) -> None:
         self._name: Namer = str
         self._engines: Mapping[str, EngineInfo] = {}
-        self._total = 0
-        self._open: int | None = None
-        self._measured = 0
-        self._began = self._told = time.monotonic()
         self._warned: set[str] = set()
         self._suspected: set[tuple[str, str | None]] = set()
 
+    @abstractmethod
+    def _print(self, text: str, style: str) -> None:
+        """Write a line."""
+
     def say(self, text: str) -> None:
         """Write the stage."""
+        self._print(text, "dim")
+
+    def lost(self, host: str, reason: str) -> None:
+        """Write which host is gone."""
+        self._print(f"lost {host}: {reason}", "red")
+
+    def _print_faults(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """Write warnings and each kind of suspicion once, and failures always."""
+        name = self._name(dispatch)
+        warnings = [warning for warning in launch.warnings if warning not in self._warned]
+        self._warned.update(warnings)
+        for warning in warnings:
+            self._print(f"warning: {name}: {warning}", "yellow")
+        if outcome.status == "failed":
+            self._print(failure(name, outcome), "red")
+        kinds = {(suspicion.code, suspicion.host) for suspicion in outcome.suspicions}
+        for suspicion in outcome.suspicions:
+            if (suspicion.code, suspicion.host) not in self._suspected:
+                subject = f"{name} replication {outcome.replication}"
+                text = f"suspect: {subject}: {suspicion.message} [{suspicion.code}, told once]"
+                self._print(text, "yellow")
+        self._suspected |= kinds
+
+
+class PlainProgress(_Progress):
+    """One line an event of note; for logs, cron and CI."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._total = 0
+        self._open: int | None = None
+        self._measured = 0
+        self._began = self._reported_at = time.monotonic()
+
+    def _print(self, text: str, style: str) -> None:
         with _QUIETLY:
             print(text, file=self._stream, flush=True)
 
@@ -95,33 +131,26 @@ class PlainProgress:
         self._name = name
         self._engines = catalogue.engines
         self._total = total
-        self._began = self._told = time.monotonic()
+        self._began = self._reported_at = time.monotonic()
         self.say(f"run {run}: {total} replications to measure")
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Say nothing: a line for each would drown the log."""
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
-        """Write warnings and each kind of suspicion once, failures always, and how far we are."""
-        for warning in new_warnings(launch, self._warned):
-            self.say(f"warning: {self._name(dispatch)}: {warning}")
+        """Write what went wrong, and now and then how far we are."""
+        self._print_faults(dispatch, outcome, launch)
         self._measured += not outcome.warmup
-        if outcome.status == "failed":
-            self.say(failure(self._name(dispatch), outcome))
-        for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
-            self.say(text)
         now = time.monotonic()
-        if self._measured and now - self._told >= _PLAIN_SECONDS:
-            self._told = now
+        if self._measured and now - self._reported_at >= _PLAIN_SECONDS:
+            self._reported_at = now
             left = (now - self._began) / self._measured * (self._total - self._measured)
+            still_open = "" if self._open is None else f"{_cases(self._open)} still open, at most "
             self.say(
                 f"{self._measured}/{self._total} {self._name(dispatch)} "
-                f"{_headline(self._engines, dispatch, outcome)}, {self._still_open()}"
+                f"{_headline(self._engines, dispatch, outcome)}, {still_open}"
                 f"about {_clock(left)} left"
             )
-
-    def _still_open(self) -> str:
-        return "" if self._open is None else f"{_cases(self._open)} still open, at most "
 
     def remaining(self, total: int, still_open: int) -> None:
         """Note it for the next line."""
@@ -130,17 +159,13 @@ class PlainProgress:
             self.say(f"{_cases(still_open)} with a rule: measured until it says that is enough")
         self._open = still_open
 
-    def lost(self, host: str, why: str) -> None:
-        """Write which host is gone."""
-        self.say(f"lost {host}: {why}")
-
     def end(self) -> None:
         """Write how long it took."""
         took = time.monotonic() - self._began
         self.say(f"{self._measured}/{self._total} replications in {_clock(took)}")
 
 
-class LiveProgress:
+class LiveProgress(_Progress):
     """A bar with the case now running, done of total, its latest figure and the time left."""
 
     def __init__(self, console: Console) -> None:
@@ -152,6 +177,7 @@ class LiveProgress:
             TimeRemainingColumn,
         )
 
+        super().__init__()
         self._console = console
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -164,14 +190,10 @@ class LiveProgress:
             transient=True,
         )
         self._task = self._bar.add_task("", total=None, figure="", open="")
-        self._name: Namer = str
-        self._engines: Mapping[str, EngineInfo] = {}
-        self._warned: set[str] = set()
-        self._suspected: set[tuple[str, str | None]] = set()
 
-    def say(self, text: str) -> None:
-        """Show the stage above the bar."""
-        self._print(text, "dim")
+    def _print(self, text: str, style: str) -> None:
+        with _QUIETLY:
+            self._console.print(text, markup=False, highlight=False, style=style)
 
     def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
         """Show the bar."""
@@ -190,13 +212,8 @@ class LiveProgress:
             self._bar.update(self._task, description=name, figure="")
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
-        """Move the bar; show warnings and each kind of suspicion once, and failures always."""
-        for warning in new_warnings(launch, self._warned):
-            self._print(f"warning: {self._name(dispatch)}: {warning}", "yellow")
-        if outcome.status == "failed":
-            self._print(failure(self._name(dispatch), outcome), "red")
-        for text in new_suspicions(self._name(dispatch), outcome, self._suspected):
-            self._print(text, "yellow")
+        """Move the bar; show above it what went wrong."""
+        self._print_faults(dispatch, outcome, launch)
         advance = 0 if outcome.warmup else 1
         figure = _headline(self._engines, dispatch, outcome)
         with _QUIETLY:
@@ -207,33 +224,10 @@ class LiveProgress:
         with _QUIETLY:
             self._bar.update(self._task, total=total, open=f"{_cases(still_open)} open")
 
-    def lost(self, host: str, why: str) -> None:
-        """Show which host is gone."""
-        self._print(f"lost {host}: {why}", "red")
-
     def end(self) -> None:
         """Take the bar away."""
         with _QUIETLY:
             self._bar.stop()
-
-    def _print(self, text: str, style: str) -> None:
-        with _QUIETLY:
-            self._console.print(text, markup=False, highlight=False, style=style)
-
-
-def new_warnings(launch: Launch, known: set[str]) -> list[str]:
-    """Return the launch's warnings that aren't in `known` yet, and note them there."""
-    fresh = [warning for warning in launch.warnings if warning not in known]
-    known.update(fresh)
-    return fresh
-
-
-def new_suspicions(name: str, outcome: Outcome, known: set[tuple[str, str | None]]) -> list[str]:
-    """Return sentences for those suspicions whose kind and host aren't in `known` yet."""
-    fresh = [each for each in outcome.suspicions if (each.code, each.host) not in known]
-    known.update((each.code, each.host) for each in fresh)
-    which = f"{name} replication {outcome.replication}"
-    return [f"suspect: {which}: {each.message} [{each.code}, told once]" for each in fresh]
 
 
 def failure(name: str, outcome: Outcome) -> str:

@@ -43,11 +43,10 @@ def reach(job: Job) -> Job:
 
     if first:
         job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
-    whys = {machine: why for machine, why in everywhere(connect, first).items() if why}
-    found = replace(
-        job, transports={name: each for name, each in transports.items() if name not in whys}
-    )
-    return _without(found, whys) if whys else found
+    reasons = {machine: reason for machine, reason in everywhere(connect, first).items() if reason}
+    usable = {name: transport for name, transport in transports.items() if name not in reasons}
+    reached = replace(job, transports=usable)
+    return _without(reached, reasons) if reasons else reached
 
 
 def _connect(transport: Transport) -> None:
@@ -60,18 +59,18 @@ def _connect(transport: Transport) -> None:
         ) from error
 
 
-def _without(job: Job, whys: Mapping[str, str]) -> Job:
+def _without(job: Job, reasons: Mapping[str, str]) -> Job:
     """Leave out what needs one of these machines; HostUnreachableError if nothing is left then."""
-    lost = {name: whys[machine] for name, machine in job.machines.items() if machine in whys}
-    left = job.schedule.keep(lambda each: lost.keys().isdisjoint(each.hosts))
+    lost = {name: reasons[machine] for name, machine in job.machines.items() if machine in reasons}
+    left = job.schedule.keep(lambda dispatch: lost.keys().isdisjoint(dispatch.hosts))
     left_out = extent(job.schedule.dispatches).planned - extent(left.dispatches).planned
-    listed = "\n".join(dict.fromkeys(whys.values()))
+    listed = "\n".join(dict.fromkeys(reasons.values()))
     if not left:
         raise HostUnreachableError(f"{listed}\nnothing can be measured without that")
-    for why in dict.fromkeys(whys.values()):
-        job.request.observer.say(f"left out: {why}")
+    for reason in dict.fromkeys(reasons.values()):
+        job.request.observer.say(f"left out: {reason}")
     needed = {job.machines[name] for name in _hosts(left.dispatches)}
-    transports = {name: each for name, each in job.transports.items() if name in needed}
+    transports = {name: transport for name, transport in job.transports.items() if name in needed}
     return replace(job, schedule=left, transports=transports, lost=lost, left_out=left_out)
 
 

@@ -30,16 +30,16 @@ def record(job: Job) -> Job:
         for (test, key), ended in job.ended.items():
             job.request.store.end_case(run, test, key, ended)
     if job.schedule:
-        _go_on(job, run)
+        _reopen(job, run)
     return replace(job, run=run)
 
 
 def _begin(job: Job) -> int:
     loaded, catalogue = job.loaded, job.loaded.catalogue
-    others = [
+    paths = [
         loaded.directory / name for name in (loaded.plan.hosts_file, *loaded.plan.engines) if name
     ]
-    commit, dirty = git_state(Path(loaded.path), others)
+    commit, dirty = git_state(Path(loaded.path), paths)
     run = job.request.store.begin_run(
         NewRun(
             plan=loaded.plan.name,
@@ -55,24 +55,24 @@ def _begin(job: Job) -> int:
         ),
         [
             PlannedCase(
-                each.test.name,
+                expanded.test.name,
                 case,
-                each.test.most,
-                job.skipped.get((each.test.name, case.key), ""),
-                least=each.test.least if each.test.rule else None,
+                expanded.test.most,
+                job.skipped.get((expanded.test.name, case.key), ""),
+                least=expanded.test.least if expanded.test.rule else None,
                 rule=rule,
             )
-            for each in job.tests
-            for case, rule in zip(each.cases, rules_of(each, catalogue), strict=True)
+            for expanded in job.tests
+            for case, rule in zip(expanded.cases, rules_of(expanded, catalogue), strict=True)
         ],
         {
             name: _metrics(job, catalogue.engine(name))
-            for name in {each.test.engine for each in job.tests}
+            for name in {expanded.test.engine for expanded in job.tests}
         },
     )
     job.request.cleanup.enter_context(job.request.store.claim(run))
-    for name, found in job.facts.items():
-        job.request.store.add_facts(run, name, found)
+    for name, facts in job.facts.items():
+        job.request.store.add_facts(run, name, facts)
     _add_peaks(job, run)
     return run
 
@@ -82,16 +82,19 @@ def _add_peaks(job: Job, run: int) -> None:
     plan = job.loaded.plan
     file = "hosts file" if plan.hosts_file else "plan"
     declared = {name: plan.hosts[name].peaks for name in job.facts}
-    found = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
-    used = {case.link for each in job.tests for case in each.cases if case.server is not None}
+    peaks = [host_peaks(name, declared[name], job.facts[name], file=file) for name in declared]
+    cases = (case for expanded in job.tests for case in expanded.cases)
+    used = {case.link for case in cases if case.server is not None}
     rates = {name: link.rate for name, link in plan.links.items() if name in used and link.rate}
     links = (link_peak(name, rate, file=file) for name, rate in rates.items())
-    job.request.store.add_peaks(run, chain(chain.from_iterable(found), links))
+    job.request.store.add_peaks(run, chain(chain.from_iterable(peaks), links))
 
 
 def _metrics(job: Job, engine: EngineInfo) -> dict[str, MetricInfo]:
     """Return all metrics that the engine or its logs may give, with the change that matters."""
-    own = {each.name: MetricInfo(each.unit, each.better) for each in engine.metrics.values()}
+    own = {
+        metric.name: MetricInfo(metric.unit, metric.better) for metric in engine.metrics.values()
+    }
     smallest = job.loaded.plan.smallest
     return {
         name: replace(info, smallest=smallest(name))
@@ -101,24 +104,24 @@ def _metrics(job: Job, engine: EngineInfo) -> dict[str, MetricInfo]:
 
 def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, MetricInfo]:
     """Return the metrics that the logs of this engine's tests may give, with its own in front."""
-    own = [each.test for each in tests if each.test.engine == engine.name]
+    own = [expanded.test for expanded in tests if expanded.test.engine == engine.name]
     if all(test.system_log is None for test in own):
         return {}
     two_sided = engine.two_sided or engine.parallel
-    found = derived_metrics(
+    derived = derived_metrics(
         two_sided=two_sided,
         soak=any(test.soak for test in own),
         receives=any(name in engine.metrics for name in RECEIVED_BYTES),
     )
-    return {name: MetricInfo(*info) for name, info in found.items() if name not in engine.metrics}
+    return {name: MetricInfo(*info) for name, info in derived.items() if name not in engine.metrics}
 
 
-def _go_on(job: Job, run: int) -> None:
+def _reopen(job: Job, run: int) -> None:
     store = job.request.store
     before = job.request.store.run(run).facts
     for name, now in job.facts.items():
-        known = before.get(name, now)
-        if changed := [fact for fact in known if now.get(fact) != known[fact]]:
+        earlier = before.get(name, now)
+        if changed := [fact for fact in earlier if now.get(fact) != earlier[fact]]:
             job.request.observer.say(
                 f"{name} is not what it was when run {run} began: {', '.join(changed)}"
             )

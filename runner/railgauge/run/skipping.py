@@ -27,17 +27,17 @@ def find_programs(job: Job) -> Job:
             needed.setdefault(job.machines[name], set()).update(_programs(job, dispatch))
     missing = everywhere(lambda machine: _ask(job, machine, needed[machine]), needed)
     lacking = {name: missing.get(machine, frozenset()) for name, machine in job.machines.items()}
-    words = _unmet(job, foreign, lacking)
+    unmet_by_engine = _unmet(job, foreign, lacking)
     skipped: dict[tuple[str, str], str] = {}
     for dispatch, engine in foreign:
-        said = words.get(engine.name, {})
-        if why := why_skipped(_programs(job, dispatch), dispatch.hosts, lacking, said):
-            skipped[dispatch.test, dispatch.case.key] = why
-    for why, count in Counter(skipped.values()).items():
-        job.request.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {why}")
+        problems = unmet_by_engine.get(engine.name, {})
+        if reason := why_skipped(_programs(job, dispatch), dispatch.hosts, lacking, problems):
+            skipped[dispatch.test, dispatch.case.key] = reason
+    for reason, count in Counter(skipped.values()).items():
+        job.request.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {reason}")
     left = job.schedule
     if skipped:
-        left = left.keep(lambda each: (each.test, each.case.key) not in skipped)
+        left = left.keep(lambda dispatch: (dispatch.test, dispatch.case.key) not in skipped)
     return replace(
         job,
         schedule=left,
@@ -48,8 +48,8 @@ def find_programs(job: Job) -> Job:
 
 def store_skipped(job: Job, run: int) -> None:
     """Store what a run that goes on skips now, and what it needn't skip any more."""
-    asked = {(each.test, each.case.key) for each, _ in _foreign(job)} | {*job.skipped}
-    if not asked:
+    cases = {(dispatch.test, dispatch.case.key) for dispatch, _ in _foreign(job)} | {*job.skipped}
+    if not cases:
         return
     store = job.request.store
     before = {
@@ -59,18 +59,18 @@ def store_skipped(job: Job, run: int) -> None:
     }
     changed = [
         (key, job.skipped.get(key))
-        for key in sorted(asked)
+        for key in sorted(cases)
         if job.skipped.get(key) != before.get(key)
     ]
     with store.together():
-        for (test, case_key), why in changed:
-            store.skip(run, test, case_key, why)
+        for (test, case_key), reason in changed:
+            store.skip(run, test, case_key, reason)
 
 
 def _foreign(job: Job) -> Iterator[tuple[Dispatch, EngineInfo]]:
     """Yield the launches of cases that somebody else's program measures."""
     engines = job.loaded.catalogue.engines
-    tests = {each.test.name for each in job.tests if engines[each.test.engine].program is not None}
+    tests = {test.test.name for test in job.tests if engines[test.test.engine].program is not None}
     for dispatch in job.schedule.dispatches if tests else ():
         if dispatch.test in tests:
             yield dispatch, engines[dispatch.case.engine]
@@ -95,26 +95,27 @@ def _unmet(
     lacking: Mapping[str, Collection[str]],
 ) -> dict[str, dict[str, str]]:
     """Return engine -> host -> why what the engine requires isn't there, where its programs are."""
-    asked: dict[str, dict[str, tuple[str, ...]]] = {}
+    requirements: dict[str, dict[str, tuple[str, ...]]] = {}
     for dispatch, engine in foreign:
         needs = {*_programs(job, dispatch)}
         for name in dispatch.hosts:
             if engine.program and engine.program.requires and needs.isdisjoint(lacking[name]):
-                requires = asked.setdefault(job.machines[name], {})
+                requires = requirements.setdefault(job.machines[name], {})
                 requires[engine.name] = engine.program.requires
-    words = everywhere(
+    outputs = everywhere(
         lambda machine: {
-            called: unmet(job.transports[machine], command)
-            for called, command in asked[machine].items()
+            engine_name: unmet(job.transports[machine], command)
+            for engine_name, command in requirements[machine].items()
         },
-        asked,
+        requirements,
     )
-    found: dict[str, dict[str, str]] = {}
+    problems: dict[str, dict[str, str]] = {}
     for name, machine in job.machines.items():
-        for called, said in words.get(machine, {}).items():
-            if said:
-                found.setdefault(called, {})[name] = f"what {called} requires fails ({said})"
-    return found
+        for engine_name, output in outputs.get(machine, {}).items():
+            if output:
+                problem = f"what {engine_name} requires fails ({output})"
+                problems.setdefault(engine_name, {})[name] = problem
+    return problems
 
 
 def _versions(job: Job, skipped: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
@@ -129,10 +130,10 @@ def _versions(job: Job, skipped: Mapping[tuple[str, str], str]) -> dict[str, dic
                 commands[f"engine_{engine.name}"] = engine.program.version
 
     def versions(machine: str) -> dict[str, str]:
-        found = {
+        by_fact = {
             fact: version_of(job.transports[machine], command)
             for fact, command in used[machine].items()
         }
-        return {fact: version for fact, version in found.items() if version is not None}
+        return {fact: version for fact, version in by_fact.items() if version is not None}
 
     return everywhere(versions, used)

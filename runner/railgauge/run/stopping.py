@@ -31,7 +31,7 @@ Key = tuple[str, str]
 class Unsettled(NamedTuple):
     """A case that ended after `n` replications before it got within the `share` of its rule.
 
-    `name` tells it from the others of its plan.
+    `name` sets it apart from the others of its plan.
     """
 
     test: str
@@ -72,28 +72,30 @@ class _Watched:
         if outcome.status != "failed":
             self.first = moment if self.first is None else self.first
             self.last = moment
-            for name, known in self.values.items():
+            for name, series in self.values.items():
                 if name in outcome.metrics:
-                    known.append(outcome.metrics[name])
+                    series.append(outcome.metrics[name])
 
     def end(self) -> CaseEnd | None:
         """Return why it needs no more replications; None as long as it does."""
-        if self._spanned() and all(narrow_enough(each, self.stop) for each in self.values.values()):
+        if self._spanned() and all(
+            narrow_enough(series, self.stop) for series in self.values.values()
+        ):
             return "narrow"
         if self.count >= self.stop.most:
             return "narrow" if self.is_settled() else "most"
         if self.rule.budget is not None and self.count:
             # One that would not end in time isn't begun.
-            each = self.spent / self.timed if self.timed else self.length
-            if (self.count + 1) * each > self.rule.budget:
+            seconds = self.spent / self.timed if self.timed else self.length
+            if (self.count + 1) * seconds > self.rule.budget:
                 return "narrow" if self.is_settled() else "budget"
         return None
 
     def is_settled(self) -> bool:
         """Return whether its values, as many as there are, are as good as the rule asks for."""
         return self._spanned() and all(
-            len(each) >= self.stop.least and within_share(each, self.stop)
-            for each in self.values.values()
+            len(series) >= self.stop.least and within_share(series, self.stop)
+            for series in self.values.values()
         )
 
     def _spanned(self) -> bool:
@@ -103,30 +105,24 @@ class _Watched:
 
 
 class Judge:
-    """Knows which cases of a run's tests are still open. Those without a rule always are."""
+    """Knows which cases of a run's tests are still open. Those without a rule always are.
+
+    `still_open` counts the open cases with a rule, `spared` how many replications fewer than the
+    most have been enough for the cases noted here.
+    """
 
     def __init__(self, tests: Iterable[ExpandedTest], catalogue: Catalogue) -> None:
         self._cases: dict[Key, _Watched] = {}
-        for each in tests:
-            if each.test.rule is not None:
-                self._cases.update(_watched(each, each.test.rule, catalogue))
-        self._open = len(self._cases)
-        self._spared = 0
+        for expanded in tests:
+            if expanded.test.rule is not None:
+                self._cases.update(_watched(expanded, expanded.test.rule, catalogue))
+        self.still_open = len(self._cases)
+        self.spared = 0
         self._wait: tuple[tuple[str, int], float] = (("", 0), 0.0)
 
     def __bool__(self) -> bool:
         """Return whether there is any case with a rule."""
         return bool(self._cases)
-
-    @property
-    def still_open(self) -> int:
-        """How many cases with a rule are open."""
-        return self._open
-
-    @property
-    def spared(self) -> int:
-        """How many replications fewer than the most have been enough for the cases noted here."""
-        return self._spared
 
     @property
     def optional(self) -> int:
@@ -135,9 +131,9 @@ class Judge:
         One at least, or up to the least that it has to have, each of them does need.
         """
         return sum(
-            each.stop.most - each.count - max(each.stop.least - each.count, 1)
-            for each in self._cases.values()
-            if each.ended is None
+            watched.stop.most - watched.count - max(watched.stop.least - watched.count, 1)
+            for watched in self._cases.values()
+            if watched.ended is None
         )
 
     def is_open(self, dispatch: Dispatch) -> bool:
@@ -168,13 +164,15 @@ class Judge:
         for key, numbers in store.done(run).items():
             if key in self._cases:
                 self._cases[key].count = len(numbers)
-        metrics = {name for each in self._cases.values() for name in each.values}
+        metrics = {name for watched in self._cases.values() for name in watched.values}
         for series in store.series([run], metrics):
             watched = self._cases.get((series.test, series.case.key))
             if watched is not None and series.metric in watched.values:
                 watched.values[series.metric] = series.values.tolist()
-        found: dict[Key, CaseEnd] = {}
-        stored = {(each.test, each.case.key): each.ended for each in store.run(run).cases}
+        unstored: dict[Key, CaseEnd] = {}
+        stored = {
+            (planned.test, planned.case.key): planned.ended for planned in store.run(run).cases
+        }
         with store.reading() as connection:
             # By this machine's clock, as all that comes now: the hosts' own may be anywhere.
             moments = launched(connection, run)
@@ -182,19 +180,19 @@ class Judge:
             if key in moments:
                 # What a clock that was set back since has yet to reach, came just now.
                 watched.first, watched.last = (
-                    now - max(0.0, clock - _seconds(each)) for each in moments[key]
+                    now - max(0.0, clock - _seconds(moment)) for moment in moments[key]
                 )
             watched.ended = _END.get(stored.get(key, "")) or watched.end()
             if watched.ended is not None and not stored.get(key):
-                found[key] = watched.ended
-        self._open = sum(each.ended is None for each in self._cases.values())
-        return found
+                unstored[key] = watched.ended
+        self.still_open = sum(watched.ended is None for watched in self._cases.values())
+        return unstored
 
     def leave_out(self, skipped: Iterable[Key]) -> None:
         """Forget cases that aren't measured at all."""
         for key in skipped:
             if (watched := self._cases.pop(key, None)) is not None:
-                self._open -= watched.ended is None
+                self.still_open -= watched.ended is None
 
     def note(
         self, test: str, case: Case, outcome: Outcome, moment: float, seconds: float
@@ -209,7 +207,7 @@ class Judge:
         watched.note(outcome, moment, seconds)
         if watched.ended is not None:
             # It was measured with others that are still open.
-            self._spared -= not outcome.warmup
+            self.spared -= not outcome.warmup
         elif not outcome.warmup:
             return self._end(watched, watched.end())
         return None
@@ -235,9 +233,9 @@ class Judge:
             return now
         if self._wait[0] != (test, number):
             firsts = [
-                each.first
-                for key, each in self._cases.items()
-                if key[0] == test and each.ended is None and each.first is not None
+                other.first
+                for key, other in self._cases.items()
+                if key[0] == test and other.ended is None and other.first is not None
             ]
             part = min(1.0, (number - 1) / (watched.stop.least - 1)) * watched.rule.span
             self._wait = (test, number), max(firsts, default=now - part) + part
@@ -246,20 +244,20 @@ class Judge:
     def unsettled(self) -> list[Unsettled]:
         """Return the cases that ended before they got within their share, in the plan's order."""
         return [
-            Unsettled(test, each.case, each.rule.until.share, each.ended, each.count)
-            for (test, _), each in self._cases.items()
-            if each.ended in ("most", "budget")
+            Unsettled(test, watched.case, watched.rule.until.share, watched.ended, watched.count)
+            for (test, _), watched in self._cases.items()
+            if watched.ended in ("most", "budget")
         ]
 
     def _end(self, watched: _Watched, ended: CaseEnd | None) -> CaseEnd | None:
         if ended is not None:
             watched.ended = ended
-            self._open -= 1
-            self._spared += watched.stop.most - watched.count
+            self.still_open -= 1
+            self.spared += watched.stop.most - watched.count
         return ended
 
 
-_END: Mapping[str, CaseEnd] = {each: each for each in get_args(CaseEnd)}
+_END: Mapping[str, CaseEnd] = {end: end for end in get_args(CaseEnd)}
 
 
 def soonest(test: Test) -> int:
@@ -274,16 +272,16 @@ def rule_text(rule: Replications, metrics: Sequence[str]) -> str:
     return f"{rule.rule} of {', '.join(metrics)}"
 
 
-def rules_of(each: ExpandedTest, catalogue: Catalogue) -> Iterator[str]:
+def rules_of(expanded: ExpandedTest, catalogue: Catalogue) -> Iterator[str]:
     """Yield the text of the rule for each of a test's cases, empty for a number of replications."""
-    engine = catalogue.engine(each.test.engine)
-    known: dict[Value | None, str] = {}
-    for case in each.cases:
+    engine = catalogue.engine(expanded.test.engine)
+    texts: dict[Value | None, str] = {}
+    for case in expanded.cases:
         mode = case.parameters.get("mode")
-        if mode not in known:
-            rule = each.test.rule
-            known[mode] = rule_text(rule, judged_metrics(rule, engine, mode)) if rule else ""
-        yield known[mode]
+        if mode not in texts:
+            rule = expanded.test.rule
+            texts[mode] = rule_text(rule, judged_metrics(rule, engine, mode)) if rule else ""
+        yield texts[mode]
 
 
 def _watched(

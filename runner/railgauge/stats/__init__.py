@@ -9,7 +9,7 @@ from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.oddities import Oddities, oddities
 from railgauge.stats.outliers import OUTLIER_RANGES, outliers
 from railgauge.stats.pair_interval import difference_interval, ratio_interval
-from railgauge.stats.rank_test import RankTest, rank_test
+from railgauge.stats.rank_test import rank_test
 from railgauge.stats.shortfalls import (
     EXCUSED,
     HOST_DEVIATIONS,
@@ -17,9 +17,7 @@ from railgauge.stats.shortfalls import (
     LINK_DEVIATIONS,
     LINK_LEAST,
     HostFinding,
-    LinkFinding,
     Shortfalls,
-    Verdict,
     find_shortfalls,
 )
 from railgauge.stats.stopping import FEWEST, StopRule, narrow_enough, within_share
@@ -42,15 +40,12 @@ __all__ = [
     "Compared",
     "HostFinding",
     "Interval",
-    "LinkFinding",
     "Oddities",
-    "RankTest",
     "Shortfalls",
     "Side",
     "StopRule",
     "Summary",
     "TwoGroups",
-    "Verdict",
     "autocorrelation",
     "average_of",
     "benjamini_hochberg",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Fewer values say nothing of their order. So improbable has a correlation to be to be told.
+# Fewer values say nothing of their order. A correlation is reported if it is as improbable as this.
 _LEAST_VALUES, _LEVEL = 10, 0.01
 
 
@@ -31,8 +31,8 @@ def autocorrelation(values: NDArray[np.float64] | Sequence[float]) -> float | No
     squares, deviation = _over_all_orders(around)
     if squares == 0:
         return None
-    found = float(np.sum(around[1:] * around[:-1]))
-    return _told(found, squares, deviation, n)
+    product = float(np.sum(around[1:] * around[:-1]))
+    return _significant(product, squares, deviation, n)
 
 
 def autocorrelations_of_ranks(ranks: NDArray[np.float64]) -> list[float | None]:
@@ -42,13 +42,13 @@ def autocorrelations_of_ranks(ranks: NDArray[np.float64]) -> list[float | None]:
         return [None] * len(ranks)
     around = ranks - (n + 1) / 2
     squares, deviation = _over_all_orders(np.arange(n) - (n - 1) / 2)
-    found: list[float] = np.einsum("ij,ij->i", around[:, 1:], around[:, :-1]).tolist()
-    return [_told(one, squares, deviation, n) for one in found]
+    products: list[float] = np.einsum("ij,ij->i", around[:, 1:], around[:, :-1]).tolist()
+    return [_significant(product, squares, deviation, n) for product in products]
 
 
-def _told(found: float, squares: float, deviation: float, n: int) -> float | None:
-    z = (found + squares / n) / deviation
-    return found / squares if math.erfc(abs(z) / math.sqrt(2)) <= _LEVEL else None
+def _significant(product: float, squares: float, deviation: float, n: int) -> float | None:
+    z = (product + squares / n) / deviation
+    return product / squares if math.erfc(abs(z) / math.sqrt(2)) <= _LEVEL else None
 
 
 def _over_all_orders(around: NDArray[np.float64]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Literal
 Average = Literal["arithmetic", "harmonic", "none"]
 
 _PER_TIME = ("/s", "/min", "/h", "Hz")
-# Shares, and counts, which no unit tells from them.
+# Shares, and counts, which have no unit either.
 _WITHOUT_UNIT = ("", "1", "%")
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.stats.special import polygamma, psi
+from railgauge.stats import special
 from railgauge.stats.spread import robust_spread
 
 _Values = NDArray[np.float64]
@@ -49,17 +49,17 @@ class Scatter(NamedTuple):
         Shifts hardly tell which way it is, and the wrong one makes alarms of the noisy cases or of
         the quiet ones.
         """
-        found: _Values = np.maximum(np.hypot(error, self.spread), self.times * error)
-        return found
+        wider: _Values = np.maximum(np.hypot(error, self.spread), self.times * error)
+        return wider
 
 
 def scatter(shift: _Values, error: _Values, degrees: _Values) -> Scatter:
     """Return what the cases' `shift` (n,) shares, given their standard `error` (n,) > 0
     and its `degrees` of freedom (n,).
 
-    It is told by the cases that are most alike: the centre by the half that lies closest together,
-    the spread as the one that makes Qn of the standardised shifts 1; so nearly half of the cases
-    may really have changed. Nothing where chance would show as much, and of fewer than
+    It is estimated from the cases that are most alike: the centre by the half that lies closest
+    together, the spread as the one that makes Qn of the standardised shifts 1; so nearly half of
+    the cases may really have changed. Nothing where chance would show as much, and of fewer than
     LEAST_SCATTERED.
     """
     n = len(shift)
@@ -68,14 +68,14 @@ def scatter(shift: _Values, error: _Values, degrees: _Values) -> Scatter:
     centre = _closest_half(shift)
     around = shift - centre
 
-    def beyond(spread: float, which: slice | NDArray[np.intp] = slice(None)) -> float:
-        scaled = around[which] / np.hypot(error[which], spread)
-        return _standard(scaled, degrees[which])
+    def beyond(spread: float, cases: slice | NDArray[np.intp] = slice(None)) -> float:
+        scaled = around[cases] / np.hypot(error[cases], spread)
+        return _standard(scaled, degrees[cases])
 
-    seen = beyond(0.0)
-    if abs(centre) < _CENTRE * seen * float(np.median(error)) / n ** (1 / 3):
+    excess = beyond(0.0)
+    if abs(centre) < _CENTRE * excess * float(np.median(error)) / n ** (1 / 3):
         centre = 0.0
-    if seen <= 1 + _CHANCE / n:
+    if excess <= 1 + _CHANCE / n:
         return Scatter(centre, 0.0, 1.0, math.inf)
     low, high = 0.0, robust_spread(around, _MOST)
     for _ in range(20):
@@ -103,27 +103,29 @@ class Variances(NamedTuple):
     degrees: _Values
 
 
-def moderated(found: Variances) -> Variances:
+def moderated(variances: Variances) -> Variances:
     """Return what cases of the same kind say of each other's variance between runs.
 
     Three runs say little of it, fifty cases of three runs much: each variance is drawn to the
     common one as far as they are alike (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004). Fewer than
     LEAST_CASES stay as they are.
     """
-    known = (found.variance > 0) & (found.degrees > 0)
-    if np.count_nonzero(known) < LEAST_CASES:
-        return found
-    half = found.degrees[known] / 2
-    logs = np.log(found.variance[known]) - psi(half) + np.log(half)
-    beyond = float(logs.var(ddof=1) - polygamma(1, half).mean())
+    usable = (variances.variance > 0) & (variances.degrees > 0)
+    if np.count_nonzero(usable) < LEAST_CASES:
+        return variances
+    half = variances.degrees[usable] / 2
+    logs = np.log(variances.variance[usable]) - special.psi(half) + np.log(half)
+    beyond = float(logs.var(ddof=1) - special.polygamma(1, half).mean())
     if beyond <= 0:
         # No more different than chance makes them.
-        common = np.full(len(found.variance), float(np.exp(logs.mean())))
-        return Variances(common, np.full(len(common), found.degrees[known].sum()))
+        common = np.full(len(variances.variance), float(np.exp(logs.mean())))
+        return Variances(common, np.full(len(common), variances.degrees[usable].sum()))
     prior = 2 * _inverse_trigamma(beyond)
-    common_one = float(np.exp(logs.mean() + psi(prior / 2) - np.log(prior / 2)))
-    degrees = found.degrees + prior
-    return Variances((found.degrees * found.variance + prior * common_one) / degrees, degrees)
+    common_variance = float(np.exp(logs.mean() + special.psi(prior / 2) - np.log(prior / 2)))
+    degrees = variances.degrees + prior
+    return Variances(
+        (variances.degrees * variances.variance + prior * common_variance) / degrees, degrees
+    )
 
 
 def _closest_half(values: _Values) -> float:
@@ -139,8 +141,8 @@ def _inverse_trigamma(value: float) -> float:
     """Return x > 0 whose trigamma is `value` > 0: Newton's steps on its inverse, all one way."""
     x = 0.5 + 1 / value
     for _ in range(50):
-        trigamma = float(polygamma(1, x))
-        step = trigamma * (1 - trigamma / value) / float(polygamma(2, x))
+        trigamma = float(special.polygamma(1, x))
+        step = trigamma * (1 - trigamma / value) / float(special.polygamma(2, x))
         x += step
         if -step < 1e-8 * x:
             break

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.stats.special import stdtr
+from railgauge.stats import special
 
 # A level has at least so many values: one or two that stand out are outliers.
 LEAST_VALUES = 3
@@ -30,7 +30,7 @@ _AROUND, _OUTLYING = 5, 4.0
 _MOST_STRUCK = 0.1
 # A normal distribution's standard deviation over its median absolute deviation.
 _PER_DEVIATION = 1.4826
-# With more dependence between neighbours, hardly anything could be told of a year.
+# With more dependence between neighbours, hardly any change in a year would be significant.
 _MOST_DEPENDENT = 0.8
 # The distances of so many values from all others are held at a time.
 _BLOCK = 512
@@ -79,44 +79,44 @@ class _Search:
         self._least = least
         self._level = level
         # On a logarithmic scale as many percent up or down are as far.
-        self._tamed = _tamed(np.log(values) if np.all(values > 0) else values)
-        self._inflation = _inflation(self._tamed)
-        self._known: dict[tuple[int, int, int], ChangePoint] = {}
+        self._without_outliers = _without_outliers(np.log(values) if np.all(values > 0) else values)
+        self._inflation = _inflation(self._without_outliers)
+        self._points: dict[tuple[int, int, int], ChangePoint] = {}
 
     def points(self) -> list[ChangePoint]:
         """Undo the proposed places, the least sure first, until the rest counts."""
         edges = [0, *self._proposed(), len(self._values)]
         while len(edges) > 2:
             points = [self._point(*edges[i : i + 3]) for i in range(len(edges) - 2)]
-            worst = max(points, key=lambda one: (self._is_small(one), one.p))
+            worst = max(points, key=lambda point: (self._is_small(point), point.p))
             if not self._is_small(worst) and worst.p <= self._level:
                 return points
             edges.remove(worst.index)
         return []
 
     def _proposed(self) -> list[int]:
-        found = []
+        places = []
         stretches = [(0, len(self._values))]
         while stretches:
             start, end = stretches.pop()
             if end - start >= 2 * LEAST_VALUES:
-                place = start + _split(self._tamed[start:end])
+                place = start + _split(self._without_outliers[start:end])
                 if self._p(start, place, end) <= _WEAK:
-                    found.append(place)
+                    places.append(place)
                     stretches += [(start, place), (place, end)]
-        return sorted(found)
+        return sorted(places)
 
     def _point(self, start: int, place: int, end: int) -> ChangePoint:
         """Return the change at `place` between the levels [start, place) and [place, end)."""
-        known = self._known.get((start, place, end))
-        if known is None:
+        point = self._points.get((start, place, end))
+        if point is None:
             before = float(np.median(self._values[start:place]))
             after = float(np.median(self._values[place:end]))
             ratio = after / before if before > 0 and after > 0 else math.nan
             # At each night a level could have begun.
             p = min(1.0, self._p(start, place, end) * len(self._values))
-            known = self._known[start, place, end] = ChangePoint(place, before, after, ratio, p)
-        return known
+            point = self._points[start, place, end] = ChangePoint(place, before, after, ratio, p)
+        return point
 
     def _is_small(self, point: ChangePoint) -> bool:
         size = abs(point.after - point.before)
@@ -127,7 +127,7 @@ class _Search:
 
         Of stretches without any noise, the chance that equal values come in just this order.
         """
-        left, right = self._tamed[start:place], self._tamed[place:end]
+        left, right = self._without_outliers[start:place], self._without_outliers[place:end]
         apart = abs(float(right.mean() - left.mean()))
         squares = float(np.var(left) * len(left) + np.var(right) * len(right))
         free = end - start - 2
@@ -135,10 +135,10 @@ class _Search:
         # The variance of equal values may be what rounding leaves.
         if variance == 0 or (np.ptp(left) == 0 and np.ptp(right) == 0):
             return 1 / math.comb(end - start, place - start) if left[0] != right[0] else 1.0
-        return 2 * float(stdtr(free, -apart / math.sqrt(variance)))
+        return 2 * float(special.stdtr(free, -apart / math.sqrt(variance)))
 
 
-def _tamed(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_outliers(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `x` (n,) with each outlier replaced by the median of those around it."""
     windows = np.lib.stride_tricks.sliding_window_view(x, _AROUND)
     around = np.pad(np.median(windows, axis=1), _AROUND // 2, mode="edge")

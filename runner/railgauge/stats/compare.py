@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +34,8 @@ class Compared(NamedTuple):
     and runs have in common; `q` the same among all pairs: NaN where a pair has too few values to
     be judged. `effect` is how often a value of the second is better than one of the first, ties
     counted half (Vargha and Delaney's A): 0.5 where nothing changed. `n` counts the values of both
-    sides. `why` says in words what the change rests on, `few_runs` whether it takes more runs
-    on the first side to tell.
+    sides. `reason` says in words what the change rests on, `few_runs` whether it takes more runs
+    on the first side to decide.
     """
 
     change: Change
@@ -46,7 +46,7 @@ class Compared(NamedTuple):
     q: float
     effect: float
     n: tuple[int, int]
-    why: str
+    reason: str
     few_runs: bool = False
 
 
@@ -78,66 +78,74 @@ def compare_all(
             if len(values)
         ]
     )
-    both = _joined(len(pairs), runs)
-    those = list(zip(better, smallest, strict=True))
-    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(those))}
-    group = np.array([kinds[kind] for kind in those], np.intp)
-    found = correct(estimate(both), runs, group, np.asarray(smallest, np.float64), between_runs)
-    enough = np.array([least_p(len(first), len(second)) <= level for first, second in both], bool)
+    joined = _joined(len(pairs), runs)
+    rules = list(zip(better, smallest, strict=True))
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(rules))}
+    group = np.array([kinds[kind] for kind in rules], np.intp)
+    limits = np.asarray(smallest, np.float64)
+    corrected = correct(estimate(joined), runs, group, limits, between_runs)
+    changes = _changes(corrected)
+    _bound(changes, corrected, joined)
+    all_judged = _judged(joined, corrected, changes, rules, level)
+    return [_compared(changes, number, judged) for number, judged in enumerate(all_judged)]
+
+
+def _judged(
+    joined: Sequence[tuple[_Values, _Values]],
+    corrected: Corrected,
+    changes: _Changes,
+    rules: Sequence[tuple[str, float]],
+    level: float,
+) -> Iterator[Judged]:
+    """Yield what the verdict on each pair rests on, with p corrected for the number of pairs."""
+    estimates = corrected.estimates
+    enough = np.array([least_p(len(first), len(second)) <= level for first, second in joined], bool)
     q, within = (
-        benjamini_hochberg(np.where(enough, p, np.nan)) for p in (found.found.p, found.within)
+        benjamini_hochberg(np.where(enough, p, np.nan)) for p in (estimates.p, corrected.within)
     )
     tests = int(enough.sum())
-    told = _told(found)
-    _bound(told, found, both)
-    return [
-        _compared(
-            told,
-            number,
-            Judged(
-                n=(len(first), len(second)),
-                share=float(told.share[number]),
-                low=float(told.low_share[number]),
-                high=float(told.high_share[number]),
-                error=float(found.found.error[number]),
-                q=float(q[number]),
-                q_within=float(within[number]),
-                factor=float(found.factors[number]),
-                tests=tests,
-                smallest=smallest[number],
-                level=level,
-                higher=better[number] == "higher",
-                relative=bool(found.found.relative[number]),
-                step=float(found.found.step[number]),
-                between=float(found.between[number]),
-                by_runs=bool(found.by_runs[number]),
-                assumed=bool(found.assumed[number]),
-                centre=float(found.centre[number]),
-                greater=float(told.greater[number]),
-                # Asked for where something differs.
-                mean=_by_mean(first, second) if within[number] <= level else 0.0,
-            ),
+    for number, ((first, second), (better, smallest)) in enumerate(zip(joined, rules, strict=True)):
+        yield Judged(
+            n=(len(first), len(second)),
+            share=float(changes.share[number]),
+            low=float(changes.low_share[number]),
+            high=float(changes.high_share[number]),
+            error=float(estimates.error[number]),
+            q=float(q[number]),
+            q_within=float(within[number]),
+            factor=float(corrected.factors[number]),
+            tests=tests,
+            smallest=smallest,
+            level=level,
+            higher=better == "higher",
+            relative=bool(estimates.relative[number]),
+            step=float(estimates.step[number]),
+            between=float(corrected.between[number]),
+            by_runs=bool(corrected.by_runs[number]),
+            assumed=bool(corrected.assumed[number]),
+            centre=float(corrected.centre[number]),
+            greater=float(changes.greater[number]),
+            # Needed only where something differs.
+            mean=_by_mean(first, second) if within[number] <= level else 0.0,
         )
-        for number, (first, second) in enumerate(both)
-    ]
 
 
 def _finite(runs: list[RunValues]) -> list[RunValues]:
     """Return the runs without values that aren't finite, of which there are next to never any."""
     if not runs or np.isfinite(np.concatenate([run.values for run in runs])).all():
         return runs
-    kept = [run._replace(values=run.values[np.isfinite(run.values)]) for run in runs]
-    return [run for run in kept if len(run.values)]
+    finite = [run._replace(values=run.values[np.isfinite(run.values)]) for run in runs]
+    return [run for run in finite if len(run.values)]
 
 
 def _joined(count: int, runs: Sequence[RunValues]) -> list[tuple[_Values, _Values]]:
     parts: list[tuple[list[_Values], list[_Values]]] = [([], []) for _ in range(count)]
     for run in runs:
         parts[run.pair][run.side].append(run.values)
-    nothing = np.empty(0)
+    empty = np.empty(0)
 
-    def join(those: list[_Values]) -> _Values:
-        return those[0] if len(those) == 1 else np.concatenate(those) if those else nothing
+    def join(arrays: list[_Values]) -> _Values:
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays) if arrays else empty
 
     return [(join(first), join(second)) for first, second in parts]
 
@@ -147,8 +155,8 @@ def _by_mean(first: _Values, second: _Values) -> float:
     return (float(second.mean()) - float(first.mean())) / before if before else 0.0
 
 
-class _Told(NamedTuple):
-    """How results are told, (m,) each: the change as a share of the first, and in the unit."""
+class _Changes(NamedTuple):
+    """The change of each pair, (m,) each: as a share of the first side, and in the unit."""
 
     share: _Values
     low_share: _Values
@@ -160,45 +168,50 @@ class _Told(NamedTuple):
     greater: _Values
 
 
-def _told(found: Corrected) -> _Told:
-    of = found.found
+def _changes(corrected: Corrected) -> _Changes:
+    estimates = corrected.estimates
     # A ratio may be greater than the greatest number there is.
     with np.errstate(over="ignore"):
         share, low, high = (
-            np.where(of.log, np.expm1(each), each) for each in (of.shift, of.low, of.high)
+            np.where(estimates.log, np.expm1(bound), bound)
+            for bound in (estimates.shift, estimates.low, estimates.high)
         )
-    return _Told(
+    return _Changes(
         share,
         low,
         high,
-        np.where(of.log, 1 + share, np.nan),
-        np.where(of.log, 1 + low, low * of.scale),
-        np.where(of.log, 1 + high, high * of.scale),
-        of.p,
-        of.greater,
+        np.where(estimates.log, 1 + share, np.nan),
+        np.where(estimates.log, 1 + low, low * estimates.scale),
+        np.where(estimates.log, 1 + high, high * estimates.scale),
+        estimates.p,
+        estimates.greater,
     )
 
 
-def _bound(told: _Told, found: Corrected, both: Sequence[tuple[_Values, _Values]]) -> None:
+def _bound(
+    changes: _Changes, corrected: Corrected, joined: Sequence[tuple[_Values, _Values]]
+) -> None:
     """Let no interval say that values which are never below 0 may have fallen below it."""
-    of = found.found
-    for number in np.flatnonzero(~of.log & of.relative & (told.low_share < -1)).tolist():
-        if all(side.min() >= 0 for side in both[number]):
-            told.low_share[number], told.low[number] = -1, -of.scale[number]
+    estimates = corrected.estimates
+    for number in np.flatnonzero(
+        ~estimates.log & estimates.relative & (changes.low_share < -1)
+    ).tolist():
+        if all(side.min() >= 0 for side in joined[number]):
+            changes.low_share[number], changes.low[number] = -1, -estimates.scale[number]
 
 
-def _compared(told: _Told, number: int, judged: Judged) -> Compared:
-    change, why = judge(judged)
-    greater = float(told.greater[number])
+def _compared(changes: _Changes, number: int, judged: Judged) -> Compared:
+    change, reason = judge(judged)
+    greater = float(changes.greater[number])
     return Compared(
         change=change,
-        ratio=float(told.ratio[number]),
-        low=float(told.low[number]),
-        high=float(told.high[number]),
-        p=float(told.p[number]),
+        ratio=float(changes.ratio[number]),
+        low=float(changes.low[number]),
+        high=float(changes.high[number]),
+        p=float(changes.p[number]),
         q=judged.q,
         effect=greater if judged.higher else 1 - greater,
         n=judged.n,
-        why=why,
+        reason=reason,
         few_runs=change == "not enough data" and judged.few_runs,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -18,13 +19,21 @@ _SIGNIFICANT = 2.326
 _MOST = 0.95
 
 
-def stacked(arrays: Sequence[_Values]) -> Iterator[tuple[NDArray[np.intp], _Values]]:
-    """Yield the places of arrays that have as many values, with those values as rows."""
+def stacked(
+    arrays: Sequence[_Values], block: float = math.inf
+) -> Iterator[tuple[NDArray[np.intp], _Values]]:
+    """Yield the places of arrays of the same length, with their values as rows.
+
+    About `block` values at most at a time.
+    """
     lengths: dict[int, list[int]] = {}
     for place, array in enumerate(arrays):
         lengths.setdefault(len(array), []).append(place)
-    for places in lengths.values():
-        yield np.array(places, np.intp), np.stack([arrays[place] for place in places])
+    for length, places in lengths.items():
+        step = int(max(1, min(block // max(length, 1), len(places))))
+        for first in range(0, len(places), step):
+            chunk = places[first : first + step]
+            yield np.array(chunk, np.intp), np.stack([arrays[place] for place in chunk])
 
 
 def variance_factors(
@@ -58,11 +67,11 @@ def variance_factors(
     )
     likely = np.where(common > _SIGNIFICANT * common_error, common, 0.0)[group]
     for number in range(groups):
-        those = np.flatnonzero((group == number) & (sums[1] > 0))
-        if len(those) >= LEAST_CASES:
-            noise = error[those] ** 2
-            unlike = max(float(own[those].var(ddof=1) - noise.mean()), 0.0)
-            likely[those] += unlike / (unlike + noise) * (own[those] - likely[those])
+        pairs = np.flatnonzero((group == number) & (sums[1] > 0))
+        if len(pairs) >= LEAST_CASES:
+            noise = error[pairs] ** 2
+            unlike = max(float(own[pairs].var(ddof=1) - noise.mean()), 0.0)
+            likely[pairs] += unlike / (unlike + noise) * (own[pairs] - likely[pairs])
     r = np.clip(np.maximum(own - _SIGNIFICANT * error, likely), 0, _MOST)
     factors: _Values = (1 + r) / (1 - r)
     return factors
@@ -74,5 +83,5 @@ def _correlation(sums: _Values) -> tuple[_Values, _Values]:
     The sums are of n r + 1, whose mean is n - 4 times the true r, of n - 4, and of n.
     """
     products, degrees, values = sums
-    known = np.maximum(degrees, 1)
-    return products / known, np.sqrt(values) / known
+    divisors = np.maximum(degrees, 1)
+    return products / divisors, np.sqrt(values) / divisors

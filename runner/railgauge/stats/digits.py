@@ -10,7 +10,7 @@ _ROUNDED = 1e-9
 
 def ratio_text(ratio: float) -> str:
     """Return a ratio with three decimals, or as many as it takes not to look like 0 or 1."""
-    return _apart(ratio, 3, "", (0, 1))
+    return _distinct(ratio, 3, "", (0, 1))
 
 
 def percent_text(share: float) -> str:
@@ -25,15 +25,15 @@ def percentage(share: float) -> str:
     """
     # What is left of 0 by rounding is 0, without a sign of its own.
     percent = round(100 * share, 9) + 0.0 if math.isfinite(share) else share
-    return _apart(percent, 1, "+", (0, -100))
+    return _distinct(percent, 1, "+", (0, -100))
 
 
-def _apart(value: float, digits: int, sign: str, others: tuple[float, ...]) -> str:
+def _distinct(value: float, digits: int, sign: str, reserved: tuple[float, ...]) -> str:
     text = f"{value:{sign}.{digits}f}"
-    for other in others:
-        off = abs(value - other)
-        # First what is cheap: thousands of results are told.
-        if off < 0.1 and float(text) == other and off > _ROUNDED * abs(other):
+    for number in reserved:
+        off = abs(value - number)
+        # First what is cheap: thousands of results are printed.
+        if off < 0.1 and float(text) == number and off > _ROUNDED * abs(number):
             digits = -math.floor(math.log10(off))
             text = f"{value:{sign}.{digits}f}"
     return text

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats import special
 from railgauge.stats.hodges_lehmann import shifts
 from railgauge.stats.rank_test import rank_tests
 from railgauge.stats.resolution import step_of
-from railgauge.stats.special import stdtrit
 
 _Values = NDArray[np.float64]
 LEVEL = 0.95
@@ -45,7 +45,7 @@ class Estimates(NamedTuple):
 def estimate(values: Sequence[tuple[_Values, _Values]]) -> Estimates:
     """Return what `values` say; NaN where a side has none, with an infinite interval."""
     m = len(values)
-    found = Estimates(
+    estimates = Estimates(
         log=np.ones(m, bool),
         relative=np.ones(m, bool),
         scale=np.ones(m),
@@ -59,33 +59,39 @@ def estimate(values: Sequence[tuple[_Values, _Values]]) -> Estimates:
         greater=np.full(m, np.nan),
         step=np.zeros(m),
     )
-    for which, first, second in _by_shape(values):
+    for places, first, second in _by_shape(values):
         log = np.minimum(first.min(axis=1), second.min(axis=1)) > 0
         middle = np.abs(np.median(first, axis=1))
         relative = log | (middle > 0)
         scale = np.where(log | ~relative, 1.0, middle)
         with np.errstate(divide="ignore", invalid="ignore"):
-            one, other = (
+            before, after = (
                 np.where(log[:, None], np.log(side), side / scale[:, None])
                 for side in (first, second)
             )
-        moved = shifts(one, other, LEVEL)
+        moved = shifts(before, after, LEVEL)
         tests = rank_tests(first, second)
         degrees = max(first.shape[1] + second.shape[1] - 2, 1)
         bounded = moved.level < 1
-        quantile = float(stdtrit(degrees, (1 + (moved.level if bounded else LEVEL)) / 2))
-        found.log[which], found.relative[which], found.scale[which] = log, relative, scale
-        found.shift[which], found.low[which], found.high[which] = moved[:3]
-        found.degrees[which], found.quantile[which] = degrees, quantile
-        found.error[which] = (moved.high - moved.low) / 2 / quantile if bounded else np.inf
-        found.p[which], found.greater[which] = tests.p, tests.greater
-        coarse = np.flatnonzero(2 * tests.different <= first.shape[1] + second.shape[1])
-        for row in coarse.tolist():
-            # A step in the values' unit is, as a logarithm, one of the median.
-            size = middle[row] if log[row] else scale[row]
-            step = step_of(np.concatenate([first[row], second[row]]))
-            found.step[which[row]] = step / size
-    return found
+        quantile = float(special.stdtrit(degrees, (1 + (moved.level if bounded else LEVEL)) / 2))
+        estimates.log[places], estimates.relative[places] = log, relative
+        estimates.scale[places] = scale
+        estimates.shift[places], estimates.low[places], estimates.high[places] = moved[:3]
+        estimates.degrees[places], estimates.quantile[places] = degrees, quantile
+        estimates.error[places] = (moved.high - moved.low) / 2 / quantile if bounded else np.inf
+        estimates.p[places], estimates.greater[places] = tests.p, tests.greater
+        # A step in the values' unit is, as a logarithm, one of the median.
+        steps = _steps(first, second, tests.different)
+        estimates.step[places] = steps / np.where(log, middle, scale)
+    return estimates
+
+
+def _steps(first: _Values, second: _Values, different: NDArray[np.int64]) -> _Values:
+    """Return the step (m,) in which both rows' values come; 0 where over half are `different`."""
+    steps = np.zeros(len(first))
+    for row in np.flatnonzero(2 * different <= first.shape[1] + second.shape[1]).tolist():
+        steps[row] = step_of(np.concatenate([first[row], second[row]]))
+    return steps
 
 
 def _by_shape(

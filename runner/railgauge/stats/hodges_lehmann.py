@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats import special
 from railgauge.stats.rank_test import steps, tails
-from railgauge.stats.special import ndtri
 
 _Values = NDArray[np.float64]
 # Differences held at once; so many of a row are partly ordered, of more those below are counted.
@@ -44,30 +44,30 @@ def shifts(first: _Values, second: _Values, level: float = 0.95) -> Shifts:
     """
     m, (a, b) = len(first), (first.shape[1], second.shape[1])
     place, covered = _place(a, b, level)
-    wanted = sorted({max(place, 0), (a * b - 1) // 2, a * b // 2, a * b - 1 - max(place, 0)})
-    found = np.empty((m, len(wanted)))
+    ranks = sorted({max(place, 0), (a * b - 1) // 2, a * b // 2, a * b - 1 - max(place, 0)})
+    statistics = np.empty((m, len(ranks)))
     if a * b > _MOST_DIFFERENCES:
         for row in range(m):
-            found[row] = _counted(first[row], second[row], wanted)
+            statistics[row] = _counted(first[row], second[row], ranks)
     else:
         rows = max(_AT_ONCE // (a * b), 1)
         for at in range(0, m, rows):
-            those = slice(at, at + rows)
-            differences = second[those, None, :] - first[those, :, None]
+            block = slice(at, at + rows)
+            differences = second[block, None, :] - first[block, :, None]
             flat = differences.reshape(len(differences), a * b)
-            flat.partition(wanted, axis=1)
-            found[those] = flat[:, wanted]
-    of = {rank: found[:, column] for column, rank in enumerate(wanted)}
-    estimate = (of[(a * b - 1) // 2] + of[a * b // 2]) / 2
+            flat.partition(ranks, axis=1)
+            statistics[block] = flat[:, ranks]
+    by_rank = {rank: statistics[:, column] for column, rank in enumerate(ranks)}
+    estimate = (by_rank[(a * b - 1) // 2] + by_rank[a * b // 2]) / 2
     if place < 0:
         return Shifts(estimate, np.full(m, -np.inf), np.full(m, np.inf), 1.0)
-    return Shifts(estimate, of[place], of[a * b - 1 - place], covered)
+    return Shifts(estimate, by_rank[place], by_rank[a * b - 1 - place], covered)
 
 
 def _counted(first: _Values, second: _Values, ranks: list[int]) -> list[float]:
     """Return the differences of those ranks, from 0 on, by halving where they may lie."""
     first, second = np.sort(first), np.sort(second)
-    found = []
+    differences = []
     for rank in ranks:
         low, high = float(second[0] - first[-1]), float(second[-1] - first[0])
         for _ in range(_HALVINGS):
@@ -76,8 +76,8 @@ def _counted(first: _Values, second: _Values, ranks: list[int]) -> list[float]:
             low, high = (low, middle) if below > rank else (middle, high)
         # The greatest difference up to there: of equal values 0, not nearly 0.
         places = np.searchsorted(second, first + high, side="right") - 1
-        found.append(float((second[places] - first)[places >= 0].max(initial=low)))
-    return found
+        differences.append(float((second[places] - first)[places >= 0].max(initial=low)))
+    return differences
 
 
 @lru_cache(maxsize=1024)
@@ -88,7 +88,7 @@ def _place(a: int, b: int, level: float) -> tuple[int, float]:
     k, n = min(a, b), a + b
     if steps(k, n) > _MOST_EXACT_STEPS:
         spread = math.sqrt(a * b * (n + 1) / 12)
-        place = math.floor(a * b / 2 + float(ndtri((1 - level) / 2)) * spread - 0.5)
+        place = math.floor(a * b / 2 + float(special.ndtri((1 - level) / 2)) * spread - 0.5)
         return max(place, -1), level
     # Twice the ranks: U pairs off the least are a distance of a b - 2 U.
     missed = tails(k, (1,) * n)[a * b :: -2]

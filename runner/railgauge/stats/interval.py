@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats import special
 from railgauge.stats.moments import moments
 
 # Rounding in the binomial distribution, up to a million values.
@@ -38,10 +39,10 @@ def median_interval(
     Statistics 7, 1936). For 95 % it takes 6 values. Ties only make it cover more.
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    found = median_ranks(len(ordered), level)
-    if found is None:
+    ranks = median_ranks(len(ordered), level)
+    if ranks is None:
         return None
-    rank, covers = found
+    rank, covers = ranks
     return Interval(float(ordered[rank - 1]), float(ordered[-rank]), covers)
 
 
@@ -89,8 +90,6 @@ def _binomial(n: int, k: int) -> float:
 @lru_cache(maxsize=4096)
 def _student(freedom: int, level: float) -> float:
     """Return how many standard errors the two-sided interval reaches to either side."""
-    from scipy import special
-
     _check(level)
     return float(special.stdtrit(freedom, (1 + level) / 2))
 

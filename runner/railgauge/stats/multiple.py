@@ -13,8 +13,8 @@ def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
     p-values. NaN stays NaN and doesn't count.
     """
     q = np.full(p.shape, np.nan)
-    there = np.flatnonzero(~np.isnan(p))
-    order = there[np.argsort(p[there], kind="stable")]
+    valid = np.flatnonzero(~np.isnan(p))
+    order = valid[np.argsort(p[valid], kind="stable")]
     m = len(order)
     scaled = p[order] * m / np.arange(1, m + 1)
     q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.stats.autocorrelation import autocorrelation, autocorrelations_of_ranks
+from railgauge.stats.dependence import stacked
 from railgauge.stats.two_groups import TwoGroups, may_have_groups, two_groups
 
 # So many values at a time: what fits into a cache.
@@ -27,17 +28,11 @@ _NONE = Oddities(None, None)
 
 def oddities(many: Sequence[NDArray[np.float64]]) -> list[Oddities]:
     """Return what is odd about each of `many` series (n,), in order of measurement."""
-    found = [_NONE] * len(many)
-    by_length: dict[int, list[int]] = {}
-    for place, values in enumerate(many):
-        by_length.setdefault(len(values), []).append(place)
-    for n, places in by_length.items():
-        step = max(1, _BLOCK // max(n, 1))
-        for first in range(0, len(places), step):
-            some = places[first : first + step]
-            for place, one in zip(some, _of_rows(np.stack([many[i] for i in some])), strict=True):
-                found[place] = one
-    return found
+    by_place = [_NONE] * len(many)
+    for places, rows in stacked(many, _BLOCK):
+        for place, odd in zip(places.tolist(), _of_rows(rows), strict=True):
+            by_place[place] = odd
+    return by_place
 
 
 def _of_rows(values: NDArray[np.float64]) -> Iterator[Oddities]:
@@ -50,9 +45,9 @@ def _of_rows(values: NDArray[np.float64]) -> Iterator[Oddities]:
     np.put_along_axis(ranks, order, places, axis=1)
     related = autocorrelations_of_ranks(ranks)
     grouped = may_have_groups(ordered)
-    for row, (ties, alike, groups) in enumerate(
+    for row, (ties, correlation, groups) in enumerate(
         zip(tied.tolist(), related, grouped.tolist(), strict=True)
     ):
         if ties:
-            alike = autocorrelation(values[row])
-        yield Oddities(alike, two_groups(ordered[row]) if groups else None)
+            correlation = autocorrelation(values[row])
+        yield Oddities(correlation, two_groups(ordered[row]) if groups else None)

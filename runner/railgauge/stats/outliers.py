@@ -1,4 +1,4 @@
-"""Which values lie far from the rest: told, never dropped."""
+"""Which values lie far from the rest: reported, never dropped."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ def ratio_interval(reference: _Values, values: _Values, level: float = 0.95) -> 
     """
     if not len(reference) or not len(values) or min(reference.min(), values.min()) <= 0:
         return None
-    found = difference_interval(np.log(reference), np.log(values), level)
-    if found is None or found.high > _MOST:
+    interval = difference_interval(np.log(reference), np.log(values), level)
+    if interval is None or interval.high > _MOST:
         return None
-    return Interval(math.exp(found.low), math.exp(found.high), found.level)
+    return Interval(math.exp(interval.low), math.exp(interval.high), interval.level)
 
 
 def difference_interval(

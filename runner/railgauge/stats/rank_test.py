@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.stats.special import erfc
+from railgauge.stats import special
 
 
 class RankTest(NamedTuple):
@@ -128,9 +128,9 @@ def tails(k: int, pattern: tuple[int, ...]) -> NDArray[np.float64]:
         ways[1:, rank:] += ways[:-1, :-rank].copy()
     distance = np.abs(np.arange(ways.shape[1]) - k * (n + 1))
     by_distance = np.bincount(distance, weights=ways[k])[: k * (n - k) + 1]
-    found: NDArray[np.float64] = np.minimum(by_distance[::-1].cumsum()[::-1] / math.comb(n, k), 1)
-    found.flags.writeable = False
-    return found
+    chances: NDArray[np.float64] = np.minimum(by_distance[::-1].cumsum()[::-1] / math.comb(n, k), 1)
+    chances.flags.writeable = False
+    return chances
 
 
 def _pattern(starts: NDArray[np.bool_]) -> tuple[int, ...]:
@@ -139,19 +139,19 @@ def _pattern(starts: NDArray[np.bool_]) -> tuple[int, ...]:
 
 def _count_out(
     p: NDArray[np.float64],
-    which: NDArray[np.intp],
+    tests: NDArray[np.intp],
     distance: NDArray[np.int64],
     starts: NDArray[np.bool_],
     k: int,
 ) -> None:
     """Put the exact p where ties are, the least p first, as long as it doesn't take too long."""
-    patterns, places = np.unique(starts[which], axis=0, return_inverse=True)
+    patterns, places = np.unique(starts[tests], axis=0, return_inverse=True)
     least = np.ones(len(patterns))
-    np.minimum.at(least, places.ravel(), p[which])
+    np.minimum.at(least, places.ravel(), p[tests])
     most = _MOST_STEPS_WITH_TIES // steps(k, starts.shape[1])
     for number in np.argsort(least, kind="stable")[:most].tolist():
-        those = which[places.ravel() == number]
-        p[those] = tails(k, _pattern(patterns[number]))[distance[those]]
+        group = tests[places.ravel() == number]
+        p[group] = tails(k, _pattern(patterns[number]))[distance[group]]
 
 
 def _normal(distance: NDArray[np.int64], ranks: NDArray[np.int64], k: int) -> NDArray[np.float64]:
@@ -161,5 +161,5 @@ def _normal(distance: NDArray[np.int64], ranks: NDArray[np.int64], k: int) -> ND
     variance = k * (n - k) / max(n - 1, 1) * ranks.var(axis=1)
     # Where all are tied there is no variance, and no distance either. Sums are 2 apart.
     z = np.maximum(distance - 1, 0) / np.sqrt(np.where(variance > 0, variance, 1.0))
-    p: NDArray[np.float64] = erfc(z / math.sqrt(2))
+    p: NDArray[np.float64] = special.erfc(z / math.sqrt(2))
     return p

@@ -1,4 +1,4 @@
-"""How finely values are told: a change of one step of a coarse clock is none."""
+"""How finely values are resolved: a change of one step of a coarse clock is none."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def step_of(values: NDArray[np.float64]) -> float:
     return _last_digit(*different.tolist())
 
 
-def _last_digit(one: float, other: float) -> float:
+def _last_digit(first: float, second: float) -> float:
     """Return the unit of the last decimal digit of the two; 0 where there are too many or few."""
-    greatest = math.floor(math.log10(max(abs(one), abs(other))))
-    units = [(value, _unit(value, greatest)) for value in (one, other) if value]
+    greatest = math.floor(math.log10(max(abs(first), abs(second))))
+    units = [(value, _unit(value, greatest)) for value in (first, second) if value]
     few = all(abs(value) < 9.5 * 10.0**unit for value, unit in units)
     last = min(unit for _, unit in units)
     return 0.0 if few or last <= greatest - _MOST_DIGITS else 10.0**last

@@ -28,15 +28,15 @@ class HostFinding(NamedTuple):
 
     `slow`: nearly all its links fall short. `apart`: so they do, but those to others that are found
     as well are up to speed, so that the cause lies on the way to the rest. `silent`: nothing was
-    measured. `level` is what nine of ten of its links don't exceed, `others` the median of the
-    other hosts' levels without it, in the values' unit; `short` of its `links` fall short.
+    measured. `level` is what nine of ten of its links don't exceed, `others_level` the median of
+    the other hosts' levels without it, in the values' unit; `short` of its `links` fall short.
     """
 
     host: int
     sends: bool
     verdict: Verdict
     level: float
-    others: float
+    others_level: float
     links: int
     short: int
 
@@ -65,42 +65,45 @@ class Shortfalls(NamedTuple):
 
 def find_shortfalls(
     values: NDArray[np.float64],
-    asked: NDArray[np.bool_],
+    requested_links: NDArray[np.bool_],
     *,
     higher_is_better: bool,
     best: NDArray[np.float64] | None = None,
 ) -> Shortfalls:
     """Find the slow hosts and links in `values` (n, n) >= 0: sender by receiver, NaN where none.
 
-    `asked` (n, n) tells which were to be measured. All is compared by ratio; of two middle values
-    the worse is the median. A host's level is what a tenth of its links may exceed, so neither a
-    slow partner nor the way to another rack pulls it down. A link is held against the worse of its
-    two hosts' medians over their other links, so what is usual between two racks is no finding; if
-    `best` (n, n) is each link's best replication, that one has to fall short as well. The spread is
-    the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the links are as
-    they should be. ValueError for a negative value, or a 0 where lower is better.
+    `requested_links` (n, n): which were to be measured. All is compared by ratio; of two middle
+    values the worse is the median. A host's level is what a tenth of its links may exceed, so
+    neither a slow partner nor the way to another rack pulls it down. A link is compared with the
+    worse of its two hosts' medians over their other links, so what is usual between two racks is no
+    finding; if `best` (n, n) is each link's best replication, that one has to fall short as well.
+    The spread is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the
+    links are as they should be. ValueError for a negative value, or a 0 where lower is better.
     """
-    there = ~np.isnan(values)
-    if np.any(values[there] < 0) or (not higher_is_better and np.any(values[there] == 0)):
+    measured = ~np.isnan(values)
+    if np.any(values[measured] < 0) or (not higher_is_better and np.any(values[measured] == 0)):
         raise ValueError("only values above 0 have ratios")
     better = values if higher_is_better else -values
     # 0 is infinitely slow; the least number there is stands for it.
-    spread = robust_spread(np.log(np.maximum(values[there], np.finfo(np.float64).tiny)))
+    spread = robust_spread(np.log(np.maximum(values[measured], np.finfo(np.float64).tiny)))
     least = min(math.exp(-HOST_DEVIATIONS * spread), 1 - HOST_LEAST)
     senders, receivers = _side(better, least), _side(better.T, least)
-    found = [
-        *_findings(True, senders, receivers, asked),
-        *_findings(False, receivers, senders, asked.T),
+    hosts = [
+        *_findings(True, senders, receivers, requested_links),
+        *_findings(False, receivers, senders, requested_links.T),
     ]
     if not higher_is_better:
-        found = [one._replace(level=-one.level, others=-one.others) for one in found]
+        hosts = [
+            finding._replace(level=-finding.level, others_level=-finding.others_level)
+            for finding in hosts
+        ]
     least = min(math.exp(-LINK_DEVIATIONS * spread), 1 - LINK_LEAST)
     most = better if best is None else best if higher_is_better else -best
     return Shortfalls(
-        tuple(sorted(found, key=lambda one: (one.host, not one.sends))),
+        tuple(sorted(hosts, key=lambda finding: (finding.host, not finding.sends))),
         tuple(_short_links(better, most, senders.slow, receivers.slow, least)),
         math.expm1(min(spread, _MOST)),
-        int(np.count_nonzero(~np.isnan(senders.others) | ~np.isnan(receivers.others))),
+        int(np.count_nonzero(~np.isnan(senders.others_level) | ~np.isnan(receivers.others_level))),
     )
 
 
@@ -111,7 +114,7 @@ class _Side(NamedTuple):
     """
 
     level: NDArray[np.float64]
-    others: NDArray[np.float64]
+    others_level: NDArray[np.float64]
     slow: NDArray[np.bool_]
     links: NDArray[np.int64]
     fine: NDArray[np.bool_]
@@ -126,19 +129,19 @@ def _side(better: NDArray[np.float64], least: float) -> _Side:
     place = np.maximum(_level_place(links), 0)
     level = np.take_along_axis(np.sort(better, axis=1), place[:, None], axis=1)[:, 0]
     level[links < 2] = np.nan
-    others = np.full(len(level), np.nan)
+    others_level = np.full(len(level), np.nan)
     judged = ~np.isnan(level)
     if np.count_nonzero(judged) > 2:
         without = _without_each(better, _level_place)
         without[~judged] = np.nan
         np.fill_diagonal(without, np.nan)
-        others[judged] = _lower_median(without.T)[judged]
-    fine = _share(better, others[:, None]) >= least
-    return _Side(level, others, _share(level, others) < least, links, fine)
+        others_level[judged] = _lower_median(without.T)[judged]
+    fine = _share(better, others_level[:, None]) >= least
+    return _Side(level, others_level, _share(level, others_level) < least, links, fine)
 
 
 def _findings(
-    sends: bool, side: _Side, other: _Side, asked: NDArray[np.bool_]
+    sends: bool, side: _Side, other: _Side, requested_links: NDArray[np.bool_]
 ) -> Iterator[HostFinding]:
     for host in np.flatnonzero(side.slow).tolist():
         fine = side.fine[host]
@@ -150,11 +153,11 @@ def _findings(
             sends=sends,
             verdict="apart" if apart else "slow",
             level=float(side.level[host]),
-            others=float(side.others[host]),
+            others_level=float(side.others_level[host]),
             links=links,
             short=links - int(np.count_nonzero(fine)),
         )
-    silent = (side.links == 0) & (np.count_nonzero(asked, axis=1) > 1)
+    silent = (side.links == 0) & (np.count_nonzero(requested_links, axis=1) > 1)
     for host in np.flatnonzero(silent).tolist():
         yield HostFinding(host, sends, "silent", math.nan, math.nan, 0, 0)
 
@@ -212,10 +215,10 @@ def _without_each(
     order = np.argsort(lines, axis=1)
     ranks = np.empty_like(order)
     np.put_along_axis(ranks, order, np.arange(lines.shape[1])[None], axis=1)
-    there = ~np.isnan(lines)
-    others = np.count_nonzero(there, axis=1)[:, None] - there
-    place = np.maximum(place_of(others), 0)
+    present = ~np.isnan(lines)
+    count = np.count_nonzero(present, axis=1)[:, None] - present
+    place = np.maximum(place_of(count), 0)
     # A value that stands no later than the one wanted moves it by one.
-    place = np.minimum(place + (there & (ranks <= place)), lines.shape[1] - 1)
+    place = np.minimum(place + (present & (ranks <= place)), lines.shape[1] - 1)
     ordered = np.take_along_axis(lines, order, axis=1)
-    return np.where(others > 0, np.take_along_axis(ordered, place, axis=1), np.nan)
+    return np.where(count > 0, np.take_along_axis(ordered, place, axis=1), np.nan)

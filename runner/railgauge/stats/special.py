@@ -1,7 +1,6 @@
-"""The distributions of scipy.special, imported when the first of them is needed.
+"""The functions of scipy.special, which is imported when the first of them is called.
 
-Every command imports the analysis, and the import takes longer than most of them. Numbers or arrays
-go in, the same come out, as scipy's own annotations would have it.
+Every command imports the analysis, and scipy's import takes longer than most of them.
 """
 
 from __future__ import annotations
@@ -9,50 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 
-def erfc(x: Any) -> Any:
-    """Return the complementary error function."""
+def __getattr__(name: str) -> Any:
+    """Return the function of scipy.special with that name."""
     from scipy import special
 
-    return special.erfc(x)
-
-
-def ndtr(x: Any) -> Any:
-    """Return the normal distribution at `x`."""
-    from scipy import special
-
-    return special.ndtr(x)
-
-
-def ndtri(p: Any) -> Any:
-    """Return the quantile `p` of the normal distribution."""
-    from scipy import special
-
-    return special.ndtri(p)
-
-
-def stdtr(freedom: Any, t: Any) -> Any:
-    """Return Student's distribution at `t`."""
-    from scipy import special
-
-    return special.stdtr(freedom, t)
-
-
-def stdtrit(freedom: Any, p: Any) -> Any:
-    """Return the quantile `p` of Student's distribution."""
-    from scipy import special
-
-    return special.stdtrit(freedom, p)
-
-
-def psi(x: Any) -> Any:
-    """Return the digamma function."""
-    from scipy import special
-
-    return special.psi(x)
-
-
-def polygamma(n: int, x: Any) -> Any:
-    """Return the n-th derivative of the digamma function."""
-    from scipy import special
-
-    return special.polygamma(n, x)
+    return getattr(special, name)

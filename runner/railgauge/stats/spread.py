@@ -1,4 +1,4 @@
-"""How far values spread, told so that outliers don't matter."""
+"""How far values spread, measured so that outliers don't matter."""
 
 from __future__ import annotations
 

@@ -53,17 +53,17 @@ def narrow_enough(values: NDArray[np.float64] | Sequence[float], rule: StopRule)
 def within_share(values: NDArray[np.float64] | Sequence[float], rule: StopRule) -> bool:
     """Return whether the interval of `values` (n,), in any order, is as narrow as the rule asks.
 
-    This is what a reader is told of a series; when to end one says `narrow_enough`.
+    This is what a report says of a series; when to end one says `narrow_enough`.
     """
     if rule.statistic == "mean":
-        found = mean_interval(values)
-        middle = (found.low + found.high) / 2 if found else 0.0
+        interval = mean_interval(values)
+        middle = (interval.low + interval.high) / 2 if interval else 0.0
     else:
-        found = median_interval(values)
-        middle = float(np.median(np.asarray(values))) if found else 0.0
-    if found is None:
+        interval = median_interval(values)
+        middle = float(np.median(np.asarray(values))) if interval else 0.0
+    if interval is None:
         return False
-    return max(found.high - middle, middle - found.low) <= rule.share * abs(middle)
+    return max(interval.high - middle, middle - interval.low) <= rule.share * abs(middle)
 
 
 def _settled(values: NDArray[np.float64] | Sequence[float], rule: StopRule) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.stats.dependence import stacked
 from railgauge.stats.interval import median_ranks
 from railgauge.stats.moments import LEAST, MOST
 from railgauge.stats.outliers import OUTLIER_RANGES
@@ -25,20 +26,13 @@ def summaries(many: Sequence[_Rows]) -> list[Summary]:
 
     It is the same arithmetic, a series a row; huge and tiny numbers go one by one.
     """
-    found: list[Summary | None] = [None] * len(many)
-    by_length: dict[int, list[int]] = {}
-    for place, values in enumerate(many):
-        by_length.setdefault(len(values), []).append(place)
-    for n, places in by_length.items():
-        if n == 0 or len(places) < _FEWEST:
+    by_place: list[Summary | None] = [None] * len(many)
+    for places, rows in stacked(many, _BLOCK):
+        if len(rows) < _FEWEST or not rows.size:
             continue
-        step = max(1, _BLOCK // n)
-        for first in range(0, len(places), step):
-            some = places[first : first + step]
-            rows = np.stack([many[place] for place in some])
-            for place, one in zip(some, _of_rows(rows), strict=True):
-                found[place] = one
-    return [one or summarise(values) for one, values in zip(found, many, strict=True)]
+        for place, summary in zip(places.tolist(), _of_rows(rows), strict=True):
+            by_place[place] = summary
+    return [summary or summarise(values) for summary, values in zip(by_place, many, strict=True)]
 
 
 def _of_rows(values: _Rows) -> Iterator[Summary | None]:
@@ -58,17 +52,17 @@ def _of_rows(values: _Rows) -> Iterator[Summary | None]:
     median = _median(ordered)
     cv = stdev / np.where(mean == 0, 1.0, np.abs(mean))
     rank, level = median_ranks(n) or (0, None)
-    nothing = [None] * len(ordered)
-    ends = [ordered[:, rank - 1].tolist(), ordered[:, -rank].tolist()] if rank else [nothing] * 2
+    nones = [None] * len(ordered)
+    ends = [ordered[:, rank - 1].tolist(), ordered[:, -rank].tolist()] if rank else [nones] * 2
     columns: list[list[Any]] = [
         [n] * len(ordered),
         mean.tolist(),
         median.tolist(),
-        stdev.tolist() if n > 1 else nothing,
+        stdev.tolist() if n > 1 else nones,
         least.tolist(),
         greatest.tolist(),
         deviation.tolist(),
-        _or_none(cv, mean != 0) if n > 1 else nothing,
+        _or_none(cv, mean != 0) if n > 1 else nones,
         lower.tolist(),
         upper.tolist(),
         outliers.tolist(),
@@ -99,8 +93,8 @@ def _harmonic_means(ordered: _Rows) -> _Rows:
 
 
 def _within(mean: _Rows, ordered: _Rows) -> _Rows:
-    found: _Rows = np.minimum(np.maximum(mean, ordered[:, 0]), ordered[:, -1])
-    return found
+    clipped: _Rows = np.minimum(np.maximum(mean, ordered[:, 0]), ordered[:, -1])
+    return clipped
 
 
 def _quarter(ordered: _Rows, quarters: int) -> _Rows:
@@ -110,8 +104,8 @@ def _quarter(ordered: _Rows, quarters: int) -> _Rows:
     if not part:
         return low
     high = ordered[:, place + 1]
-    found: _Rows = np.minimum(np.maximum(low * (1 - part / 4) + high * (part / 4), low), high)
-    return found
+    quartile: _Rows = np.minimum(np.maximum(low * (1 - part / 4) + high * (part / 4), low), high)
+    return quartile
 
 
 def _median(ordered: _Rows) -> _Rows:
@@ -121,7 +115,8 @@ def _median(ordered: _Rows) -> _Rows:
     return (ordered[:, middle - 1] + ordered[:, middle]) / 2
 
 
-def _or_none(values: _Rows, there: NDArray[np.bool_]) -> list[float | None]:
+def _or_none(values: _Rows, present: NDArray[np.bool_]) -> list[float | None]:
     return [
-        value if one else None for value, one in zip(values.tolist(), there.tolist(), strict=True)
+        value if has_value else None
+        for value, has_value in zip(values.tolist(), present.tolist(), strict=True)
     ]

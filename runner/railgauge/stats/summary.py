@@ -91,4 +91,4 @@ def _median(ordered: list[float]) -> float:
         return ordered[middle]
     low, high = ordered[middle - 1], ordered[middle]
     # Half of each where their sum would overflow.
-    return both / 2 if math.isfinite(both := low + high) else low / 2 + high / 2
+    return total / 2 if math.isfinite(total := low + high) else low / 2 + high / 2

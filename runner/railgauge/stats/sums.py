@@ -17,7 +17,7 @@ def row_sums(values: _Rows) -> _Rows:
 
     Numbers are added in pairs, and the exact error of each addition (Knuth, The Art of Computer
     Programming 2, section 4.2.2, theorem B) is added up beside them. Where the sum doesn't round to
-    the same number from both ends of what the errors' own sum may be off by, `fsum` is asked.
+    the same number from both ends of what the errors' own sum may be off by, `fsum` decides.
     """
     n = values.shape[1]
     sums, errors = values, np.zeros_like(values)
@@ -38,7 +38,7 @@ def row_sums(values: _Rows) -> _Rows:
     off = np.where(size > 0, 4 * n * _EPSILON * size + _TINY, 0.0)
     low, high = total + (error - off), total + (error + off)
     # fsum knows no negative zero.
-    found: _Rows = low + 0.0
+    fsums: _Rows = low + 0.0
     for row in np.flatnonzero(low != high).tolist():
-        found[row] = math.fsum(values[row].tolist())
-    return found
+        fsums[row] = math.fsum(values[row].tolist())
+    return fsums

@@ -6,20 +6,20 @@ import math
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from railgauge.stats import special
 from railgauge.stats.digits import percent_text, percentage
 from railgauge.stats.rank_test import least_p
-from railgauge.stats.special import ndtri
 
 Change = Literal["faster", "same", "slower", "not enough data"]
 
-# Half an interval may be so much of what matters for 4 of 5 series that didn't change to be told
+# Half an interval may be so much of what matters for 4 of 5 series that didn't change to be judged
 # the same: 1.96 standard errors and the 1.28 by which an estimate may be off.
 _ROOM = 1.96 / (1.96 + 1.28)
 _MOST_REPLICATIONS = 1000
 
 
 class Judged(NamedTuple):
-    """What the verdict on a pair rests on.
+    """A pair of series: what the verdict on it rests on.
 
     `share` is the change as a share of the first, within `low` and `high`; in the values' unit if
     not `relative`. `error` is its standard error by the replications alone. `q` is corrected for
@@ -74,127 +74,132 @@ class Judged(NamedTuple):
     @property
     def most_between(self) -> float:
         """The most that any of all pairs may differ by between runs, with 95 % confidence."""
-        one, every = (float(ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1)))
-        return self.between * every / one
-
-
-def judge(one: Judged) -> tuple[Change, str]:
-    """Return the verdict and why."""
-    if not all(one.n):
-        sides = [name for name, n in zip(("first", "second"), one.n, strict=True) if not n]
-        return "not enough data", f"no values on the {' and the '.join(sides)} side"
-    if math.isnan(one.q):
-        return "not enough data", (
-            f"{_count(one)} can't show any change: take {replications_needed(1, one.level)} of each"
+        for_one, for_all = (
+            float(special.ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1))
         )
-    limit = one.smallest if one.relative else 0.0
+        return self.between * for_all / for_one
+
+
+def judge(pair: Judged) -> tuple[Change, str]:
+    """Return the verdict and the reason for it."""
+    if not all(pair.n):
+        sides = [name for name, n in zip(("first", "second"), pair.n, strict=True) if not n]
+        return "not enough data", f"no values on the {' and the '.join(sides)} side"
+    if math.isnan(pair.q):
+        needed = replications_needed(1, pair.level)
+        return "not enough data", f"{_count(pair)} can't show any change: take {needed} of each"
+    limit = pair.smallest if pair.relative else 0.0
     # A hair more than a step is a step that was rounded. Nothing isn't.
-    is_step = one.relative and abs(one.share) <= one.step * (1 + 1e-6)
+    is_step = pair.relative and abs(pair.share) <= pair.step * (1 + 1e-6)
     # Steps make an interval wider and, of skewed values, so may what runs differ by; p doesn't see.
-    may_be_none = one.relative and one.low <= 0 <= one.high
-    if one.q <= one.level and one.beyond and not is_step and not may_be_none:
-        return "faster" if one.rose == one.higher else "slower", _changed(one)
-    differs = one.q_within <= one.level
-    if -limit <= one.low and one.high <= limit and not (differs and _in_part(one)):
+    may_be_none = pair.relative and pair.low <= 0 <= pair.high
+    if pair.q <= pair.level and pair.beyond and not is_step and not may_be_none:
+        return "faster" if pair.rose == pair.higher else "slower", _changed(pair)
+    differs = pair.q_within <= pair.level
+    if -limit <= pair.low and pair.high <= limit and not (differs and _in_part(pair)):
         return "same", f"any change is smaller than {_percent(limit)}" if limit else "no change"
-    return "not enough data", _missing(one)
+    return "not enough data", _missing(pair)
 
 
-def _in_part(one: Judged) -> bool:
+def _in_part(pair: Judged) -> bool:
     """Return whether what differs may matter though the middle of all hardly moved."""
-    return abs(one.mean) >= one.smallest or not one.relative
+    return abs(pair.mean) >= pair.smallest or not pair.relative
 
 
-def _changed(one: Judged) -> str:
-    if not one.relative:
-        return f"{_more(one)} than before, when most values were 0"
-    low, high = sorted((one.low, one.high), key=abs)
-    return f"{percent_text(one.share)}, probably between {percentage(low)} and {percent_text(high)}"
+def _changed(pair: Judged) -> str:
+    if not pair.relative:
+        return f"{_more(pair)} than before, when most values were 0"
+    low, high = sorted((pair.low, pair.high), key=abs)
+    return (
+        f"{percent_text(pair.share)}, probably between {percentage(low)} and {percent_text(high)}"
+    )
 
 
-def _missing(one: Judged) -> str:
-    beyond = one.beyond
-    if beyond and one.q <= one.level and one.step:
+def _missing(pair: Judged) -> str:
+    beyond = pair.beyond
+    if beyond and pair.q <= pair.level and pair.step:
         return (
-            f"values come in steps of {_percent(one.step)}: "
+            f"values come in steps of {_percent(pair.step)}: "
             "a change by one step may be one of rounding"
         )
-    if one.few_runs:
+    if pair.few_runs:
         return (
             "not enough baseline runs: with fewer than three, runs are taken to differ by up to "
-            f"{_percent(one.most_between)}"
+            f"{_percent(pair.most_between)}"
         )
-    if beyond and one.q_within <= one.level and (one.by_runs or one.centre or one.between):
-        return _as_runs_differ(one)
-    if -one.smallest <= one.low and one.high <= one.smallest and one.relative:
-        return f"only some replications moved: the mean by {percent_text(one.mean)}, not the middle"
-    if one.factor > 1.5:
-        return _dependent(one, beyond)
-    if beyond and least_p(*one.n) > one.level / one.tests:
-        needed = replications_needed(one.tests, one.level)
+    if beyond and pair.q_within <= pair.level and (pair.by_runs or pair.centre or pair.between):
+        return _as_runs_differ(pair)
+    if -pair.smallest <= pair.low and pair.high <= pair.smallest and pair.relative:
         return (
-            f"{_count(one)} can't show a change of one among {one.tests:,} cases: "
+            f"only some replications moved: the mean by {percent_text(pair.mean)}, not the middle"
+        )
+    if pair.factor > 1.5:
+        return _dependent(pair, beyond)
+    if beyond and least_p(*pair.n) > pair.level / pair.tests:
+        needed = replications_needed(pair.tests, pair.level)
+        return (
+            f"{_count(pair)} can't show a change of one among {pair.tests:,} cases: "
             f"take {needed} of each"
         )
-    return _too_wide(one, beyond)
+    return _too_wide(pair, beyond)
 
 
-def _as_runs_differ(one: Judged) -> str:
-    if not one.relative:
-        return f"{_more(one)} than before, but runs of the first side differ among themselves, too"
-    if one.by_runs:
+def _as_runs_differ(pair: Judged) -> str:
+    if not pair.relative:
+        return f"{_more(pair)} than before, but runs of the first side differ among themselves, too"
+    if pair.by_runs:
         return (
-            f"{percent_text(one.share)}, but runs of the first side differ among themselves so "
-            f"that another may differ by {_percent(one.between)} anyway"
+            f"{percent_text(pair.share)}, but runs of the first side differ among themselves so "
+            f"that another may differ by {_percent(pair.between)} anyway"
         )
-    told = f"{percent_text(one.share)}, but "
-    if one.centre:
-        told += f"most cases moved by {percent_text(one.centre)}"
-        told += " and " if one.between else ""
-    if one.between:
-        told += f"many cases differ by up to {_percent(one.between)} between these two runs"
-    return f"{told}: a baseline of three runs or more would tell"
+    text = f"{percent_text(pair.share)}, but "
+    if pair.centre:
+        text += f"most cases moved by {percent_text(pair.centre)}"
+        text += " and " if pair.between else ""
+    if pair.between:
+        text += f"many cases differ by up to {_percent(pair.between)} between these two runs"
+    return f"{text}: a baseline of three runs or more would tell"
 
 
-def _dependent(one: Judged, beyond: bool) -> str:
-    few, many = (max(round(n / one.factor), 1) for n in sorted(one.n))
+def _dependent(pair: Judged, beyond: bool) -> str:
+    few, many = (max(round(n / pair.factor), 1) for n in sorted(pair.n))
     count = f"{few} each" if few == many else f"{few} and {many}"
-    told = f"each replication depends on the one before, they count as {count}"
+    text = f"each replication depends on the one before, they count as {count}"
     if beyond:
-        told += "; a baseline of three runs or more would tell"
-    return f"{_too_wide(one, beyond)}; {told}"
+        text += "; a baseline of three runs or more would tell"
+    return f"{_too_wide(pair, beyond)}; {text}"
 
 
-def _too_wide(one: Judged, beyond: bool) -> str:
-    if not one.relative:
+def _too_wide(pair: Judged, beyond: bool) -> str:
+    if not pair.relative:
         return "the values vary too much for a change to show"
-    if not math.isfinite(one.error):
-        return f"{_count(one)} give no interval: take {replications_needed(1, 0.05)} of each"
-    told = f"the change may be anything from {percentage(one.low)} to {percent_text(one.high)}"
-    between = 0.0 if one.assumed else one.between
-    if max(between, one.step) >= one.smallest / 2 > 0:
-        if one.step > between:
-            return f"{told}: values come in steps of {_percent(one.step)}"
-        return f"{told}: runs differ by up to {_percent(between)} anyway"
-    needed = _needed(one, beyond)
+    if not math.isfinite(pair.error):
+        return f"{_count(pair)} give no interval: take {replications_needed(1, 0.05)} of each"
+    text = f"the change may be anything from {percentage(pair.low)} to {percent_text(pair.high)}"
+    between = 0.0 if pair.assumed else pair.between
+    if max(between, pair.step) >= pair.smallest / 2 > 0:
+        if pair.step > between:
+            return f"{text}: values come in steps of {_percent(pair.step)}"
+        return f"{text}: runs differ by up to {_percent(between)} anyway"
+    needed = _needed(pair, beyond)
     if needed > _MOST_REPLICATIONS:
-        return f"{told}: too much to be narrowed by more replications"
-    return f"{told}: about {needed} replications of each would tell"
+        return f"{text}: too much to be narrowed by more replications"
+    return f"{text}: about {needed} replications of each would tell"
 
 
-def _needed(one: Judged, beyond: bool) -> int:
+def _needed(pair: Judged, beyond: bool) -> int:
     """Return about how many replications of each side would decide it."""
-    now = 2 / (1 / one.n[0] + 1 / one.n[1])
+    now = 2 / (1 / pair.n[0] + 1 / pair.n[1])
     if beyond:
         # For this very change to be found, though it be one among all.
-        times = float(ndtri(1 - one.level / one.tests / 2)) * one.error / abs(one.share)
-        least = math.ceil(replications_needed(one.tests, one.level) * one.factor)
+        times = float(special.ndtri(1 - pair.level / pair.tests / 2)) * pair.error / abs(pair.share)
+        least = math.ceil(replications_needed(pair.tests, pair.level) * pair.factor)
     else:
         # The interval has to fit in. Where anything matters nothing is ever the same.
-        room = min(_ROOM * one.smallest, one.smallest - abs(one.share))
-        times = 1.96 * one.error / room if room else math.inf
+        room = min(_ROOM * pair.smallest, pair.smallest - abs(pair.share))
+        times = 1.96 * pair.error / room if room else math.inf
         least = 1
-    return max(math.ceil(min(now * times**2, 1e9)), least, max(one.n) + 1)
+    return max(math.ceil(min(now * times**2, 1e9)), least, max(pair.n) + 1)
 
 
 @lru_cache(maxsize=256)
@@ -206,12 +211,12 @@ def replications_needed(tests: int, level: float) -> int:
     return n
 
 
-def _count(one: Judged) -> str:
-    return f"{one.n[0]} and {one.n[1]} replications"
+def _count(pair: Judged) -> str:
+    return f"{pair.n[0]} and {pair.n[1]} replications"
 
 
-def _more(one: Judged) -> str:
-    return "more" if one.rose else "less"
+def _more(pair: Judged) -> str:
+    return "more" if pair.rose else "less"
 
 
 def _percent(share: float) -> str:

@@ -168,7 +168,7 @@ def test_a_metric_that_became_another_one_is_not_compared_with_itself(
     assert "2 results: 2 not enough data" in text
     (result, _) = verdict(database).comparison.results
     assert (result.sides[0].n, result.unit, result.better) == (0, unit, better)
-    assert result.judged.why == (
+    assert result.judged.reason == (
         "before, it was another metric, in bit/s, of which higher is better"
     )
 
@@ -198,7 +198,7 @@ def test_a_test_that_got_another_name_and_was_not_measured_is_not_taken_for_gone
     add_run(database, {1: []}, test="new", skipped=skipped, fails=fails)
     found = verdict(database)
     assert (len(found.lost), found.comparison.cases_only) == (1, ((), ()))
-    assert skipped in found.lost[0].judged.why
+    assert skipped in found.lost[0].judged.reason
 
 
 def test_changed_facts_of_a_slower_cases_hosts_are_told_once(database: Path):

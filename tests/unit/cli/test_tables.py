@@ -13,7 +13,7 @@ from tests.support.matrix_data import rates, store_matrix
 from tests.support.postgres_lab import make_database
 
 from railgauge.cli import cli
-from railgauge.cli.running import tell
+from railgauge.cli.running import print_outcome
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.run.job import Finished, Request
 from railgauge.run.progress import observer_for
@@ -70,7 +70,7 @@ def test_a_databases_password_is_never_printed(
     assert "holds no run yet" in said
     with contextlib.ExitStack() as cleanup:
         finished = Finished(1, load_catalogue(), 0, 0, 0, 0, 0, {}, False)
-        tell(Request(where, observer_for(), cleanup, run=1), finished)
+        print_outcome(Request(where, observer_for(), cleanup, run=1), finished)
     said += capsys.readouterr().out
     assert "run 1 in postgresql" in said
     assert "hush" not in said

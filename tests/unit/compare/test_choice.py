@@ -67,7 +67,7 @@ def test_a_case_that_failed_lacks_what_it_gave_before_and_not_what_its_neighbour
     add(database, {1: {"throughput": noisy(seed=2)}, 2: {}}, test="new")
     (lost,) = verdict(database).lost
     assert (lost.metric, lost.sides[0].n, lost.sides[1].failed) == ("solve_time", 10, 3)
-    assert lost.judged.why == "after, 3 replications failed and none was measured"
+    assert lost.judged.reason == "after, 3 replications failed and none was measured"
 
 
 @pytest.mark.parametrize("metric", ["throughput", "solve_time"])
@@ -131,7 +131,9 @@ def test_a_metric_that_lost_its_direction_is_another_one_and_not_lost(
     (result,) = found.comparison.results
     assert [side.n for side in result.sides] == [0, 10]
     which = "neither more nor less" if turned else "lower"
-    assert result.judged.why == (f"before, it was another metric, in s, of which {which} is better")
+    assert result.judged.reason == (
+        f"before, it was another metric, in s, of which {which} is better"
+    )
     assert found.lost == []
     assert "nothing was measured" not in "\n".join(verdict_lines(found, load_catalogue()))
 
@@ -142,7 +144,7 @@ def test_a_side_whose_runs_disagree_about_a_direction_is_not_judged_without_one(
         add(database, {1: {"throughput": noisy(seed=seed)}}, metrics=info)
     (result,) = verdict(database, (1, 2), (3,)).comparison.results
     assert result.judged.change == "not enough data"
-    assert result.judged.why == "of the metric, as it is now, neither more nor less is better"
+    assert result.judged.reason == "of the metric, as it is now, neither more nor less is better"
     assert verdict(database, (2,), (3,)).comparison.undirected == 1
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.verdict_samples import lane, noisy
 
 from railgauge.compare.compare import Comparison, Result, compare
-from railgauge.compare.confirm import cases_of, confirmed, once_more, suspects
+from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
 from railgauge.compare.reading import ReadRuns
 from railgauge.compare.select import Selection
 from railgauge.store.records import PlannedCase, Series
@@ -50,7 +50,7 @@ def judged(
     asked = {each.case.parameters["lane"] for each in suspects(compared)}
     anew = {number: values for number, values in again.items() if number in asked}
     known = reading({**runs, now + 1: anew})
-    return confirmed(compared, once_more(known, first, now + 1), compare(known, first, both))
+    return confirmed(compared, compare_suspects(known, first, now + 1), compare(known, first, both))
 
 
 def changes(found: Comparison) -> dict[object, str]:
@@ -79,7 +79,7 @@ def test_what_passed_by_itself_is_told_and_does_not_count():
     found, (only,) = judged(NIGHTS, run, {4: noisy(seed=20)})
     assert "slower" not in changes(found).values()
     assert only.case.parameters["lane"] == 4
-    assert only.judged.why.startswith("it looked slower, but not so when measured once more")
+    assert only.judged.reason.startswith("it looked slower, but not so when measured once more")
 
 
 def test_what_is_not_slower_again_is_the_same_only_if_all_its_values_say_so():
@@ -88,7 +88,7 @@ def test_what_is_not_slower_again_is_the_same_only_if_all_its_values_say_so():
     _, (only,) = judged(NIGHTS, run, {4: noisy(seed=20)})
     assert only.judged.low < 0.98
     assert only.judged.change == "not enough data"
-    assert only.judged.why.endswith("; of that run alone, any change is smaller than 2 %")
+    assert only.judged.reason.endswith("; of that run alone, any change is smaller than 2 %")
 
 
 def test_what_all_values_call_the_same_is_the_same_for_that_reason():
@@ -98,7 +98,7 @@ def test_what_all_values_call_the_same_is_the_same_for_that_reason():
     _, (only,) = judged(NIGHTS, run, {4: noisy(0.9999e9, seed=20, n=40)})
     assert only.judged.change == "same"
     assert only.judged.low >= 0.98
-    assert only.judged.why.endswith("; of both runs together, any change is smaller than 2 %")
+    assert only.judged.reason.endswith("; of both runs together, any change is smaller than 2 %")
 
 
 def test_what_could_not_be_measured_again_is_judged_by_the_first_run():
@@ -106,7 +106,7 @@ def test_what_could_not_be_measured_again_is_judged_by_the_first_run():
     run[4] = noisy(0.95e9)
     found, unconfirmed = judged(NIGHTS, run, {4: []})
     assert changes(found)[4] == "slower"
-    assert "could not be measured again" in found.results[0].judged.why
+    assert "could not be measured again" in found.results[0].judged.reason
     assert unconfirmed == ()
 
 

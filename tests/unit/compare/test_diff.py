@@ -105,7 +105,7 @@ def test_a_case_of_which_one_run_has_no_value_is_told_with_why(database: Path):
     add(database, (case(), []), fails=3)
     (result,) = throughputs(compared(database))
     assert result.judged.change == "not enough data"
-    assert result.judged.why == "after, 3 replications failed and none was measured"
+    assert result.judged.reason == "after, 3 replications failed and none was measured"
     assert result.lost
     assert result.sides[1].median is None
 

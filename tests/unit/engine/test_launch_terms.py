@@ -64,10 +64,9 @@ def test_a_client_without_a_server_is_told_no_more_hosts_than_an_argument_holds(
             engine,
             case,
             "/engines",
-            "10.0.0.2",
             port=None,
             count=1,
-            terms=Terms(0, addresses),
+            terms=Terms(0, addresses, at=("10.0.0.1", "10.0.0.2")),
             deadline=1.0,
         )
         (told,) = (each for each in argv if each.startswith("--plan-hosts="))

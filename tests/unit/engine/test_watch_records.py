@@ -265,7 +265,7 @@ def test_a_watcher_that_is_lost_gives_no_logs_and_does_not_wait(last: object) ->
     found = watcher(ready(), counters(), last)
     found.expect(7, 1)
     assert found.log(7, 1) is None
-    assert found.why
+    assert found.failure
     assert idle([found], "before", 0.0) == []
     found.close()
 
@@ -273,7 +273,7 @@ def test_a_watcher_that_is_lost_gives_no_logs_and_does_not_wait(last: object) ->
 def test_a_watcher_that_hangs_is_ended() -> None:
     found = watcher(ready(), NEVER)
     found.close()
-    assert found.why
+    assert found.failure
 
 
 def test_an_absurd_figure_of_one_driver_costs_no_other_counter() -> None:

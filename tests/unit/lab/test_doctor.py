@@ -1,4 +1,4 @@
-"""What the doctor makes of a host's answers, of its clock, and of a plan's wishes."""
+"""What the doctor makes of a host's answers, of its clock, and of a plan's needs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from railgauge.lab.doctor.choice import choose, distinct
 from railgauge.lab.doctor.clock import Offset
 from railgauge.lab.doctor.compare import compare
 from railgauge.lab.doctor.diagnosis import HostFindings
-from railgauge.lab.doctor.patients import read_patients
+from railgauge.lab.doctor.patients import read_targets
 from railgauge.lab.doctor.probe import probe, split
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 from railgauge.plan.links import Link
 from railgauge.plan.model import Host, Mpi
 
@@ -46,14 +46,14 @@ tests:
 """
 
 
-def judged(check: Check, lines: list[str], wishes: Wishes | None = None) -> list[str]:
-    return list(check.judge(check.read(lines), wishes or Wishes()))
+def judged(check: Check, lines: list[str], needs: Needs | None = None) -> list[str]:
+    return list(check.judge(check.read(lines), needs or Needs()))
 
 
 def test_this_machine_answers_every_check() -> None:
     transport = LocalTransport("here")
     try:
-        facts = probe(transport, Wishes())
+        facts = probe(transport, Needs())
     finally:
         transport.close()
     uname = subprocess.run(["uname", "-r"], capture_output=True, text=True, check=True).stdout
@@ -79,7 +79,7 @@ def test_a_host_whose_shell_stops_midway_is_told() -> None:
 
     transport = FakeTransport("odd", {"sh": script})
     with pytest.raises(EnvironmentFailedError, match="odd: the shell there didn't run to the end"):
-        probe(transport, Wishes())
+        probe(transport, Needs())
 
 
 def test_missing_compiler_and_make_are_told_with_the_package() -> None:
@@ -115,18 +115,18 @@ def test_the_mpi_and_its_version_are_found(said: list[str], found: str | None) -
 
 def test_missing_mpi_is_told_only_where_it_is_wanted() -> None:
     assert judged(mpi.CHECK, []) == []
-    (said,) = judged(mpi.CHECK, [], Wishes(needs_mpi=True))
+    (said,) = judged(mpi.CHECK, [], Needs(needs_mpi=True))
     assert said.startswith("there is no mpicc and no mpirun in PATH: install Open MPI")
-    (said,) = judged(mpi.CHECK, ["mpirun /x"], Wishes(mpi=Mpi(prefix="/opt/mpi")))
+    (said,) = judged(mpi.CHECK, ["mpirun /x"], Needs(mpi=Mpi(prefix="/opt/mpi")))
     assert said.startswith("there is no mpicc in /opt/mpi/bin: install Open MPI")
-    srun = Wishes(needs_mpi=True, mpi=Mpi(launcher="srun"))
+    srun = Needs(needs_mpi=True, mpi=Mpi(launcher="srun"))
     assert judged(mpi.CHECK, ["mpicc /usr/bin/mpicc"], srun) == []
 
 
 def test_limits_below_what_a_test_asks_for_are_told_with_the_command() -> None:
     lines = ["rmem_max 212992", "wmem_max 16777216", "capabilities 0000000000000000"]
-    assert judged(buffers.CHECK, lines, Wishes(sockbuf=212992)) == []
-    assert judged(buffers.CHECK, lines, Wishes(sockbuf=10 * 1024**2)) == [
+    assert judged(buffers.CHECK, lines, Needs(sockbuf=212992)) == []
+    assert judged(buffers.CHECK, lines, Needs(sockbuf=10 * 1024**2)) == [
         "net.core.rmem_max is 212992, and a test asks for socket buffers of 10MiB: "
         "sysctl -w net.core.rmem_max=10485760"
     ]
@@ -134,7 +134,7 @@ def test_limits_below_what_a_test_asks_for_are_told_with_the_command() -> None:
 
 def test_limits_do_not_bind_who_may_lift_them() -> None:
     lines = ["rmem_max 212992", "capabilities 0000000000001000"]
-    assert judged(buffers.CHECK, lines, Wishes(sockbuf=10 * 1024**2)) == []
+    assert judged(buffers.CHECK, lines, Needs(sockbuf=10 * 1024**2)) == []
 
 
 def test_governor_that_follows_the_load_is_told() -> None:
@@ -154,8 +154,8 @@ PROC = [
 def test_fixed_ports_that_something_else_has_are_told() -> None:
     assert ports.CHECK.read(PROC) == {"tcp_ports": "22,4711", "udp_ports": "5002"}
     assert judged(ports.CHECK, PROC) == []
-    assert judged(ports.CHECK, PROC, Wishes(control_port=5002, data_ports=(5000, 5001))) == []
-    control, data = judged(ports.CHECK, PROC, Wishes(control_port=4711, data_ports=(5001, 5002)))
+    assert judged(ports.CHECK, PROC, Needs(control_port=5002, data_ports=(5000, 5001))) == []
+    control, data = judged(ports.CHECK, PROC, Needs(control_port=4711, data_ports=(5001, 5002)))
     assert control.startswith("TCP port 4711 is in use there")
     assert control.endswith("or give the plan another control_port")
     assert data.startswith("UDP port 5002 is in use there")
@@ -245,7 +245,7 @@ def test_slurms_nodes_need_no_mpirun(tmp_path: Path) -> None:
     (tmp_path / "h.yaml").write_text(
         "hosts: {c1: {address: 10.0.0.1, transport: slurm}, c2: {address: c2, transport: slurm}}\n"
     )
-    assert read_patients(tmp_path / "h.yaml", None).wishes.mpi.launcher == "srun"
+    assert read_targets(tmp_path / "h.yaml", None).needs.mpi.launcher == "srun"
 
 
 def test_different_architectures_and_kernels_are_noted() -> None:
@@ -304,23 +304,23 @@ def files(tmp_path: Path) -> Callable[..., Path]:
 
 
 def test_a_plan_tells_what_its_tests_want_and_measure(files: Callable[..., Path]) -> None:
-    patients = read_patients(files() / "p.yaml", None)
-    assert patients.wishes == Wishes(
+    targets = read_targets(files() / "p.yaml", None)
+    assert targets.needs == Needs(
         16 * 1024**2, 4711, (5000, 5001, 5002), mpi=Mpi(prefix="/opt/mpi")
     )
-    assert list(patients.links) == ["a→b/ib0", "b→c/ib0", "c→a/ib0", "a→b"]
-    assert list(patients.hosts) == ["a", "b", "c"]
+    assert list(targets.links) == ["a→b/ib0", "b→c/ib0", "c→a/ib0", "a→b"]
+    assert list(targets.hosts) == ["a", "b", "c"]
 
 
 def test_a_hosts_file_is_held_against_any_plan(files: Callable[..., Path], tmp_path: Path) -> None:
     folder = files()
     (folder / "other.yaml").write_text("hosts: {x: {address: 10.9.0.1, ssh: x}}\n")
-    assert read_patients(folder / "other.yaml", None).wishes == Wishes()
-    patients = read_patients(folder / "other.yaml", folder / "p.yaml")
-    assert list(patients.hosts) == ["x"]
-    assert patients.links == {}
-    assert (patients.wishes.sockbuf, patients.wishes.control_port) == (16 * 1024**2, 4711)
-    assert len(read_patients(folder / "h.yaml", None).links) == 9
+    assert read_targets(folder / "other.yaml", None).needs == Needs()
+    targets = read_targets(folder / "other.yaml", folder / "p.yaml")
+    assert list(targets.hosts) == ["x"]
+    assert targets.links == {}
+    assert (targets.needs.sockbuf, targets.needs.control_port) == (16 * 1024**2, 4711)
+    assert len(read_targets(folder / "h.yaml", None).links) == 9
 
 
 def test_a_generators_target_needs_no_free_port(files: Callable[..., Path]) -> None:
@@ -329,25 +329,25 @@ def test_a_generators_target_needs_no_free_port(files: Callable[..., Path]) -> N
         "  - {name: t, engine: udp, links: [fast], "
         "set: {mode: generator, rate: 1Mbit/s, duration: 1s, data_port: 5678}}\n"
     )
-    assert read_patients(files(start + test) / "p.yaml", None).wishes.data_ports == ()
+    assert read_targets(files(start + test) / "p.yaml", None).needs.data_ports == ()
 
 
 def test_of_a_group_each_host_is_tried_with_the_next(files: Callable[..., Path]) -> None:
     start = PLAN[: PLAN.index("  - {name: t")]
     test = "  - {name: t, engine: mpi, network: ib0, set: {mode: barrier, duration: 1s}}\n"
-    patients = read_patients(files(start + test) / "p.yaml", None)
-    assert patients.wishes.needs_mpi
-    assert list(patients.links) == ["a→b/ib0", "b→c/ib0", "c→a/ib0"]
-    assert patients.links["a→b/ib0"].network == "ib0"
+    targets = read_targets(files(start + test) / "p.yaml", None)
+    assert targets.needs.needs_mpi
+    assert list(targets.links) == ["a→b/ib0", "b→c/ib0", "c→a/ib0"]
+    assert targets.links["a→b/ib0"].network == "ib0"
 
 
 def test_two_plans_and_broken_files_are_refused(files: Callable[..., Path]) -> None:
     folder = files()
     with pytest.raises(InputError, match=r"p\.yaml is a plan itself"):
-        read_patients(folder / "p.yaml", folder / "p.yaml")
+        read_targets(folder / "p.yaml", folder / "p.yaml")
     (folder / "h.yaml").write_text("hosts: {a: {address: 10.0.0.1}}\n")
     with pytest.raises(FileProblems, match=r"h\.yaml:1:12: 'a': say one of"):
-        read_patients(folder / "h.yaml", None)
+        read_targets(folder / "h.yaml", None)
 
 
 def test_the_command_tells_a_line_a_host_and_a_sentence_a_problem(tmp_path: Path) -> None:

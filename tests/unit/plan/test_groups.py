@@ -11,9 +11,10 @@ import pytest
 
 from railgauge.base.errors import FileProblems
 from railgauge.cli.engines import describe
+from railgauge.engine.command_lines import Terms, mpi_argv
 from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.engine.launch_terms import launch_terms
-from railgauge.engine.mpi_job import Launcher, mpi_argv
+from railgauge.engine.mpi_job import Launcher
 from railgauge.plan.cases import Case, case_key, expand
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
 from railgauge.plan.load import LoadedPlan, load_plan_text
@@ -278,10 +279,8 @@ def test_srun_gets_a_node_for_each_rank_in_their_order(tmp_path: Path) -> None:
         engine,
         test.cases[0],
         MpiInstallation("/e/rail-mpi", "/opt/bin"),
-        Launcher("srun"),
-        hosts=("c1", "a1"),
-        addresses=("10.0.0.3", "10.0.0.1"),
         count=1,
+        terms=Terms(at=("10.0.0.3", "10.0.0.1"), names=("c1", "a1"), launcher=Launcher("srun")),
         deadline=9,
     )
     done = subprocess.run(

@@ -238,7 +238,7 @@ def test_of_many_reasons_twenty_are_told(database: Path):
     add_run(database, {number: [] for number in range(1, 25)}, fails=1)
     found = verdict(database, (2,), (1,))
     whys = [
-        replace(each, judged=each.judged._replace(why=f"because of {number}"))
+        replace(each, judged=each.judged._replace(reason=f"because of {number}"))
         for number, each in enumerate(found.comparison.results)
     ]
     found = replace(found, comparison=replace(found.comparison, results=tuple(whys)))

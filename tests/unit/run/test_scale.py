@@ -49,7 +49,7 @@ class Diary:
 
     def remaining(self, total: int, still_open: int) -> None: ...
 
-    def lost(self, host: str, why: str) -> None:
+    def lost(self, host: str, reason: str) -> None:
         self.lost_hosts.append(host)
 
     def end(self) -> None: ...
@@ -99,7 +99,7 @@ def stored(database: Path) -> dict[tuple[str, str], tuple[str, str]]:
 def test_every_pair_is_measured_exactly_once(tmp_path: Path) -> None:
     totals, diary = measure_all_pairs(tmp_path / "results.db", {})
     assert stored(tmp_path / "results.db") == dict.fromkeys(PAIRS, ("ok", ""))
-    assert (totals.asked, totals.measured) == (len(PAIRS), len(PAIRS))
+    assert (totals.planned, totals.measured) == (len(PAIRS), len(PAIRS))
     assert (totals.failed, totals.missing, diary.lost_hosts) == (0, 0, [])
     assert sorted(diary.dispatched_pairs) == PAIRS
 

@@ -63,20 +63,20 @@ def test_a_change_that_may_be_more_than_what_matters_is_not_called_the_same():
     assert found.q < 0.01
     assert found.ratio < 1.02 < found.high
     assert found.change == "not enough data"
-    assert "replications of each would tell" in found.why
+    assert "replications of each would tell" in found.reason
 
 
 def test_a_change_between_noisy_series_is_neither_told_nor_denied():
     values = np.exp(0.2 * np.random.default_rng(2).standard_normal((2, 10)))
     found = one([values[0]], [values[1]])
     assert found.change == "not enough data"
-    assert "replications of each would tell" in found.why or "too much" in found.why
+    assert "replications of each would tell" in found.reason or "too much" in found.reason
 
 
 def test_fewer_than_four_values_of_each_are_not_judged():
     found = one([[1.0, 1.1, 1.2]], [[9.0, 9.1, 9.2]])
     assert found.change == "not enough data"
-    assert found.why == "3 and 3 replications can't show any change: take 4 of each"
+    assert found.reason == "3 and 3 replications can't show any change: take 4 of each"
     assert math.isnan(found.q)
     assert (found.low, found.high) == (0, math.inf)
     assert one([[1.0]], [[2.0]]).change == "not enough data"
@@ -85,7 +85,7 @@ def test_fewer_than_four_values_of_each_are_not_judged():
 def test_a_side_without_values_is_told():
     nothing = one([], [[1.0, 2.0]])
     assert nothing.change == "not enough data"
-    assert nothing.why == "no values on the first side"
+    assert nothing.reason == "no values on the first side"
     assert math.isnan(nothing.p) and math.isnan(nothing.ratio)
     assert one([[math.nan, math.inf]], [[1.0]]).n == (0, 1)
 
@@ -104,7 +104,7 @@ def test_one_change_among_ten_thousand_cases_says_how_many_replications_it_takes
     values[1, 7] *= 1.2
     found = compared(values)
     assert found[7].change == "not enough data"
-    assert found[7].why == (
+    assert found[7].reason == (
         "10 and 10 replications can't show a change of one among 10,000 cases: take 11 of each"
     )
     assert {each.change for each in found} <= {"same", "not enough data"}
@@ -130,7 +130,7 @@ def test_a_constant_that_stays_is_the_same_and_one_that_changes_is_told():
 def test_one_step_of_a_coarse_clock_is_no_change():
     found = one([[45e-6] * 10], [[46e-6] * 10])
     assert found.change == "not enough data"
-    assert found.why.startswith("values come in steps of 2.2 %")
+    assert found.reason.startswith("values come in steps of 2.2 %")
     assert one([[45e-6] * 10], [[48e-6] * 10]).change == "slower"
 
 
@@ -150,7 +150,7 @@ def test_a_rate_that_falls_to_nothing_falls_by_no_more_than_all_of_it():
     found = one([rate], [np.zeros(12)], "higher")
     assert found.change == "slower"
     assert found.low == -np.median(rate)
-    assert found.why.endswith(" and -100.0 %")
+    assert found.reason.endswith(" and -100.0 %")
     # An offset may well be on the other side of 0.
     assert one([rate], [rate - 250], "higher").low < -np.median(rate)
 
@@ -165,7 +165,7 @@ def test_losses_in_a_third_of_replications_are_slower_where_there_were_none(runs
     nothing = [np.zeros(30)] * runs
     found = one(nothing, [losing(0.35)])
     assert found.change == "slower"
-    assert found.why == "more than before, when most values were 0"
+    assert found.reason == "more than before, when most values were 0"
     # All of the same number, too.
     assert one(nothing, [losing(0.35, most=2)]).change == "slower"
     assert one(nothing, [np.zeros(30)]).change == "same"
@@ -179,7 +179,7 @@ def test_losses_that_come_and_go_between_runs_are_no_change():
     before = [np.zeros(30), losing(0.5, seed=2), losing(0.1, seed=3)]
     found = one(before, [losing(0.35)])
     assert found.change == "not enough data"
-    assert "%" not in found.why
+    assert "%" not in found.reason
 
 
 def test_what_a_part_of_the_replications_changed_by_is_not_called_the_same():
@@ -188,7 +188,7 @@ def test_what_a_part_of_the_replications_changed_by_is_not_called_the_same():
     found = one([values[0]], [values[1]])
     assert found.low > 0.98 and found.high < 1.02
     assert found.change == "not enough data"
-    assert found.why.startswith("only some replications moved: the mean by +12.")
+    assert found.reason.startswith("only some replications moved: the mean by +12.")
 
 
 def test_a_throughput_that_fell_to_nothing_is_slower():
@@ -247,7 +247,7 @@ def test_a_change_has_to_stand_out_from_what_the_baselines_runs_differ_by():
 
 def test_what_the_baselines_runs_differ_by_is_told():
     values = drifting_much(np.random.default_rng(8), (4, 50, 10))
-    told = [each.why for each in compared(values) if "runs of the first side" in each.why]
+    told = [each.reason for each in compared(values) if "runs of the first side" in each.reason]
     assert told
     assert "differ among themselves" in told[0]
 
@@ -255,7 +255,7 @@ def test_what_the_baselines_runs_differ_by_is_told():
 def test_two_runs_that_differ_in_every_case_tell_of_no_case():
     found = compared(drifting_much(np.random.default_rng(9), (2, 50, 10)))
     assert {each.change for each in found} <= {"same", "not enough data"}
-    assert any("between these two runs" in each.why or "anyway" in each.why for each in found)
+    assert any("between these two runs" in each.reason or "anyway" in each.reason for each in found)
 
 
 @pytest.mark.parametrize(("slower", "by"), [(25, 1.05), (50, 1.1)])
@@ -275,7 +275,7 @@ def test_what_all_cases_moved_by_is_no_change_of_one(by, told):
     assert {each.change for each in found} <= {"same", "not enough data"}
     beyond = [each for each in found if each.ratio >= 1.02]
     assert beyond
-    assert all(f"most cases moved by {told}" in each.why for each in beyond)
+    assert all(f"most cases moved by {told}" in each.reason for each in beyond)
 
 
 def test_what_did_not_move_with_the_others_has_not_changed_the_other_way():
@@ -293,8 +293,8 @@ def test_a_large_change_is_told_though_nothing_shows_what_runs_differ_by(baselin
     found = compared(values)
     assert [each.change for each in found] == ["slower"] + ["not enough data"] * 8
     assert [each.few_runs for each in found] == [False] + [True] * 8
-    assert len({each.why for each in found[1:]}) == 1
-    assert found[1].why.startswith(
+    assert len({each.reason for each in found[1:]}) == 1
+    assert found[1].reason.startswith(
         "not enough baseline runs: with fewer than three, runs are taken"
     )
 
@@ -316,7 +316,7 @@ def test_replications_that_follow_each_other_count_for_fewer():
     values[1] *= 1 + 0.01 * np.random.default_rng(14).standard_normal((40, 1))
     found = compared(values)
     assert {each.change for each in found} <= {"same", "not enough data"}
-    assert any("depends on the one before, they count as" in each.why for each in found)
+    assert any("depends on the one before, they count as" in each.reason for each in found)
 
 
 def test_no_interval_of_what_is_slower_holds_no_change():
@@ -356,7 +356,7 @@ def test_no_interval_of_what_changed_by_steps_holds_no_change():
     assert min(each.low for each in slower) > 1
     assert len(unsure) > 5
     assert {each.change for each in unsure} == {"not enough data"}
-    assert all("values come in steps" in each.why for each in unsure)
+    assert all("values come in steps" in each.reason for each in unsure)
 
 
 def test_dependent_replications_hide_from_one_run_what_a_baseline_of_three_shows():
@@ -364,7 +364,7 @@ def test_dependent_replications_hide_from_one_run_what_a_baseline_of_three_shows
     values[-1, 0] *= 1.1
     one_run, three_runs = compared(values[-2:])[0], compared(values)[0]
     assert one_run.change == "not enough data"
-    assert "a baseline of three runs or more would tell" in one_run.why
+    assert "a baseline of three runs or more would tell" in one_run.reason
     assert three_runs.change == "slower"
 
 
@@ -374,4 +374,4 @@ def test_a_stricter_level_is_kept():
     assert found.change == "slower"
     strict = one([values[0]], [values[1] * 1.1], level=0.001)
     assert strict.change == "not enough data"
-    assert strict.why == "5 and 5 replications can't show any change: take 7 of each"
+    assert strict.reason == "5 and 5 replications can't show any change: take 7 of each"

@@ -30,8 +30,8 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
     sides = {"client": logs.get(case.client), "server": logs.get(case.server or "")}
     metrics = outcome.metrics
     if metrics:
-        known = {side: log for side, log in sides.items() if log is not None}
-        metrics = {**metrics, **derive(metrics, known)}
+        available = {side: log for side, log in sides.items() if log is not None}
+        metrics = {**metrics, **derive(metrics, available)}
     outcome = replace(outcome, metrics=metrics)
     logging = scene.tests[dispatch.test].system_log
     limits = Suspect() if logging is None else logging.suspect
@@ -57,10 +57,10 @@ def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterat
     for host in dict.fromkeys(scene.measuring(dispatch)):
         if host not in logs:
             watcher = scene.watchers.get(scene.machines[host])
-            why = "rail-watch was not started" if watcher is None else watcher.why
+            reason = "rail-watch was not started" if watcher is None else watcher.failure
             message = (
                 f"{host}: no system log tells what else ran there, as "
-                f"{why or 'rail-watch gave none'}: see that it runs there, and measure again"
+                f"{reason or 'rail-watch gave none'}: see that it runs there, and measure again"
             )
             yield Suspicion("unwatched", host, message)
 
@@ -68,12 +68,12 @@ def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterat
 def _part(
     scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome, launch: Launch
 ) -> HostActivity:
-    """Return what the test itself did on `host`, as far as its engine tells that."""
+    """Return what the test itself did on `host`, as far as its engine reports that."""
     case = dispatch.case
     if case.members or not outcome.metrics:
         return HostActivity(None, None, None)
     if scene.catalogue.engine(case.engine).program is not None:
-        # What somebody else's program sends beside what it tells is its own affair.
+        # What somebody else's program sends beside what it reports is its own affair.
         return HostActivity(_user_time(scene, dispatch, host, outcome), None, None)
     peer = case.server if host == case.client else case.client
     way = scene.way(dispatch, host, peer) if peer else TrafficWay(None, 0)

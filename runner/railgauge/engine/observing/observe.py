@@ -42,7 +42,7 @@ class Observing:
         measure: Measure,
         programs: RunningPrograms,
     ) -> Measured:
-        """Yield what `measure` does, each replication with all that was seen of it.
+        """Yield what `measure` does, each replication with all that was observed of it.
 
         Where something has to happen before and after each, only the first of `numbers` is
         measured.
@@ -55,7 +55,7 @@ class Observing:
             except EngineError as error:
                 yield _refused(numbers[0], error)
                 return
-            terms = self._told(dispatch, terms, number, soakers)
+            terms = self._watched_terms(dispatch, terms, number, soakers)
             if not soakers and ports is None:
                 for outcome, launch in self._logged(dispatch, number, measure(numbers, terms)):
                     yield judged(self._scene, dispatch, outcome, launch), launch
@@ -64,11 +64,11 @@ class Observing:
             if ports is not None:
                 # Other launches may go on now, unless this is the only one.
                 ports.before(time.monotonic() - self._quiet_since if self._scene.alone else 0.0)
-            held, lost = _held(self._logged(dispatch, number, measure(numbers[:1], terms)))
+            measured, lost = _drain(self._logged(dispatch, number, measure(numbers[:1], terms)))
             self._quiet_since = time.monotonic()
             if ports is not None:
-                held = _with_ports(held, *ports.after())
-            for outcome, launch in self._soaked(number, soakers, held):
+                measured = _with_ports(measured, *ports.after())
+            for outcome, launch in self._soaked(number, soakers, measured):
                 yield judged(self._scene, dispatch, outcome, launch), launch
             if lost is not None:
                 raise lost
@@ -100,14 +100,16 @@ class Observing:
             soaker.calibrate()
         return soakers
 
-    def _told(
+    def _watched_terms(
         self, dispatch: Dispatch, terms: Terms, number: int, soakers: Mapping[str, Soaker]
     ) -> Terms:
         """Return the terms with the watchers' names for each host; a group gets all or none."""
         watchers = self._scene.watching(dispatch)
-        left = dict(soakers)  # one end tells them, also where both are on one host
+        left = dict(soakers)  # one end notifies them, also where both are on one host
         names = tuple(
-            "+".join(each.name for each in (watchers.get(host), left.pop(host, None)) if each)
+            "+".join(
+                watcher.name for watcher in (watchers.get(host), left.pop(host, None)) if watcher
+            )
             for host in dispatch.hosts
         )
         if not any(names) or (dispatch.case.members and not all(names)):
@@ -126,7 +128,7 @@ class Observing:
                     yield outcome, launch
                     continue
                 logs = _logs(watchers, number, count)
-                # An engine that could not tell its watcher won't later: it isn't waited for again.
+                # An engine that could not notify its watcher won't later: don't wait for it again.
                 watchers = {log.host: watchers[log.host] for log in logs}
                 yield replace(outcome, logs=logs), launch
 
@@ -134,41 +136,41 @@ class Observing:
         self,
         number: int,
         soakers: Mapping[str, Soaker],
-        held: Sequence[tuple[Outcome, Launch]],
+        measured: Sequence[tuple[Outcome, Launch]],
     ) -> Measured:
         """Yield what was measured with the loads that the soakers saw."""
         if not soakers:
-            yield from held
+            yield from measured
             return
         kernels = self._scene.kernels
         try:
             loads = {kernels[host]: soaker.finish() for host, soaker in soakers.items()}
         except EngineError as error:
-            for outcome, launch in held:
+            for outcome, launch in measured:
                 yield _failed(outcome, error), launch
             return
         except HostUnreachableError as error:
-            for outcome, launch in held:
+            for outcome, launch in measured:
                 yield _failed(outcome, EngineError("host-lost", str(error))), launch
             raise
-        found = [each for soaker in soakers.values() for each in soaker.suspicions]
-        for outcome, launch in held:
+        suspicions = [suspicion for soaker in soakers.values() for suspicion in soaker.suspicions]
+        for outcome, launch in measured:
             logs = [
                 replace(log, soak=loads[kernels[log.host]].get((number, 1), ()))
                 for log in outcome.logs
             ]
-            yield _suspected(replace(outcome, logs=tuple(logs)), found), launch
+            yield _suspected(replace(outcome, logs=tuple(logs)), suspicions), launch
 
 
-def _held(measured: Measured) -> tuple[list[tuple[Outcome, Launch]], HostUnreachableError | None]:
+def _drain(measured: Measured) -> tuple[list[tuple[Outcome, Launch]], HostUnreachableError | None]:
     """Return all that was measured, and what ended it if a host was lost meanwhile."""
-    held: list[tuple[Outcome, Launch]] = []
+    outcomes: list[tuple[Outcome, Launch]] = []
     try:
-        for each in measured:
-            held.append(each)
+        for replication in measured:
+            outcomes.append(replication)
     except HostUnreachableError as error:
-        return held, error
-    return held, None
+        return outcomes, error
+    return outcomes, None
 
 
 @contextlib.contextmanager
@@ -185,27 +187,31 @@ def _expecting(ends: Mapping[Watcher, int], number: int) -> Iterator[None]:
 
 def _logs(watchers: Mapping[str, Watcher], number: int, replication: int) -> tuple[SystemLog, ...]:
     """Return the log of each host that has one; hosts on one machine have the same."""
-    found = {each: each.log(number, replication) for each in dict.fromkeys(watchers.values())}
+    logs = {
+        watcher: watcher.log(number, replication) for watcher in dict.fromkeys(watchers.values())
+    }
     return tuple(
         replace(log, host=host)
         for host, watcher in watchers.items()
-        if (log := found[watcher]) is not None
+        if (log := logs[watcher]) is not None
     )
 
 
 def _with_ports(
-    held: Sequence[tuple[Outcome, Launch]], ports: tuple[PortLog, ...], warnings: tuple[str, ...]
+    measured: Sequence[tuple[Outcome, Launch]],
+    ports: tuple[PortLog, ...],
+    warnings: tuple[str, ...],
 ) -> list[tuple[Outcome, Launch]]:
     """Return what was measured with what the switches counted meanwhile, and said.
 
     Also of one that failed: where all packets were lost they may know where.
     """
     changed: dict[Launch, Launch] = {}
-    for _, launch in held:
+    for _, launch in measured:
         changed.setdefault(launch, replace(launch, warnings=(*launch.warnings, *warnings)))
     return [
         (outcome if outcome.warmup else replace(outcome, ports=ports), changed[launch])
-        for outcome, launch in held
+        for outcome, launch in measured
     ]
 
 
@@ -229,7 +235,7 @@ def _failed(outcome: Outcome, error: EngineError) -> Outcome:
     )
 
 
-def _suspected(outcome: Outcome, found: Sequence[Suspicion]) -> Outcome:
-    if outcome.status == "failed" or outcome.warmup or not found:
+def _suspected(outcome: Outcome, suspicions: Sequence[Suspicion]) -> Outcome:
+    if outcome.status == "failed" or outcome.warmup or not suspicions:
         return outcome
-    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *found))
+    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))

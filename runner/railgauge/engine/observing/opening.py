@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
@@ -33,47 +34,55 @@ def set_scene(
     """Return the scene of these dispatches, with a watcher on each machine that is to have one.
 
     `everywhere` does something with each of many machines, side by side; whoever calls this closes
-    the watchers. What can't be watched is told with `say`, and measured all the same.
+    the watchers. What can't be watched is reported with `say`, and measured all the same.
     """
     plan = loaded.plan
-    token = f"railgauge-{secrets.token_hex(6)}"
-    tests = {test.name: test for test in plan.tests}
     bare = Scene(
         loaded.catalogue,
-        tests,
+        {test.name: test for test in plan.tests},
         sites,
         machines,
         {host: facts.get(host, {}).get("boot_id") or machines[host] for host in sites},
         alone=plan.concurrency == 1,
-        token=token,
+        token=f"railgauge-{secrets.token_hex(6)}",
         way=partial(_way, loaded, facts),
         ports=partial(_ports, loaded),
     )
-    logging = {name: test.system_log for name, test in tests.items() if test.system_log}
-    if not logging:
+    if not any(test.system_log for test in plan.tests):
         return bare
-    wanted = {
-        machines[host]: host
+    return replace(bare, watchers=_start_watchers(bare, dispatches, everywhere, say))
+
+
+def _start_watchers(
+    scene: Scene,
+    dispatches: Iterable[Dispatch],
+    everywhere: _Everywhere,
+    say: Callable[[str], None],
+) -> dict[str, Watcher]:
+    """Return machine -> watcher, of the machines that measure cases with a system log."""
+    hosts = {
+        scene.machines[host]: host
         for dispatch in dispatches
-        if dispatch.test in logging
-        for host in bare.measuring(dispatch)
+        if scene.tests[dispatch.test].system_log
+        for host in scene.measuring(dispatch)
     }
-    places = {machine: place for place, machine in enumerate(wanted)}
-    interval = min(each.interval for each in logging.values())
+    places = {machine: place for place, machine in enumerate(hosts)}
+    logs = (test.system_log for test in scene.tests.values())
+    interval = min(log.interval for log in logs if log)
 
     def start(machine: str) -> Watcher | None:
-        site = sites[wanted[machine]]
+        site = scene.sites[hosts[machine]]
+        name = f"{scene.token}-{places[machine]}"
         try:
-            return Watcher(site.transport, site.engines, f"{token}-{places[machine]}", interval)
+            return Watcher(site.transport, site.engines, name, interval)
         except HostUnreachableError:
-            return None  # What is launched there will tell.
+            return None  # What is launched there will report it.
         except EnvironmentFailedError as error:
             say(str(error))
             return None
 
-    started = everywhere(start, wanted)
-    watchers = {machine: each for machine, each in started.items() if each is not None}
-    return bare.with_watchers(watchers)
+    started = everywhere(start, hosts)
+    return {machine: watcher for machine, watcher in started.items() if watcher is not None}
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from railgauge.base.systemlog import PortLog
@@ -56,15 +56,11 @@ class Scene:
     way: Callable[[Dispatch, str, str], TrafficWay] = lambda *_: TrafficWay(None, 0)
     ports: Callable[[Dispatch, Pause], Ports | None] = lambda *_: None
 
-    def with_watchers(self, watchers: Mapping[str, Watcher]) -> Scene:
-        """Return the same scene with these watchers, by machine."""
-        return replace(self, watchers=watchers)
-
     def measuring(self, dispatch: Dispatch) -> tuple[str, ...]:
         """Return the hosts that an engine runs on, the client first."""
         case = dispatch.case
         engine = self.catalogue.engine(case.engine)
-        # Of somebody else's MPI job, only its first host's rail-exec can tell of replications.
+        # Of somebody else's MPI job, only its first host's rail-exec can report replications.
         alone = case.parameters.get("mode") in engine.solo_modes or (
             engine.parallel and engine.program is not None
         )

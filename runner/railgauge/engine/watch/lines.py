@@ -115,7 +115,7 @@ def _labels(event: dict[str, Any]) -> Labels:
     return Labels(dict(zip(_texts(list(labels)), _texts(list(labels.values())), strict=True)))
 
 
-def _gone(event: dict[str, Any]) -> Gone:
+def _removed(event: dict[str, Any]) -> Gone:
     return Gone(tuple(map(_whole, event["indices"])))
 
 
@@ -141,7 +141,7 @@ def _failed(event: dict[str, Any]) -> WatchFailed:
 def _changes(value: Any) -> list[int]:
     if not isinstance(value, list) or len(value) % 2:
         raise ValueError("changes come in pairs")
-    if not all(type(one) is int and _SMALLEST <= one <= _LARGEST for one in value):
+    if not all(type(number) is int and _SMALLEST <= number <= _LARGEST for number in value):
         raise ValueError("changes are whole numbers of 64 bits")
     if value and min(value[::2]) < 0:
         raise ValueError("an index is at least 0")
@@ -174,7 +174,7 @@ _PARSERS: Mapping[str, Callable[[dict[str, Any]], Line]] = {
     "ready": _ready,
     "counters": _counters,
     "labels": _labels,
-    "gone": _gone,
+    "gone": _removed,
     "sample": _sample,
     "mark": _mark,
     "error": _failed,

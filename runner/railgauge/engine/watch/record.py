@@ -78,14 +78,14 @@ class WatchRecord:
                 self._mark(line)
 
     def expect(self, launch: int, ends: int) -> None:
-        """Take note that so many ends on this machine will tell of each replication of a launch."""
+        """Take note that so many ends on this machine will mark each replication of a launch."""
         self._ends[launch] = ends
 
     def forget(self, launch: int) -> None:
         """Drop what there is of a launch that is over."""
         self._ends.pop(launch, None)
         self.logs = {key: log for key, log in self.logs.items() if key[0] != launch}
-        self._open = {key: one for key, one in self._open.items() if key[0] != launch}
+        self._open = {key: interval for key, interval in self._open.items() if key[0] != launch}
 
     def _add_counters(self, line: CounterNames) -> None:
         if line.first != len(self._names):
@@ -139,7 +139,7 @@ class WatchRecord:
     def _log(self, interval: _Interval, ended: WatchMark, phase: Phase) -> SystemLog:
         assert self.ready is not None
         began, before = interval.began, interval.values
-        known = len(before)
+        length = len(before)
         counts: dict[str, int] = {}
         gauges: dict[str, int] = {}
         for index, name in enumerate(self._names):
@@ -148,7 +148,7 @@ class WatchRecord:
             value = self._values[index]
             if index in self._gauges:
                 gauges[name] = value
-            elif index < known and value > before[index] and index not in interval.reset:
+            elif index < length and value > before[index] and index not in interval.reset:
                 counts[name] = value - before[index]
         return SystemLog(
             self.host,
@@ -163,8 +163,8 @@ class WatchRecord:
         )
 
     def _labels_of(self, counts: Mapping[str, int]) -> dict[str, str]:
-        found = {name.rpartition("/")[0] for name in counts if name.startswith("interrupt/")}
-        return {name: self._labels[name] for name in sorted(found) if name in self._labels}
+        labelled = {name.rpartition("/")[0] for name in counts if name.startswith("interrupt/")}
+        return {name: self._labels[name] for name in sorted(labelled) if name in self._labels}
 
     def _series(
         self, interval: _Interval, counts: Mapping[str, int], gauges: Mapping[str, int]
@@ -190,8 +190,8 @@ class WatchRecord:
         for row, (when, changes) in enumerate(samples, 1):
             times[row] = when - began.at
             at_columns = place[changes[:, 0]]
-            known = at_columns >= 0
-            values[row, at_columns[known]] = changes[known, 1]
+            selected = at_columns >= 0
+            values[row, at_columns[selected]] = changes[selected, 1]
         np.cumsum(values, axis=0, out=values)
         return TimeSeries(times, tuple(self._names[index] for index in columns), values)
 
@@ -204,16 +204,16 @@ def _signed(value: int) -> int:
 def _keep(interval: _Interval, at: float, changes: _Changes) -> None:
     interval.samples.append((at, _sum(changes)))
     if len(interval.samples) > _MOST_SAMPLES:
-        kept = interval.samples
-        pairs = zip(kept[::2], kept[1::2], strict=False)
+        samples = interval.samples
+        pairs = zip(samples[::2], samples[1::2], strict=False)
         interval.samples = [(second[0], _sum(first[1], second[1])) for first, second in pairs]
-        interval.samples += kept[len(kept) & ~1 :]
+        interval.samples += samples[len(samples) & ~1 :]
 
 
-def _sum(*several: _Changes) -> _Changes:
+def _sum(*parts: _Changes) -> _Changes:
     """Return what changed in all of them together, each counter once."""
-    every = np.concatenate(several)
-    indices, which = np.unique(every[:, 0], return_inverse=True)
+    rows = np.concatenate(parts)
+    indices, places = np.unique(rows[:, 0], return_inverse=True)
     total = np.stack((indices, np.zeros_like(indices)), axis=1)
-    np.add.at(total[:, 1], which, every[:, 1])
+    np.add.at(total[:, 1], places, rows[:, 1])
     return total

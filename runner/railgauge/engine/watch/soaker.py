@@ -10,7 +10,7 @@ from typing import Any
 
 from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import SoakLoad, Suspicion
-from railgauge.engine.follow import blaming
+from railgauge.engine.follow import naming_lost_host
 from railgauge.hosts.transport.base import Process, Transport
 
 # A calibration takes a second, and is tried again where the machine is not idle.
@@ -28,7 +28,7 @@ class Soaker:
         self.name = name
         self._host = transport.host
         self.suspicions: list[Suspicion] = []
-        with blaming(transport.host):
+        with naming_lost_host(transport.host):
             self.process: Process = transport.start(
                 [f"{engines}/rail-soak", "--json", f"--marks={name}"]
             )
@@ -46,8 +46,8 @@ class Soaker:
         loads: dict[tuple[int, int], tuple[SoakLoad, ...]] = {}
         while (event := self._next(deadline))["event"] != "done":
             if event["event"] == "load":
-                launch, replication, found = _load(event)
-                loads[launch, replication] = found
+                launch, replication, cpu_loads = _load(event)
+                loads[launch, replication] = cpu_loads
             elif event["event"] == "warning":
                 message = f"{self._host}: {str(event.get('message'))[:500]}"
                 self.suspicions.append(Suspicion(str(event.get("code"))[:40], self._host, message))
@@ -55,7 +55,7 @@ class Soaker:
 
     def _next(self, deadline: float) -> dict[str, Any]:
         try:
-            with blaming(self._host):
+            with naming_lost_host(self._host):
                 line = self.process.read_line(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
             raise EngineError(
@@ -83,12 +83,12 @@ def _load(event: Mapping[str, Any]) -> tuple[int, int, tuple[SoakLoad, ...]]:
     try:
         loads = tuple(
             SoakLoad(
-                int(each["cpu"]),
-                _share(each["load"]),
-                _share(each["lost"]),
-                _share(each["slowdown"]),
+                int(cpu["cpu"]),
+                _share(cpu["load"]),
+                _share(cpu["lost"]),
+                _share(cpu["slowdown"]),
             )
-            for each in event["cpus"][:_MOST_CPUS]
+            for cpu in event["cpus"][:_MOST_CPUS]
         )
         return int(event["launch"]), int(event["replication"]), loads
     except (ValueError, KeyError, TypeError) as error:

@@ -21,9 +21,10 @@ _LONGEST_SECONDS = 30 * 86_400
 
 
 class Watcher:
-    """A rail-watch that is told of replications by the engines on its machine, and read here.
+    """A rail-watch that is notified of replications by the engines on its machine, and read here.
 
-    `name` is what the engines find it by. A watcher that is lost gives no more logs, and `why`.
+    `name` is what the engines find it by. A watcher that is lost gives no more logs, `failure` says
+    why.
     """
 
     def __init__(self, transport: Transport, engines: str, name: str, interval: float) -> None:
@@ -32,7 +33,7 @@ class Watcher:
         EnvironmentFailedError when that fails, HostUnreachableError when the host is lost.
         """
         self.name = name
-        self.why = ""
+        self.failure = ""
         self._host = transport.host
         self._changed = threading.Condition()
         self._record = WatchRecord(transport.host)
@@ -48,18 +49,18 @@ class Watcher:
         self._reader = threading.Thread(target=self._read, name=f"watch {name}", daemon=True)
         self._reader.start()
         with self._changed:
-            self._changed.wait_for(lambda: self._record.ready or self.why, _START_SECONDS)
-            why = self.why or f"it said nothing for {_START_SECONDS:.0f} s"
+            self._changed.wait_for(lambda: self._record.ready or self.failure, _START_SECONDS)
+            reason = self.failure or f"it said nothing for {_START_SECONDS:.0f} s"
             ready = self._record.ready
         if ready is None:
             self.close()
             raise EnvironmentFailedError(
-                f"{transport.host}: the system logs can't be kept: {why}: mend it, or say "
+                f"{transport.host}: the system logs can't be kept: {reason}: mend it, or say "
                 "'system_log: off' in the plan's tests"
             )
 
     def expect(self, launch: int, ends: int) -> None:
-        """Take note that so many ends on this machine will tell of each replication of a launch."""
+        """Take note that so many ends on this machine will mark each replication of a launch."""
         with self._changed:
             self._record.expect(launch, ends)
 
@@ -67,7 +68,7 @@ class Watcher:
         """Return what was counted during a replication that has ended, None if it isn't known."""
         key = launch, replication
         with self._changed:
-            self._changed.wait_for(lambda: key in self._record.logs or self.why, _LINE_SECONDS)
+            self._changed.wait_for(lambda: key in self._record.logs or self.failure, _LINE_SECONDS)
             return self._record.logs.pop(key, None)
 
     def forget(self, launch: int) -> None:
@@ -83,7 +84,7 @@ class Watcher:
         """End the idle stretch, and return what was counted in it, None if that isn't known."""
         self._process.send_line(f"mark {phase}")
         with self._changed:
-            self._changed.wait_for(lambda: phase in self._record.own or self.why, _LINE_SECONDS)
+            self._changed.wait_for(lambda: phase in self._record.own or self.failure, _LINE_SECONDS)
             return self._record.own.pop(phase, None)
 
     def close(self) -> None:
@@ -94,21 +95,21 @@ class Watcher:
 
     def _read(self) -> None:
         """Take note of all that it says; runs in a thread of its own."""
-        why = ""
+        reason = ""
         try:
             while (text := self._process.read_line()) is not None:
                 line = parse(text)
                 if isinstance(line, WatchDone):
                     break
                 if isinstance(line, WatchFailed):
-                    why = f"{line.message} ({line.code})"
+                    reason = f"{line.message} ({line.code})"
                     break
                 self._take(line)
-            why = why or _words(self._process)
+            reason = reason or _exit_text(self._process)
         except RailgaugeError as error:
-            why = str(error)
+            reason = str(error)
         with self._changed:
-            self.why = why or "rail-watch has ended"
+            self.failure = reason or "rail-watch has ended"
             self._changed.notify_all()
 
     def _take(self, line: Line) -> None:
@@ -117,7 +118,7 @@ class Watcher:
             self._changed.notify_all()
 
 
-def _words(process: Process) -> str:
+def _exit_text(process: Process) -> str:
     """Return how the program ended."""
     with contextlib.suppress(TimeoutError, EngineError):
         ended = process.wait(_LINE_SECONDS)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from railgauge.base import units
 from railgauge.lab.doctor.check import Check, Facts, fields
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 _SCRIPT = """
 for name in rmem_max wmem_max; do
@@ -24,20 +24,20 @@ _CAP_NET_ADMIN = 12
 def read(lines: Sequence[str]) -> dict[str, str]:
     """Return `rmem_max`, `wmem_max` (bytes) and `net_admin`, whether they bound us: yes or no."""
     facts = fields(lines)
-    held = int(facts.pop("capabilities", "0"), 16)
-    facts["net_admin"] = "yes" if held >> _CAP_NET_ADMIN & 1 else "no"
+    capabilities = int(facts.pop("capabilities", "0"), 16)
+    facts["net_admin"] = "yes" if capabilities >> _CAP_NET_ADMIN & 1 else "no"
     return facts
 
 
-def judge(facts: Facts, wishes: Wishes) -> Iterator[str]:
-    """Tell of a limit below what is asked."""
+def judge(facts: Facts, needs: Needs) -> Iterator[str]:
+    """Yield a sentence about a limit below what is requested."""
     if facts.get("net_admin") == "yes":
         return
     for name in ("rmem_max", "wmem_max"):
-        if name in facts and int(facts[name]) < wishes.sockbuf:
+        if name in facts and int(facts[name]) < needs.sockbuf:
             yield (
                 f"net.core.{name} is {facts[name]}, and a test asks for socket buffers of "
-                f"{units.format_size(wishes.sockbuf)}: sysctl -w net.core.{name}={wishes.sockbuf}"
+                f"{units.format_size(needs.sockbuf)}: sysctl -w net.core.{name}={needs.sockbuf}"
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 Facts = Mapping[str, str]
 
@@ -20,7 +20,7 @@ class Check:
 
     script: str
     read: Callable[[Sequence[str]], dict[str, str]]
-    judge: Callable[[Facts, Wishes], Iterable[str]]
+    judge: Callable[[Facts, Needs], Iterable[str]]
 
 
 def fields(lines: Sequence[str]) -> dict[str, str]:

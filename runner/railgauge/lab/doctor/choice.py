@@ -11,12 +11,12 @@ from railgauge.plan.model import Host
 
 def distinct(links: Mapping[str, Link], hosts: Mapping[str, Host]) -> dict[str, Link]:
     """Return the links of which no two lead from and to the same addresses of the same machines."""
-    found: dict[tuple[str, str, str, str], str] = {}
+    names_by_ends: dict[tuple[str, str, str, str], str] = {}
     for name, link in links.items():
         client, server = hosts[link.client], hosts[link.server]
         ends = (client.address_on(link.network), server.address_on(link.network))
-        found.setdefault((client.machine, server.machine, *ends), name)
-    return {name: links[name] for name in found.values()}
+        names_by_ends.setdefault((client.machine, server.machine, *ends), name)
+    return {name: links[name] for name in names_by_ends.values()}
 
 
 def choose(links: Mapping[str, Link], most: int) -> dict[str, Link]:

@@ -1,6 +1,6 @@
 """How far a host's clock is from ours.
 
-One program over there says its time whenever it gets a line. Of some exchanges the quickest tells
+One program over there says its time whenever it gets a line. Of some exchanges the quickest says
 most: the clock was read somewhere between our question and the answer, so half of that exchange's
 time is how wrong the offset may be (Cristian, Probabilistic clock synchronization, 1989).
 """
@@ -37,10 +37,10 @@ def clock_offset(transport: Transport) -> Offset | None:
     exchanges = []
     try:
         for _ in range(EXCHANGES):
-            asked, began = time.time(), time.monotonic()
+            sent, began = time.time(), time.monotonic()
             process.send_line("")
             line = process.read_line(_SECONDS)
-            exchanges.append((asked, line, asked + time.monotonic() - began))
+            exchanges.append((sent, line, sent + time.monotonic() - began))
     except (TimeoutError, EngineError):
         return None
     finally:
@@ -49,17 +49,17 @@ def clock_offset(transport: Transport) -> Offset | None:
 
 
 def best(exchanges: list[tuple[float, str | None, float]]) -> Offset | None:
-    """Return what the quickest of (asked, what it said, answered) tells; None if nothing does."""
-    found = [
-        Offset(theirs - (asked + answered) / 2, (answered - asked) / 2)
-        for asked, line, answered in exchanges
-        if (theirs := _time(line)) is not None
+    """Return the offset by the quickest of (sent, what it said, answered); None without any."""
+    offsets = [
+        Offset(host_time - (sent + answered) / 2, (answered - sent) / 2)
+        for sent, line, answered in exchanges
+        if (host_time := _time(line)) is not None
     ]
-    return min(found, key=lambda offset: offset.error, default=None)
+    return min(offsets, key=lambda offset: offset.error, default=None)
 
 
 def judge(offset: Offset) -> list[str]:
-    """Tell of a clock that is surely wrong."""
+    """Return a sentence about a clock that is surely wrong."""
     if abs(offset.seconds) - offset.error <= LARGEST:
         return []
     way = "ahead of" if offset.seconds > 0 else "behind"

@@ -27,8 +27,8 @@ def differences(hosts: Mapping[str, HostFindings], fact: str) -> str:
 def compare(hosts: Mapping[str, HostFindings], *, mpi: bool) -> tuple[list[str], list[str]]:
     """Return problems and notes about hosts that differ; with `mpi`, one MPI has to run on all."""
     problems, notes = [], []
-    if found := differences(hosts, "mpi"):
-        sentence = f"the hosts have different MPIs: {found}"
+    if values := differences(hosts, "mpi"):
+        sentence = f"the hosts have different MPIs: {values}"
         if mpi:
             problems.append(
                 f"{sentence}: jobs over both fail; install one version, or name its folder with "
@@ -36,19 +36,19 @@ def compare(hosts: Mapping[str, HostFindings], *, mpi: bool) -> tuple[list[str],
             )
         else:
             notes.append(sentence)
-    elif mpi and (found := differences(hosts, "mpirun")):
+    elif mpi and (values := differences(hosts, "mpirun")):
         problems.append(
-            f"the hosts have mpirun in different folders: {found}: put it into one, and name that "
+            f"the hosts have mpirun in different folders: {values}: put it into one, and name that "
             "with 'mpi: {prefix: FOLDER}'"
         )
-    if found := differences(hosts, "rail_mpi"):
+    if values := differences(hosts, "rail_mpi"):
         problems.append(
-            f"a job starts one program on all its hosts, but rail-mpi is {found}: give the hosts "
+            f"a job starts one program on all its hosts, but rail-mpi is {values}: give the hosts "
             "the same home, or the same XDG_CACHE_HOME"
         )
-    for fact, words in (("architecture", "architectures"), ("kernel", "kernels")):
-        if found := differences(hosts, fact):
-            notes.append(f"the hosts have different {words}: {found}")
+    for fact, noun in (("architecture", "architectures"), ("kernel", "kernels")):
+        if values := differences(hosts, fact):
+            notes.append(f"the hosts have different {noun}: {values}")
     return problems, notes
 
 

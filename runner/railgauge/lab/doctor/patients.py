@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railgauge.base.errors import InputError
-from railgauge.lab.doctor.wishes import Wishes, wishes_of
+from railgauge.lab.doctor.wishes import Needs, needs_of
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.links import Link
 from railgauge.plan.load import LoadedPlan, load_plan
@@ -18,37 +18,37 @@ from railgauge.plan.yamlfile import load
 
 
 @dataclass(frozen=True, slots=True)
-class Patients:
+class Targets:
     """The hosts to examine, their links, what is wanted of them, and the engines to try them."""
 
     hosts: Mapping[str, Host]
     links: Mapping[str, Link]
-    wishes: Wishes
+    needs: Needs
     catalogue: Catalogue
 
 
-def read_patients(path: Path, plan: Path | None) -> Patients:
+def read_targets(path: Path, plan: Path | None) -> Targets:
     """Return what the file at `path`, a hosts file or a plan, has to be examined.
 
-    Of a hosts file it is held against what the `plan` wants, whatever hosts that names itself.
+    A hosts file is checked against what the `plan` needs, whatever hosts that names itself.
     FileProblems with all mistakes; InputError for two plans.
     """
     if _is_plan(path):
         if plan is not None:
             raise InputError(f"{path} is a plan itself: name a hosts file, or leave --plan out")
         loaded = load_plan(path)
-        wishes = wishes_of(loaded, _mpi(loaded.plan.mpi or Mpi(), loaded.plan.hosts))
-        return Patients(loaded.plan.hosts, _measured(loaded), wishes, loaded.catalogue)
+        needs = needs_of(loaded, _mpi(loaded.plan.mpi or Mpi(), loaded.plan.hosts))
+        return Targets(loaded.plan.hosts, _measured(loaded), needs, loaded.catalogue)
     topology = read_hosts_file(path)
     mpi = _mpi(topology.mpi, topology.hosts)
-    wishes = Wishes(mpi=mpi) if plan is None else wishes_of(load_plan(plan), mpi)
-    return Patients(topology.hosts, topology.links, wishes, load_catalogue())
+    needs = Needs(mpi=mpi) if plan is None else needs_of(load_plan(plan), mpi)
+    return Targets(topology.hosts, topology.links, needs, load_catalogue())
 
 
-def _mpi(said: Mpi, hosts: Mapping[str, Host]) -> Mpi:
+def _mpi(mpi: Mpi, hosts: Mapping[str, Host]) -> Mpi:
     """Return how MPI starts there, with the launcher if Slurm's hosts leave only one."""
     slurm = all(host.in_slurm for host in hosts.values())
-    return said.model_copy(update={"launcher": "srun"}) if slurm else said
+    return mpi.model_copy(update={"launcher": "srun"}) if slurm else mpi
 
 
 def _is_plan(path: Path) -> bool:
@@ -58,15 +58,15 @@ def _is_plan(path: Path) -> bool:
 
 def _measured(loaded: LoadedPlan) -> dict[str, Link]:
     """Return the links that the plan's tests measure; of a group each host to the next."""
-    found: dict[str, Link] = {}
+    links: dict[str, Link] = {}
     for space in loaded.spaces:
         for place in space.places:
             if place.group is not None:
                 network = space.test.network
                 for client, server in ring(place.group.members).pairs:
                     name = f"{client}→{server}" + (f"/{network}" if network else "")
-                    found.setdefault(name, Link(client, server, network=network))
+                    links.setdefault(name, Link(client, server, network=network))
             elif place.server is not None:
                 network = loaded.plan.links[place.name].network
-                found[place.name] = Link(place.client, place.server, network=network)
-    return found
+                links[place.name] = Link(place.client, place.server, network=network)
+    return links

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from railgauge.lab.doctor.check import Check, Facts
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 # TCP sockets that listen (state 0A), and all UDP sockets.
 _SCRIPT = """
@@ -29,16 +29,16 @@ def read(lines: Sequence[str]) -> dict[str, str]:
     }
 
 
-def judge(facts: Facts, wishes: Wishes) -> Iterator[str]:
-    """Tell of fixed ports that something else has."""
-    taken = {kind: facts.get(f"{kind}_ports", "").split(",") for kind in ("tcp", "udp")}
-    control = {"control_port": (wishes.control_port,)} if wishes.control_port else {}
-    for key, ports in {**control, "data_port": wishes.data_ports}.items():
+def judge(facts: Facts, needs: Needs) -> Iterator[str]:
+    """Yield a sentence about fixed ports that are in use."""
+    used = {kind: facts.get(f"{kind}_ports", "").split(",") for kind in ("tcp", "udp")}
+    control = {"control_port": (needs.control_port,)} if needs.control_port else {}
+    for key, ports in {**control, "data_port": needs.data_ports}.items():
         for port in ports:
             kinds = [
                 kind.upper()
                 for kind in ("tcp", "udp")
-                if str(port) in taken[kind] and (kind == "tcp" or key == "data_port")
+                if str(port) in used[kind] and (kind == "tcp" or key == "data_port")
             ]
             if kinds:
                 yield (

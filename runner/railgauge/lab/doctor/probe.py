@@ -8,7 +8,7 @@ from railgauge.base.errors import EnvironmentFailedError
 from railgauge.hosts.transport.base import Transport, run
 from railgauge.lab.doctor import buffers, compiler, governor, mpi, ports, system
 from railgauge.lab.doctor.check import Check
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 CHECKS: tuple[Check, ...] = tuple(
     module.CHECK for module in (system, compiler, mpi, buffers, governor, ports)
@@ -24,20 +24,20 @@ def script() -> str:
     return "\n".join(["LC_ALL=C; export LC_ALL; prefix=$1", *parts, f"echo {_MARK}"])
 
 
-def probe(transport: Transport, wishes: Wishes) -> dict[str, str]:
+def probe(transport: Transport, needs: Needs) -> dict[str, str]:
     """Return the facts of the transport's host; EnvironmentFailedError when it doesn't say them."""
-    argv = ["sh", "-c", script(), "railgauge", wishes.mpi.prefix or ""]
+    argv = ["sh", "-c", script(), "railgauge", needs.mpi.prefix or ""]
     try:
-        done = run(transport, argv, timeout=_SECONDS)
+        completed = run(transport, argv, timeout=_SECONDS)
     except TimeoutError as error:
         raise EnvironmentFailedError(
             f"{transport.host}: it did not say within {_SECONDS:g} s what it has: is it overloaded?"
         ) from error
-    answers = split(done.stdout.splitlines())
+    answers = split(completed.stdout.splitlines())
     if len(answers) != len(CHECKS):
         raise EnvironmentFailedError(
             f"{transport.host}: the shell there didn't run to the end of what it was asked "
-            f"({' '.join(done.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
+            f"({' '.join(completed.stderr.split())[-200:] or 'it said nothing'}): log in and try sh"
         )
     facts: dict[str, str] = {}
     for check, lines in zip(CHECKS, answers, strict=True):

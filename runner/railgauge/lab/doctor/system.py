@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railgauge.lab.doctor.check import Check, Facts, fields
-from railgauge.lab.doctor.wishes import Wishes
+from railgauge.lab.doctor.wishes import Needs
 
 _SCRIPT = """
 echo "hostname $(uname -n)"
@@ -15,8 +15,8 @@ echo "architecture $(uname -m)"
 """
 
 
-def judge(facts: Facts, _: Wishes) -> Iterator[str]:
-    """Tell of a system that the engines don't run on."""
+def judge(facts: Facts, _: Needs) -> Iterator[str]:
+    """Yield a sentence about a system that the engines don't run on."""
     system = facts.get("system", "Linux")
     if system != "Linux":
         yield f"it runs {system}, and the engines need Linux: leave it out"

@@ -12,7 +12,7 @@ from railgauge.plan.space import Space
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Needs:
     """The largest socket buffer a test asks for (bytes), its ports, 0 where any will do, and MPI.
 
     `data_ports` are as many from the first as a test has threads. `needs_mpi` says whether there
@@ -26,7 +26,7 @@ class Wishes:
     mpi: Mpi = field(default_factory=Mpi)
 
 
-def wishes_of(loaded: LoadedPlan, mpi: Mpi) -> Wishes:
+def needs_of(loaded: LoadedPlan, mpi: Mpi) -> Needs:
     """Return what the plan wants of hosts that start MPI as `mpi` says."""
     buffers = {0}
     ports: set[int] = set()
@@ -36,7 +36,7 @@ def wishes_of(loaded: LoadedPlan, mpi: Mpi) -> Wishes:
             threads = max((int(count) for count in _values(space, "threads")), default=1)
             for first in _values(space, "data_port"):
                 ports |= set(range(int(first), int(first) + threads)) if first else set()
-    return Wishes(
+    return Needs(
         max(buffers),
         loaded.plan.control_port,
         tuple(sorted(ports)),

@@ -60,11 +60,11 @@ def connect(record: ClusterRecord) -> None:
 
 
 def _pair(cable: Cable) -> tuple[str, ...]:
-    one, other = cable.ends
+    first, second = cable.ends
     mtu = ("mtu", str(cable.mtu))
     return (
-        *("link", "add", one.interface, "netns", one.namespace, *mtu, "type", "veth"),
-        *("peer", "name", other.interface, "netns", other.namespace, *mtu),
+        *("link", "add", first.interface, "netns", first.namespace, *mtu, "type", "veth"),
+        *("peer", "name", second.interface, "netns", second.namespace, *mtu),
     )
 
 

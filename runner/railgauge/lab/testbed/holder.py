@@ -49,11 +49,11 @@ def hold(token: str, folder: str) -> int:
         ) from error
     assert holder.stdout is not None
     assert holder.stderr is not None
-    with holder.stdout as said, holder.stderr as complained:
-        if said.readline() == "ready\n":
+    with holder.stdout as output, holder.stderr as errors:
+        if output.readline() == "ready\n":
             holder.returncode = 0  # it stays when we end, so that nobody waits for it
             return holder.pid
-        reason = complained.read().strip()
+        reason = errors.read().strip()
     holder.wait()
     raise EnvironmentFailedError(
         f"this kernel gives you no user namespace to build in ({reason}): run as root, or have "

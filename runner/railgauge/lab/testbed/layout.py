@@ -70,17 +70,17 @@ class ClusterLayout:
         return (*self.namespaces.values(), *self.bridges)
 
 
-def free_network(taken: Iterable[str]) -> str:
-    """Return a /16 of 10.0.0.0/8 that overlaps none of the networks `taken`."""
-    others = [ipaddress.IPv4Network(each) for each in taken]
+def free_network(used_networks: Iterable[str]) -> str:
+    """Return a /16 of 10.0.0.0/8 that overlaps none of the `used_networks`."""
+    used = [ipaddress.IPv4Network(text) for text in used_networks]
     octets = (*range(_FIRST_OCTET, 256), *range(1, _FIRST_OCTET))
     candidates = [ipaddress.IPv4Network(f"10.{octet}.0.0/16") for octet in octets]
-    free = (each for each in candidates if not any(each.overlaps(other) for other in others))
+    free = (network for network in candidates if not any(map(network.overlaps, used)))
     return str(next(free, candidates[0]))
 
 
 def has_delay(testbed: Testbed) -> bool:
-    """Tell whether anything of it takes time to cross."""
+    """Return whether anything of it takes time to cross."""
     cables = [link.one_way for link in testbed.links]
     for switch in testbed.switches.values():
         cables += [_port(switch, host)[1] for host in switch.hosts]
@@ -88,30 +88,30 @@ def has_delay(testbed: Testbed) -> bool:
 
 
 def lay_out(testbed: Testbed, network: str, *, netem: bool) -> ClusterLayout:
-    """Return what `testbed` comes to in `network`; `netem` tells whether the kernel has it."""
+    """Return what `testbed` comes to in `network`; `netem`: whether the kernel has it."""
     namespaces = {name: f"rg-{testbed.name}-{name}" for name in testbed.hosts}
     addresses = _addresses(testbed, network)
     cables: list[Cable] = []
     routes: list[tuple[str, str, str]] = []
     ways: list[ClusterWay] = []
     for index, link in enumerate(testbed.links):
-        one, other = link.between
+        left, right = link.between
         interface = f"link{index}"
-        ends = (CableEnd(namespaces[one], interface), CableEnd(namespaces[other], interface))
+        ends = (CableEnd(namespaces[left], interface), CableEnd(namespaces[right], interface))
         delay = link.one_way
         by = _means(delay, link.loss, netem)
-        name = link.name or f"{one}→{other}"
+        name = link.name or f"{left}→{right}"
         cables.append(Cable(name, ends, link.rate, delay, link.queue, link.mtu, link.loss, by))
-        routes.append((namespaces[one], addresses[other], interface))
-        routes.append((namespaces[other], addresses[one], interface))
+        routes.append((namespaces[left], addresses[right], interface))
+        routes.append((namespaces[right], addresses[left], interface))
         rtt = 2 * delay or None
-        ways.append(ClusterWay(name, one, other, link.rate, rtt))
-        ways.append(ClusterWay(f"{other}→{one}", other, one, link.rate, rtt))
+        ways.append(ClusterWay(name, left, right, link.rate, rtt))
+        ways.append(ClusterWay(f"{right}→{left}", right, left, link.rate, rtt))
     for index, (name, switch) in enumerate(testbed.switches.items()):
         interface, bridge = f"net{index}", f"rg-{testbed.name}-{name}"
         cables.extend(_ports(name, switch, bridge, interface, namespaces, netem=netem))
-        for one, other in permutations(switch.hosts, 2):
-            routes.append((namespaces[one], addresses[other], interface))
+        for left, right in permutations(switch.hosts, 2):
+            routes.append((namespaces[left], addresses[right], interface))
         ways.extend(_switched(switch))
     return ClusterLayout(
         testbed.name,
@@ -127,9 +127,11 @@ def lay_out(testbed: Testbed, network: str, *, netem: bool) -> ClusterLayout:
 
 def _addresses(testbed: Testbed, network: str) -> dict[str, str]:
     """Return each host's address: its own, or the next free one of the network."""
-    given = {host.address for host in testbed.hosts.values()}
+    fixed = {host.address for host in testbed.hosts.values()}
     free = (
-        text for each in ipaddress.IPv4Network(network).hosts() if (text := str(each)) not in given
+        text
+        for address in ipaddress.IPv4Network(network).hosts()
+        if (text := str(address)) not in fixed
     )
     return {name: host.address or next(free) for name, host in testbed.hosts.items()}
 
@@ -170,9 +172,9 @@ def _ports(
 
 def _switched(switch: Switch) -> Iterator[ClusterWay]:
     """Yield every ordered pair: as slow as the slower port, as far as both cables."""
-    for one, other in permutations(switch.hosts, 2):
+    for client, server in permutations(switch.hosts, 2):
         ports: Sequence[tuple[float | None, float, int | None]]
-        ports = [_port(switch, host) for host in (one, other)]
-        rates = [rate for rate, _, _ in ports if rate is not None]
+        ports = [_port(switch, host) for host in (client, server)]
+        rate = min((rate for rate, _, _ in ports if rate is not None), default=None)
         rtt = 2 * sum(delay for _, delay, _ in ports)
-        yield ClusterWay(f"{one}→{other}", one, other, min(rates, default=None), rtt or None)
+        yield ClusterWay(f"{client}→{server}", client, server, rate, rtt or None)

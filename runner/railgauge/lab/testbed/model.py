@@ -52,8 +52,8 @@ def _network(text: str) -> str:
         raise ValueError(f"{error}: write for example 10.77.0.0/16") from None
     if network.prefixlen > 20:
         raise ValueError(f"{text} is too small: write a network of at least /20")
-    for each in (network[0], network[-1]):
-        _address(str(each))
+    for end in (network[0], network[-1]):
+        _address(str(end))
     return text
 
 
@@ -107,12 +107,12 @@ def _by_name(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     hosts: dict[str, Any] = {}
-    for each in value:
-        if not isinstance(each, str):
-            raise ValueError(f"{describe(each)} stands where a host's name is wanted")
-        if each in hosts:
-            raise ValueError(f"host {each!r} is listed twice: drop one")
-        hosts[each] = {}
+    for name in value:
+        if not isinstance(name, str):
+            raise ValueError(f"{describe(name)} stands where a host's name is wanted")
+        if name in hosts:
+            raise ValueError(f"host {name!r} is listed twice: drop one")
+        hosts[name] = {}
     return hosts
 
 
@@ -122,7 +122,7 @@ def _shorthand(value: Any) -> Any:
 
 
 def _list_too(schema: JsonDict) -> None:
-    """Tell editors of what `_by_name` takes."""
+    """Add to the schema what `_by_name` takes."""
     keys = ("type", "additionalProperties", "minProperties", "propertyNames")
     mapping: JsonDict = {key: schema.pop(key) for key in keys if key in schema}
     names: JsonDict = {"type": "array", "items": {"type": "string"}, "minItems": 1}
@@ -130,10 +130,10 @@ def _list_too(schema: JsonDict) -> None:
 
 
 def _share_too(schema: JsonDict) -> None:
-    """Tell editors of what `_shorthand` takes."""
-    others = schema.pop("anyOf")
-    assert isinstance(others, list)
-    schema["anyOf"] = [dict(_QUANTITY), *others]
+    """Add to the schema what `_shorthand` takes."""
+    alternatives = schema.pop("anyOf")
+    assert isinstance(alternatives, list)
+    schema["anyOf"] = [dict(_QUANTITY), *alternatives]
 
 
 Name = Annotated[str, AfterValidator(_host)]
@@ -161,7 +161,7 @@ class Loss(StrictModel):
     direction: Literal["both", "there", "back"] = "both"
 
     @model_validator(mode="after")
-    def _one(self) -> Loss:
+    def _single_pattern(self) -> Loss:
         if [self.every, self.list_, self.random].count(None) != 2:
             raise ValueError("say one of 'every: N', 'list: [numbers]' and 'random: SHARE'")
         if self.random is None and "seed" in self.model_fields_set:

@@ -1,4 +1,4 @@
-"""Reads a testbed's file and tells all its mistakes at once."""
+"""Reads a testbed's file and reports all its mistakes at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_testbed(path: Path) -> Testbed:
         *_addresses(document, testbed),
         *_unknown(document, testbed),
         *_queues(document, testbed),
-        *_twice(document, testbed),
+        *_joined_twice(document, testbed),
     ]
     if problems:
         raise FileProblems(problems)
@@ -38,12 +38,14 @@ def _names(document: Document, testbed: Testbed) -> Iterator[Problem]:
         if link.name is None:
             continue
         # Any two hosts' way has such a name, if they are joined.
-        one, arrow, other = link.name.partition("→")
-        anothers = arrow and {one, other} <= testbed.hosts.keys() and [one, other] != link.between
-        if anothers or link.name in names:
+        client, arrow, server = link.name.partition("→")
+        other_pair = (
+            arrow and {client, server} <= testbed.hosts.keys() and [client, server] != link.between
+        )
+        if other_pair or link.name in names:
             message = f"link {link.name!r} is already there: choose another name"
-            if anothers:
-                message = f"{link.name!r} is the way from {one} to {other}: choose another name"
+            if other_pair:
+                message = f"{link.name!r} is the way from {client} to {server}: choose another name"
             yield document.problem(("links", index, "name"), message)
         names.add(link.name)
 
@@ -62,19 +64,19 @@ def _addresses(document: Document, testbed: Testbed) -> Iterator[Problem]:
 def _unknown(document: Document, testbed: Testbed) -> Iterator[Problem]:
     def check(name: str, *loc: str | int, key: bool = False) -> Iterator[Problem]:
         if name not in testbed.hosts:
-            known = suggest(name, testbed.hosts) or f": there are {', '.join(testbed.hosts)}"
-            yield document.problem(loc, f"no host {name!r}{known}", key=key)
+            hint = suggest(name, testbed.hosts) or f": there are {', '.join(testbed.hosts)}"
+            yield document.problem(loc, f"no host {name!r}{hint}", key=key)
 
     for index, link in enumerate(testbed.links):
         for number, name in enumerate(link.between):
             yield from check(name, "links", index, "between", number)
-    for switch, each in testbed.switches.items():
-        for number, name in enumerate(each.hosts):
-            yield from check(name, "switches", switch, "hosts", number)
-        for name in each.ports:
-            if name not in each.hosts:
+    for switch_name, switch in testbed.switches.items():
+        for number, name in enumerate(switch.hosts):
+            yield from check(name, "switches", switch_name, "hosts", number)
+        for name in switch.ports:
+            if name not in switch.hosts:
                 message = f"{name!r} is not on this switch: list it in its hosts, or drop it"
-                yield document.problem(("switches", switch, "ports", name), message, key=True)
+                yield document.problem(("switches", switch_name, "ports", name), message, key=True)
 
 
 def _queues(document: Document, testbed: Testbed) -> Iterator[Problem]:
@@ -91,8 +93,8 @@ def _queues(document: Document, testbed: Testbed) -> Iterator[Problem]:
                 yield document.problem(("switches", name, "ports", host, "queue"), message)
 
 
-def _twice(document: Document, testbed: Testbed) -> Iterator[Problem]:
-    """Yield where two hosts are joined again: nobody could tell which way their traffic takes."""
+def _joined_twice(document: Document, testbed: Testbed) -> Iterator[Problem]:
+    """Yield where two hosts are joined again: it would be unclear which way their traffic takes."""
     joined: set[frozenset[str]] = set()
 
     def join(pair: frozenset[str]) -> str:
@@ -107,6 +109,6 @@ def _twice(document: Document, testbed: Testbed) -> Iterator[Problem]:
         if message := join(frozenset(link.between)):
             yield document.problem(("links", index, "between"), message)
     for name, switch in testbed.switches.items():
-        for (_, one), (number, other) in combinations(enumerate(switch.hosts), 2):
-            if message := join(frozenset((one, other))):
+        for (_, first), (number, second) in combinations(enumerate(switch.hosts), 2):
+            if message := join(frozenset((first, second))):
                 yield document.problem(("switches", name, "hosts", number), message)

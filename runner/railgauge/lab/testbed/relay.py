@@ -21,7 +21,7 @@ from railgauge.lab.testbed.layout import Cable
 from railgauge.lab.testbed.model import Loss
 from railgauge.lab.testbed.shaping import burst_of
 from railgauge.lab.testbed.state import TOKEN, ClusterRecord, State, translated
-from railgauge.lab.testbed.tools import ours
+from railgauge.lab.testbed.tools import processes_of
 
 _READY = 10.0  # seconds until a relay has made its devices
 _ANSWER = 2.0  # seconds until a relay has written its counts
@@ -42,8 +42,8 @@ def start(state: State) -> None:
     relayed = list(_relayed(record))
     if not relayed:
         return
-    with contextlib.closing(LocalTransport("this machine")) as here:
-        program = f"{deploy(here, bundle())}/rail-wire"
+    with contextlib.closing(LocalTransport("this machine")) as transport:
+        program = f"{deploy(transport, bundle())}/rail-wire"
     argv = (*enter(record.holder), *_priority(), program)
     started = [(index, _start(state, record.token, argv, index, cable)) for index, cable in relayed]
     deadline = time.monotonic() + _READY
@@ -67,11 +67,11 @@ def counts(state: State) -> dict[int, dict[str, Any]]:
     deadline = time.monotonic() + _ANSWER
     answer: dict[int, dict[str, Any]] = {}
     for index, _ in _relayed(record):
-        found = _counted(state, index)
-        while index in running and len(found) == before[index] and time.monotonic() < deadline:
+        counted = _counted(state, index)
+        while index in running and len(counted) == before[index] and time.monotonic() < deadline:
             time.sleep(0.005)
-            found = _counted(state, index)
-        answer[index] = {"running": index in running, **(found[-1] if found else {})}
+            counted = _counted(state, index)
+        answer[index] = {"running": index in running, **(counted[-1] if counted else {})}
     return answer
 
 
@@ -143,10 +143,10 @@ def _await_ready(
 
 def _complaint(state: State, index: int) -> str:
     """Return what a relay that isn't ready says about it."""
-    said = [str(event["message"]) for event in _events(state, index) if "message" in event]
+    lines = [str(event["message"]) for event in _events(state, index) if "message" in event]
     with translated():
-        said += state.relay_file(index, "err").read_text("utf-8", "replace").splitlines()
-    return "; ".join(said) or f"it says nothing within {_READY:.0f} s; is this machine too busy?"
+        lines += state.relay_file(index, "err").read_text("utf-8", "replace").splitlines()
+    return "; ".join(lines) or f"it says nothing within {_READY:.0f} s; is this machine too busy?"
 
 
 def _events(state: State, index: int) -> list[dict[str, Any]]:
@@ -169,9 +169,9 @@ def _running(record: ClusterRecord) -> dict[int, int]:
         f"{cable.ends[0].namespace}/{cable.ends[0].interface}": index
         for index, cable in _relayed(record)
     }
-    found = {}
-    for pid in ours(record.token):
+    pids = {}
+    for pid in processes_of(record.token):
         with contextlib.suppress(OSError):
             words = Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").split("\0")
-            found.update({lefts[word]: pid for word in words if word in lefts})
-    return found
+            pids.update({lefts[word]: pid for word in words if word in lefts})
+    return pids

@@ -33,7 +33,7 @@ def _frame(cable: Cable) -> int:
 
 
 def single_frames(cable: Cable) -> bool:
-    """Tell whether the cable takes no batches of frames, so that each counts with its overhead."""
+    """Return whether the cable takes only single frames, so that each counts with its overhead."""
     return cable.rate is not None and cable.rate <= _SINGLE_FRAMES
 
 
@@ -65,13 +65,13 @@ def _netem(cable: Cable) -> tuple[str, ...]:
 
 
 def kernel_has_netem(*, privileged: bool) -> bool:
-    """Tell by trying, in a namespace that goes with the command."""
+    """Return whether it does, by trying in a namespace that ends with the command."""
     user = () if privileged else ("-U", "-r")
     argv = ["unshare", *user, "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem"]
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [*argv, "delay", "1ms"], capture_output=True, check=False, env=environment()
         )
     except OSError:
         return False
-    return done.returncode == 0
+    return completed.returncode == 0

@@ -140,11 +140,11 @@ def states() -> list[State]:
 
 def find(name: str) -> State:
     """Return the testbed `name`; InputError if there is none."""
-    known = {state.name: state for state in states()}
-    if name not in known:
-        there = f"there are {', '.join(known)}" if known else "there is none"
-        raise InputError(f"no testbed {name!r} is up{suggest(name, known)} ({there})")
-    return known[name]
+    by_name = {state.name: state for state in states()}
+    if name not in by_name:
+        available = f"there are {', '.join(by_name)}" if by_name else "there is none"
+        raise InputError(f"no testbed {name!r} is up{suggest(name, by_name)} ({available})")
+    return by_name[name]
 
 
 def new_token(name: str) -> str:

@@ -26,7 +26,7 @@ def tool(record: ClusterRecord, *argv: str, lines: Sequence[Sequence[str]] = ())
     """
     text = "".join(f"{' '.join(line)}\n" for line in lines)
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [*enter(record.holder), *argv],
             input=text,
             capture_output=True,
@@ -41,10 +41,11 @@ def tool(record: ClusterRecord, *argv: str, lines: Sequence[Sequence[str]] = ())
         ) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentFailedError(f"{' '.join(argv)}: {error}") from error
-    if done.returncode:
-        said = "; ".join(done.stderr.split("\n")).strip("; ") or f"status {done.returncode}"
-        raise EnvironmentFailedError(f"`{' '.join(argv)}` failed: {said}")
-    return done.stdout
+    if completed.returncode:
+        error_lines = completed.stderr.split("\n")
+        reason = "; ".join(error_lines).strip("; ") or f"status {completed.returncode}"
+        raise EnvironmentFailedError(f"`{' '.join(argv)}` failed: {reason}")
+    return completed.stdout
 
 
 def environment() -> dict[str, str]:
@@ -53,15 +54,15 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": os.pathsep.join((path, "/usr/sbin", "/sbin"))}
 
 
-def ours(token: str) -> list[int]:
+def processes_of(token: str) -> list[int]:
     """Return the processes that carry the token in their environment."""
-    wanted = f"{TOKEN}={token}".encode()
-    found = []
+    entry = f"{TOKEN}={token}".encode()
+    pids = []
     for pid in _processes():
         with contextlib.suppress(OSError):  # it has ended, or is somebody else's
-            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                found.append(pid)
-    return found
+            if entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                pids.append(pid)
+    return pids
 
 
 def inside(namespaces: Sequence[str], holder: int | None) -> list[int]:
@@ -71,13 +72,13 @@ def inside(namespaces: Sequence[str], holder: int | None) -> list[int]:
         with contextlib.suppress(OSError):
             status = namespace_file(namespace, holder).stat()
             places.add((status.st_dev, status.st_ino))
-    found = []
+    pids = []
     for pid in _processes():
         with contextlib.suppress(OSError):
             status = Path(f"/proc/{pid}/ns/net").stat()
             if (status.st_dev, status.st_ino) in places:
-                found.append(pid)
-    return found
+                pids.append(pid)
+    return pids
 
 
 def end(pids: Sequence[int], *, grace: float = 2.0) -> None:
@@ -111,10 +112,10 @@ def _await(descriptors: dict[int, int], wait: float) -> list[int]:
         poll = select.poll()
         for descriptor in running.values():
             poll.register(descriptor, select.POLLIN)
-        ended = {each for each, _ in poll.poll(max(0.0, deadline - time.monotonic()) * 1000)}
+        ended = {fd for fd, _ in poll.poll(max(0.0, deadline - time.monotonic()) * 1000)}
         if not ended:
             break
-        running = {pid: each for pid, each in running.items() if each not in ended}
+        running = {pid: fd for pid, fd in running.items() if fd not in ended}
     return list(running)
 
 

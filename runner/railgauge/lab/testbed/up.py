@@ -45,16 +45,16 @@ def up(path: Path) -> State:
 
 
 def _record(testbed: Testbed, source: str) -> ClusterRecord:
-    others = states()
-    if testbed.name in {state.name for state in others}:
+    existing = states()
+    if testbed.name in {state.name for state in existing}:
         raise InputError(
             f"testbed {testbed.name!r} is up already, or an attempt at it was cut short: "
             f"railgauge testbed down {testbed.name} removes it"
         )
-    taken = [state.record.layout.network for state in others if state.record]
+    networks = [state.record.layout.network for state in existing if state.record]
     privileged = os.geteuid() == 0
     netem = has_delay(testbed) and kernel_has_netem(privileged=privileged)
-    layout = lay_out(testbed, testbed.network or free_network(taken), netem=netem)
+    layout = lay_out(testbed, testbed.network or free_network(networks), netem=netem)
     if privileged:
         for namespace in layout.all_namespaces:
             if exists(namespace):

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.compare.history import Besides, Changed, History, Night, RunDifference, case_history
+from railgauge.compare.history import (
+    Changed,
+    History,
+    NearbyChanges,
+    Night,
+    RunDifference,
+    case_history,
+)
 from railgauge.plan.cases import Case, case_name
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.report.site.cells import LinkedCell, count, interval, number, quantity, replications
@@ -85,7 +92,7 @@ class CasePages:
 
     def __init__(self, store: Store, heads: Sequence[RunHead], catalogue: Catalogue) -> None:
         self._store, self._catalogue = store, catalogue
-        self._besides = Besides(store.run)
+        self._nearby = NearbyChanges(store.run)
         self._heads: dict[str, list[RunHead]] = {}
         for head in heads:
             self._heads.setdefault(head.plan, []).append(head)
@@ -154,7 +161,7 @@ class CasePages:
         history = case_history(series, self._heads[plan], smallest)
         if history is None:
             return None
-        history = self._besides.told(history)
+        history = self._nearby.add_to(history)
         svg, undrawn = "", ""
         try:
             files = draw_history(history, title, series, captioned=False)

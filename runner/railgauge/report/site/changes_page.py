@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from railgauge.base.characters import visible
 from railgauge.compare.history import (
     NIGHTS,
-    Besides,
     History,
+    NearbyChanges,
     all_histories,
     last_of_each_plan,
     newest_first,
@@ -47,13 +47,13 @@ def changes_page(
     store: Store, heads: Sequence[RunHead], catalogue: Catalogue
 ) -> tuple[ChangesPage, dict[str, int]]:
     """Return the page, and how many cases changed; `heads` are all runs, oldest first."""
-    besides = Besides(store.run)
+    nearby = NearbyChanges(store.run)
     last = last_of_each_plan(heads, NIGHTS)
     nights = max(Counter(head.plan for head in last).values(), default=0)
     histories = all_histories(store, last)
     newest = newest_first(histories.changed)
     names = varying([history.case for history in newest])
-    rows = tuple(_row(besides.told(history), names, catalogue) for history in newest)
+    rows = tuple(_row(nearby.add_to(history), names, catalogue) for history in newest)
     changed = len({(history.plan, history.test, history.case.key) for history in newest})
     reason = nothing_changed(histories, nights)
     empty_reason = "" if newest else reason[:1].upper() + reason[1:]

@@ -10,7 +10,7 @@ from railgauge.base.characters import visible
 from railgauge.compare.history import LEAST_NIGHTS
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
-from railgauge.compare.verdict import held_against
+from railgauge.compare.verdict import verdict_on
 from railgauge.plan.cases import case_name
 from railgauge.report.site.cells import LinkedCell, count, text
 from railgauge.report.site.folder import CHANGES, INDEX
@@ -110,7 +110,7 @@ class Index:
             verdict = None
             if side is not None:
                 reading = read(self._store, [*side.runs, run])
-                verdict = held_against(self._store, reading, side, Selection(f"run {run}", (run,)))
+                verdict = verdict_on(self._store, reading, side, Selection(f"run {run}", (run,)))
             yield Newest(
                 title=visible(summary.plan),
                 href=run_file(run),

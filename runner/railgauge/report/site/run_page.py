@@ -11,7 +11,7 @@ from railgauge.base.characters import visible
 from railgauge.compare.compare import ORDER, Result
 from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
-from railgauge.compare.verdict import Reasons, Verdict, held_against
+from railgauge.compare.verdict import Reasons, Verdict, verdict_on
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats.page import Page, RunRecords, make_page
 from railgauge.report.pages.idle import idle_details
@@ -102,7 +102,7 @@ def run_page(
     )
     verdict = None
     if job.against is not None:
-        verdict = held_against(store, reading, job.against, Selection(f"run {run.id}", (run.id,)))
+        verdict = verdict_on(store, reading, job.against, Selection(f"run {run.id}", (run.id,)))
     pictures, note = heatmaps(store, run, reading, catalogue)
     page = RunPage(
         title=f"Run {run.id} of {visible(run.new.plan)}",
@@ -207,6 +207,9 @@ class _Rows:
         if (planned.test, case.key) in job.logged:
             counts = counts._replace(href=f"../{log_file(job.run, planned.test, case.key)}")
         judgement = self._judgement(planned, result) if job.against else ()
+        reason = result.judged.reason if result else ""
+        if not result and not measured:
+            reason = self._unjudged.reason(planned)
         return (
             text(planned.test),
             LinkedCell(self._name(planned), None, f"../{case_file(case.key)}"),
@@ -215,9 +218,7 @@ class _Rows:
             quantity(middle, unit),
             interval_cell(median_interval(measured.values) if measured else None, unit),
             counts,
-            text(
-                result.judged.why if result else "" if measured else self._unjudged.reason(planned)
-            ),
+            text(reason),
         )
 
     def _judgement(self, planned: PlannedCase, result: Result | None) -> tuple[LinkedCell, ...]:

@@ -234,7 +234,7 @@ class _Maker:
             span = 2 if i + 1 < len(hosts) and hosts[i + 1].host == finding.host else 1
             name = RowLabel(self._text(finding.host), span if first else 0)
             labels = (name, RowLabel(_side(finding), 1), RowLabel(_WORDS[finding.verdict], 1))
-            numbers = self._cells(finding.level, finding.others)
+            numbers = self._cells(finding.level, finding.others_level)
             yield Row(labels, (*numbers, Cell(str(finding.links)), Cell(str(finding.short))), ())
         for link in self._shortfalls.links:
             pair = RowLabel(f"{self._text(link.sender)} to {self._text(link.receiver)}", 1)
@@ -256,8 +256,8 @@ class _Maker:
         return self._axis.text(self._matrix.hosts[host])
 
     def _host_record(self, finding: HostFinding) -> tuple[Value | None, ...]:
-        ratio = finding.level / finding.others
-        numbers: tuple[float | None, ...] = (finding.level, finding.others, ratio)
+        ratio = finding.level / finding.others_level
+        numbers: tuple[float | None, ...] = (finding.level, finding.others_level, ratio)
         if finding.verdict == "silent":
             numbers = (None, None, None)
         host = self._matrix.hosts[finding.host]
@@ -292,9 +292,9 @@ def _worst_first(hosts: Sequence[HostFinding]) -> list[HostFinding]:
     """Return the hosts with both their directions together, the silent and the slowest first."""
 
     def badness(finding: HostFinding) -> float:
-        if finding.verdict == "silent" or not finding.level or not finding.others:
+        if finding.verdict == "silent" or not finding.level or not finding.others_level:
             return math.inf
-        return abs(math.log(finding.level / finding.others))
+        return abs(math.log(finding.level / finding.others_level))
 
     worst: dict[int, float] = {}
     for finding in hosts:

@@ -25,7 +25,9 @@ def workflow_commands(verdict: Verdict, catalogue: Catalogue) -> Iterator[str]:
         errors.append(
             (f"Slower: {names.with_test(result)}", "\n".join([sentence(result), *reasons]))
         )
-    errors += [(f"Not measured: {names.with_test(lost)}", lost.judged.why) for lost in verdict.lost]
+    errors += [
+        (f"Not measured: {names.with_test(lost)}", lost.judged.reason) for lost in verdict.lost
+    ]
     warnings = []
     for result in verdict.unconfirmed:
         warnings.append((f"Not confirmed: {names.with_test(result)}", sentence(result)))

@@ -45,7 +45,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "better": result.better,
         "smallest_change": result.smallest,
         "verdict": judged.change,
-        "why": judged.why,
+        "why": judged.reason,
         "ratio": _number(judged.ratio),
         "low": _number(judged.low),
         "high": _number(judged.high),

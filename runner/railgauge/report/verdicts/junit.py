@@ -49,9 +49,9 @@ def _add_case(
         reason_texts = list(reason_lines(verdict.reasons.get(slower[0].name[:2])))
         _add(case, "failure", sentence(slower[0]), [*map(sentence, slower), *reason_texts])
     elif lost := [result for result in results if result.lost]:
-        _add(case, "error", lost[0].judged.why, map(sentence, lost))
+        _add(case, "error", lost[0].judged.reason, map(sentence, lost))
     elif all(result.judged.change == "not enough data" for result in results):
-        _add(case, "skipped", results[0].judged.why)
+        _add(case, "skipped", results[0].judged.reason)
     out = ElementTree.SubElement(case, "system-out")
     out.text = "\n".join(map(sentence, results))
 

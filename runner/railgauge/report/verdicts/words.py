@@ -77,7 +77,7 @@ def not_enough_data(verdict: Verdict, names: Namer) -> list[str]:
     by_reason: dict[str, list[Result]] = {}
     for result in verdict.comparison.of("not enough data"):
         if result.name not in explained:
-            by_reason.setdefault(result.judged.why, []).append(result)
+            by_reason.setdefault(result.judged.reason, []).append(result)
     return [
         f"{names.with_test(results[0])}: {visible(results[0].metric)}{_and_more(results)}:"
         f" {visible(reason)}"
@@ -103,7 +103,7 @@ def sentence(result: Result) -> str:
         text += f", ×{ratio_text(judged.ratio)} ({interval(result)})"
     if not math.isnan(judged.q):
         text += f", q = {judged.q:.2g}"
-    return f"{text}, n = {counts}: {judged.change}; {visible(judged.why)}"
+    return f"{text}, n = {counts}: {judged.change}; {visible(judged.reason)}"
 
 
 def quantities(result: Result) -> tuple[str, str]:
