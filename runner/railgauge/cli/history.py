@@ -30,7 +30,7 @@ from railgauge.report.tables.naming import telling
 from railgauge.report.verdicts.history.jsonable import history_data
 from railgauge.report.verdicts.history.text import all_lines, history_lines, not_looked_at
 from railgauge.store import Store
-from railgauge.store.heads import RunHead, run_heads
+from railgauge.store.heads import RunHead
 from railgauge.store.records import FoundCase
 
 _MOST_NAMED = 10
@@ -92,7 +92,7 @@ def history(
 def _tell_all(
     store: Store, plan: str | None, metric: str | None, nights: int, *, as_json: bool
 ) -> None:
-    heads = last_of_each_plan(run_heads(store, plan), nights)
+    heads = last_of_each_plan(store.run_heads(plan), nights)
     if not heads:
         raise InputError(f"there is no run{f' of plan {plan!r}' if plan else ''} in this database")
     look_up = lru_cache(maxsize=_RUNS_KEPT)(store.run)
@@ -134,7 +134,7 @@ def _tell_one(
     *,
     as_json: bool,
 ) -> None:
-    heads = last_of_each_plan(run_heads(store, found.plan), nights)
+    heads = last_of_each_plan(store.run_heads(found.plan), nights)
     told = with_beside(_history(store, found, metric, heads), store.run)
     asked_for = {word.partition("=")[0] for word in text.split()}
     name = case_name(told.case, telling(told.case, catalogue, asked_for), catalogue)

@@ -20,7 +20,6 @@ from railgauge.exchange.importing.csv_import import (
 from railgauge.exchange.importing.tools import import_tool
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
-from railgauge.store.known import tells_time
 
 
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -40,7 +39,7 @@ _at = click.option(
 
 def _say_when(store: Store, run: int, at: float | None) -> None:
     """Tell when the run is now said to have begun, where the user might not expect that."""
-    if at is None and not tells_time(store, run):
+    if at is None and not store.has_start_times(run):
         began = store.run(run).started_at
         click.echo(
             f"railgauge: run {run}: nothing tells when it was measured, so it begins "

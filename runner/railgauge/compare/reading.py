@@ -9,7 +9,6 @@ from railgauge.base.collector import collector_off
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.stats.compare import BETTER
 from railgauge.store import Store
-from railgauge.store.known import directed_metrics, planned_names
 from railgauge.store.records import PlannedCase, Series
 
 # Where a case has no headline metric, so many of its others.
@@ -46,7 +45,7 @@ def read(store: Store, runs: Iterable[int]) -> ReadRuns:
     Which they are is said by all the runs together.
     """
     wanted = list(dict.fromkeys(runs))
-    names = {run: planned_names(store, run) for run in wanted}
+    names = {run: store.case_names(run) for run in wanted}
     cases: dict[int, dict[CaseName, PlannedCase]] = {run: {} for run in wanted}
     series: dict[int, dict[CaseName, dict[str, Series]]] = {run: {} for run in wanted}
     for one in _chosen_series(store, names):
@@ -54,7 +53,7 @@ def read(store: Store, runs: Iterable[int]) -> ReadRuns:
         metrics = series[one.run].get(name)
         if metrics is None:
             metrics = series[one.run][name] = {}
-            planned = PlannedCase(one.test, one.case, one.asked, one.skipped)
+            planned = PlannedCase(one.test, one.case, one.planned, one.skipped)
             cases[one.run][name] = planned
         metrics[one.metric] = one
     for run, planned_there in cases.items():
@@ -88,7 +87,7 @@ def _chosen_series(store: Store, names: Mapping[int, Collection[CaseName]]) -> l
     # By its key alone: what a case measures doesn't change with the name of its test.
     keys = {key for _, key in silent}
     silent = {name for name in every - told if name[1] in keys}
-    rest = store.series(list(names), directed_metrics(store, names))
+    rest = store.series(list(names), store.directed_metrics(names))
     rest = [one for one in rest if _name(one) in silent]
     chosen = _others(rest)
     rest = [one for one in rest if one.metric in chosen[one.case.key]]

@@ -36,7 +36,7 @@ _SUSPICIONS = (
     .where(RunCase.run_id == bindparam("run_id"), tables.SUSPICION.c.number > 0)
     .order_by(RunCase.id, tables.SUSPICION.c.number, tables.SUSPICION.c.place)
 )
-_SAID = (
+_LAUNCH_WARNINGS = (
     select(*CASE_COLUMNS, RunCase.test, LaunchRow.warnings)
     .select_from(RunCase)
     .join(BenchCase, BenchCase.id == RunCase.case_id)
@@ -44,7 +44,7 @@ _SAID = (
     .where(RunCase.run_id == bindparam("run_id"), LaunchRow.warnings != "[]")
     .order_by(RunCase.id, LaunchRow.id)
 )
-_NOTED = (
+_LOG_NOTES = (
     select(
         *CASE_COLUMNS,
         RunCase.test,
@@ -62,9 +62,9 @@ _NOTED = (
 
 
 def ports(
-    connection: Connection, run_id: int, test: str | None, case_key: str | None
+    connection: Connection, run_id: int, *, test: str | None = None, case_key: str | None = None
 ) -> list[StoredPort]:
-    """Return the ports' counters by case, replication and place."""
+    """Return what equipment counted: by case, replication, then as it came."""
     find_run(connection, run_id)
     port, other = tables.PORT_LOG.c, tables.PORT_COUNTER_LOG.c
     query = (
@@ -91,8 +91,8 @@ def ports(
         .order_by(RunCase.id, Replication.number, port.place)
     )
     rows = list(fetch(connection, query))
-    others: dict[tuple[int, int, int], dict[str, int]] = {}
-    more = of_run(
+    extra_counts: dict[tuple[int, int, int], dict[str, int]] = {}
+    extra_query = of_run(
         select(other.launch_id, other.number, other.place, other.name, other.value),
         run_id,
         test,
@@ -101,22 +101,22 @@ def ports(
         tables.PORT_COUNTER_LOG,
         (other.launch_id == Replication.launch_id) & (other.number == Replication.number + 0),
     )
-    for launch_id, number, place, name, value in fetch(connection, more):
-        others.setdefault((launch_id, number, place), {})[name] = value
-    found = []
+    for launch_id, number, place, name, value in fetch(connection, extra_query):
+        extra_counts.setdefault((launch_id, number, place), {})[name] = value
+    stored = []
     for row, case in zip(rows, make_cases(connection, [row[:_CASE] for row in rows]), strict=True):
-        named, number, launch_id, place, position, device, interface, *values = row[_CASE:]
+        test_name, number, launch_id, place, position, device, interface, *values = row[_CASE:]
         counts = {
             name: value for name, value in zip(PORT, values, strict=True) if value is not None
         }
-        counts |= others.get((launch_id, number, place), {})
+        counts |= extra_counts.get((launch_id, number, place), {})
         port_log = PortLog(position, device, interface, counts)
-        found.append(StoredPort(run_id, named, case, number, port_log))
-    return found
+        stored.append(StoredPort(run_id, test_name, case, number, port_log))
+    return stored
 
 
 def suspicions(connection: Connection, run_id: int) -> list[StoredSuspicion]:
-    """Return the suspicions by case, replication and place."""
+    """Return why replications are suspect: by case, replication, then as they came."""
     find_run(connection, run_id)
     rows = list(fetch(connection, _SUSPICIONS, run_id=run_id))
     cases = make_cases(connection, [row[:_CASE] for row in rows])
@@ -133,24 +133,29 @@ def warnings(connection: Connection, run_id: int) -> list[StoredWarning]:
     for the first of them.
     """
     find_run(connection, run_id)
-    rows = list(fetch(connection, _SAID, run_id=run_id))
+    rows = list(fetch(connection, _LAUNCH_WARNINGS, run_id=run_id))
     cases = make_cases(connection, [row[:_CASE] for row in rows])
-    found = [
+    stored = [
         StoredWarning(row[_CASE], case, None, message)
         for row, case in zip(rows, cases, strict=True)
         for message in json.loads(row[_CASE + 1])
     ]
-    found += _notes(connection, run_id)
+    stored += _notes(connection, run_id)
     return list(
         {
-            (one.test, one.case and one.case.key, one.replication, one.message): one
-            for one in found
+            (
+                warning.test,
+                warning.case and warning.case.key,
+                warning.replication,
+                warning.message,
+            ): warning
+            for warning in stored
         }.values()
     )
 
 
 def _notes(connection: Connection, run_id: int) -> list[StoredWarning]:
-    rows = list(fetch(connection, _NOTED, run_id=run_id))
+    rows = list(fetch(connection, _LOG_NOTES, run_id=run_id))
     cases = iter(make_cases(connection, [row[:_CASE] for row in rows if row[0] is not None]))
     return [
         StoredWarning(

@@ -18,7 +18,7 @@ from railgauge.store.write import plain_text
 # What is shorter is a word like any other.
 _KEY_START = 4
 # run_case id -> numbers of replications, and their values
-_Found = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+_Values = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
 class _Head(NamedTuple):
@@ -37,11 +37,17 @@ class _Head(NamedTuple):
 
 
 def case_history(
-    connection: Connection, case_key: str, metric: str, test: str | None, plan: str | None
+    connection: Connection,
+    case_key: str,
+    metric: str,
+    *,
+    test: str | None = None,
+    plan: str | None = None,
 ) -> list[Series]:
-    """Return the case's series of that metric, one for each run and test, the oldest run first.
+    """Return the case's series of the metric, one a run (and test), the oldest run first.
 
-    Runs in which it has no value of that metric are left out.
+    With `test` and `plan` of those only. Runs that have no value of it are left out; a metric
+    whose unit or direction has changed keeps in each series what it was then.
     """
     query = select(BenchCase.id, *CASE_COLUMNS).where(BenchCase.key == plain_text(case_key))
     row = connection.execute(query).first()
@@ -51,12 +57,12 @@ def case_history(
     (case,) = make_cases(connection, [row[1:]])
     heads = _heads(connection, case_id, test, plan)
     failed, suspect = _exceptions(connection, case_id)
-    found: list[tuple[_Head, Any, Any]] = []
+    rows: list[tuple[_Head, Any, Any]] = []
     for info in _infos(connection, case.engine, metric):
         values = _values(connection, case_id, info.id)
-        found += [(head, info, values[head.id]) for head in heads if head.id in values]
+        rows += [(head, info, values[head.id]) for head in heads if head.id in values]
     # Stable: where a metric's unit has changed, its runs come in their order all the same.
-    found.sort(key=lambda each: (each[0].started_at, each[0].run_id, each[0].id))
+    rows.sort(key=lambda row: (row[0].started_at, row[0].run_id, row[0].id))
     return [
         Series(
             run=head.run_id,
@@ -69,13 +75,13 @@ def case_history(
             values=values,
             suspect=_marked(numbers, suspect.get(head.id, ())),
             failed=failed.get(head.id, 0),
-            asked=head.replications,
+            planned=head.replications,
             skipped=head.skipped or "",
             least=head.least,
             rule=head.rule or "",
             ended=head.ended or "",
         )
-        for head, info, (numbers, values) in found
+        for head, info, (numbers, values) in rows
     ]
 
 
@@ -135,7 +141,7 @@ def _exceptions(
     return failed, suspect
 
 
-def _values(connection: Connection, case_id: int, metric_id: int) -> _Found:
+def _values(connection: Connection, case_id: int, metric_id: int) -> _Values:
     query = (
         select(RunCase.id, Measurement.number, Measurement.value)
         .join(Measurement, Measurement.run_case_id == RunCase.id)
@@ -159,8 +165,9 @@ def _values(connection: Connection, case_id: int, metric_id: int) -> _Found:
 def cases_like(connection: Connection, text: str) -> list[FoundCase]:
     """Return the cases that `text` may mean, with the plans and tests they are of.
 
-    It is the start of a key, or words that all are to be found in a case's engine, link, hosts,
-    test, plan or parameters (`datagram=1460`, or part of one). Those measured last come first.
+    It is the start of a key (four characters or more), or words that all are to be found in a
+    case's engine, link, hosts, test, plan or parameters, such as `gw→hh datagram=1460`. Those
+    measured last come first.
     """
     latest = func.max(Run.started_at)
     query = (
@@ -184,9 +191,13 @@ def _has(word: str) -> ColumnElement[bool]:
     name, equals, value = word.partition("=")
     if equals and name:
         # As JSON text has it: a number may be whole there, and anything may come last.
-        written = [f'"{name}": {one}{end}' for one in (value, f'"{value}"') for end in ",}"]
-        written += [f'"{name}": {value}.0{end}' for end in ",}"]
-        return or_(*(BenchCase.parameters.icontains(one, autoescape=True) for one in written))
+        fragments = [
+            f'"{name}": {fragment}{end}' for fragment in (value, f'"{value}"') for end in ",}"
+        ]
+        fragments += [f'"{name}": {value}.0{end}' for end in ",}"]
+        return or_(
+            *(BenchCase.parameters.icontains(fragment, autoescape=True) for fragment in fragments)
+        )
     columns = (
         BenchCase.engine,
         BenchCase.link,

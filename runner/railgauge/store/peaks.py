@@ -37,13 +37,13 @@ def stored_peaks(
 
 def insert_peaks(connection: Connection, run_id: int, peaks: Iterable[Peak]) -> None:
     """Store those peaks that differ from what the run has; StoreError for one that is no value."""
-    known = set(stored_peaks(connection, run_id))
+    stored = set(stored_peaks(connection, run_id))
     moment = now()
-    for some in chunks(_storable(peaks)):
+    for chunk in chunks(_storable(peaks)):
         rows = [
-            {**_columns(one), "run_id": run_id, "recorded_at": moment}
-            for one in some
-            if one not in known
+            {**_columns(peak), "run_id": run_id, "recorded_at": moment}
+            for peak in chunk
+            if peak not in stored
         ]
         if rows:
             connection.execute(insert(PeakRow), rows)

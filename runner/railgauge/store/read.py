@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
-from sqlalchemy import case as either
+from sqlalchemy import case as sql_case
 from sqlalchemy.orm import InstrumentedAttribute
 
 from railgauge.base.errors import InputError
@@ -28,6 +28,7 @@ from railgauge.store.peaks import stored_peaks
 from railgauge.store.records import (
     Failure,
     NewRun,
+    Peak,
     PlannedCase,
     RunState,
     RunSummary,
@@ -107,9 +108,9 @@ def make_cases(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Ca
 def _host_lists(connection: Connection, ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
     return {
         number: tuple(json.loads(hosts))
-        for some in chunks(sorted(ids))
+        for chunk in chunks(sorted(ids))
         for number, hosts in connection.execute(
-            select(HostList.id, HostList.hosts).where(HostList.id.in_(some))
+            select(HostList.id, HostList.hosts).where(HostList.id.in_(chunk))
         )
     }
 
@@ -161,8 +162,17 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
     )
 
 
+def run_peaks(connection: Connection, run_id: int) -> tuple[Peak, ...]:
+    """Return what the run's hosts and links could do at most, by name and resource."""
+    find_run(connection, run_id)
+    return stored_peaks(connection, run_id)
+
+
 def smallest_changes(connection: Connection, run_id: int) -> dict[tuple[str, str], float]:
-    """Return (engine, metric) -> the smallest change that matters to the run's plan, a share."""
+    """Return (engine, metric) -> the smallest change that matters to the run's plan, a share.
+
+    Only of those metrics for which it says one.
+    """
     find_run(connection, run_id)
     rows = connection.execute(
         select(Metric.engine, Metric.name, RunMetric.smallest_change)
@@ -204,7 +214,7 @@ def run_ids(connection: Connection) -> list[int]:
 
 def run_summaries(connection: Connection) -> list[RunSummary]:
     """Return a line for each run, oldest first."""
-    asked = {
+    planned = {
         run_id: (count, total)
         for run_id, count, total in connection.execute(
             select(RunCase.run_id, func.count(), func.sum(RunCase.replications)).group_by(
@@ -225,7 +235,7 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
     partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
     summaries = []
     for row in connection.execute(select(Run.__table__).order_by(Run.started_at, Run.id)):
-        cases, replications = asked.get(row.id, (0, 0))
+        cases, replications = planned.get(row.id, (0, 0))
         failures = failed.get(row.id, 0)
         summaries.append(
             RunSummary(
@@ -260,14 +270,14 @@ def _skipped(connection: Connection) -> dict[int, int]:
 
 def _unasked(connection: Connection) -> dict[int, int]:
     """Return run -> the replications that skipped cases and those that ended early don't need."""
-    given = (
+    replication_count = (
         select(func.count())
         .where(Replication.run_case_id == RunCase.id, Replication.number > 0)
         .scalar_subquery()
     )
     # A case that ended before it had its least was cut short.
-    least = either((RunCase.skipped.is_(None), func.coalesce(RunCase.least, 0)), else_=0)
-    needed = either((given < least, least), else_=given)
+    least = sql_case((RunCase.skipped.is_(None), func.coalesce(RunCase.least, 0)), else_=0)
+    needed = sql_case((replication_count < least, least), else_=replication_count)
     query = (
         select(RunCase.run_id, func.sum(RunCase.replications - needed))
         .where(RunCase.skipped.is_not(None) | RunCase.ended.is_not(None))
@@ -276,18 +286,21 @@ def _unasked(connection: Connection) -> dict[int, int]:
     return {run: int(unasked) for run, unasked in connection.execute(query)}
 
 
-def _count_replications(connection: Connection, *which: ColumnElement[bool]) -> dict[int, int]:
+def _count_replications(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int, int]:
     counted = (
         select(RunCase.run_id, func.count())
         .join(Replication, Replication.run_case_id == RunCase.id)
-        .where(*which)
+        .where(*conditions)
         .group_by(RunCase.run_id)
     )
     return dict(connection.execute(counted).all())
 
 
-def done(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]:
-    """Return (test, case key) -> the numbers of the replications that have an outcome."""
+def replication_numbers(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]:
+    """Return (test, case key) -> numbers of the replications that have an outcome.
+
+    A failed one has its outcome, too; warm-ups don't count. Cases without any are left out.
+    """
     find_run(connection, run_id)
     names = select(RunCase.id, RunCase.test, BenchCase.key).join(BenchCase)
     outcomes = (

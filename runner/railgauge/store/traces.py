@@ -74,10 +74,14 @@ def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTra
 
 
 def stored_traces(
-    connection: Connection, runs: Iterable[int], replication: int | None
+    connection: Connection, runs: Iterable[int], *, replication: int | None = None
 ) -> list[StoredTrace]:
-    """Return which traces the runs have: by run, by the order of its cases, by replication."""
-    return [found for run in runs for found in _of_run(connection, run, replication)]
+    """Return which traces there are, run by run: cases in the plan's order, then replications.
+
+    With `replication` those of that number only. The traces themselves are read by `load_trace`,
+    one at a time, as each may have millions of arrivals.
+    """
+    return [trace for run in dict.fromkeys(runs) for trace in _of_run(connection, run, replication)]
 
 
 def _of_run(connection: Connection, run_id: int, replication: int | None) -> list[StoredTrace]:
@@ -101,7 +105,7 @@ def _of_run(connection: Connection, run_id: int, replication: int | None) -> lis
     ]
 
 
-def load(connection: Connection, stored: StoredTrace) -> Trace:
+def load_trace(connection: Connection, stored: StoredTrace) -> Trace:
     """Return the trace itself; InputError when this database hasn't it, StoreError if damaged."""
     query = _traces(select(TraceRow.data)).where(
         RunCase.run_id == stored.run,

@@ -27,7 +27,7 @@ from railgauge.store.models import (
 )
 from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase, RunState
 
-_Item = TypeVar("_Item")
+_T = TypeVar("_T")
 
 # Rows handed to the driver at once: enough to be fast, few enough to stay small.
 _ROWS = 10_000
@@ -100,9 +100,9 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
         rows = []
         for case in map(by_key.__getitem__, keys):
             # Cases share their parameters: a large cluster's million pairs are written once.
-            written = texts.get(id(case.parameters))
-            if written is None:
-                written = texts[id(case.parameters)] = json_text(case.parameters)
+            parameters_text = texts.get(id(case.parameters))
+            if parameters_text is None:
+                parameters_text = texts[id(case.parameters)] = json_text(case.parameters)
             rows.append(
                 {
                     "key": case.key,
@@ -110,12 +110,12 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
                     "link": case.link,
                     "client_host": case.client,
                     "server_host": case.server,
-                    "parameters": written,
+                    "parameters": parameters_text,
                     "members_id": lists.get(id(case.members)),
                 }
             )
         insert_missing(connection, BenchCase, rows)
-    for some in chunks(cases):
+    for chunk in chunks(cases):
         connection.execute(
             _ADD_RUN_CASE,
             [
@@ -129,14 +129,16 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
                     "ended": planned.ended or None,
                     "key": planned.case.key,
                 }
-                for planned in some
+                for planned in chunk
             ],
         )
 
 
 def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[int, int]:
     """Store the cases' members and return their ids by the identity of each tuple of them."""
-    tuples = {id(one.case.members): one.case.members for one in cases if one.case.members}
+    tuples = {
+        id(planned.case.members): planned.case.members for planned in cases if planned.case.members
+    }
     if not tuples:
         return {}
     texts = {
@@ -147,29 +149,29 @@ def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[
     rows = {keys[number]: {"key": keys[number], "hosts": texts[number]} for number in texts}
     insert_missing(connection, HostList, [rows[key] for key in sorted(rows)])
     ids = {}
-    for some in chunks(sorted(rows)):
-        found = select(HostList.key, HostList.id).where(HostList.key.in_(some))
-        ids.update(dict(connection.execute(found).all()))
+    for chunk in chunks(sorted(rows)):
+        query = select(HostList.key, HostList.id).where(HostList.key.in_(chunk))
+        ids.update(dict(connection.execute(query).all()))
     return {number: ids[key] for number, key in keys.items()}
 
 
 def _insert_metrics(
     connection: Connection, run_id: int, metrics: Mapping[str, Mapping[str, MetricInfo]]
 ) -> None:
-    given = [
+    described = [
         (engine, name, info)
         for engine, infos in sorted(metrics.items())
         for name, info in infos.items()
     ]
     rows = [
         {"engine": engine, "name": name, "unit": info.unit, "better": info.better}
-        for engine, name, info in given
+        for engine, name, info in described
     ]
     if not rows:
         return
     insert_missing(connection, Metric, rows)
     smallest = bindparam("smallest", type_=Float(53))
-    wanted = select(bindparam("run", type_=Integer), Metric.id, smallest).where(
+    metric_rows = select(bindparam("run", type_=Integer), Metric.id, smallest).where(
         Metric.engine == bindparam("engine"),
         Metric.name == bindparam("name"),
         Metric.unit == bindparam("unit"),
@@ -177,10 +179,10 @@ def _insert_metrics(
     )
     columns = ["run_id", "metric_id", "smallest_change"]
     connection.execute(
-        insert(RunMetric).from_select(columns, wanted),
+        insert(RunMetric).from_select(columns, metric_rows),
         [
             row | {"run": run_id, "smallest": info.smallest}
-            for row, (*_, info) in zip(rows, given, strict=True)
+            for row, (*_, info) in zip(rows, described, strict=True)
         ],
     )
 
@@ -209,7 +211,7 @@ def _insert(connection: Connection, table: Any) -> Any:
 
 def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[str, str]) -> None:
     """Store those facts that differ from what the run has about `host`."""
-    known = dict(
+    stored = dict(
         connection.execute(
             select(HostFact.name, HostFact.value)
             .where(HostFact.run_id == run_id, HostFact.host == host)
@@ -220,7 +222,7 @@ def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[
     rows = [
         {"run_id": run_id, "host": host, "name": name, "recorded_at": moment, "value": value}
         for name, value in ((plain_text(n), plain_text(v)) for n, v in facts.items())
-        if known.get(name) != value
+        if stored.get(name) != value
     ]
     if rows:
         connection.execute(insert(HostFact), rows)
@@ -246,13 +248,13 @@ def set_ended(
 def _update_case(
     connection: Connection, run_id: int, test: str, case_key: str, values: Mapping[str, str | None]
 ) -> None:
-    which = select(BenchCase.id).where(BenchCase.key == case_key).scalar_subquery()
-    found = connection.execute(
+    case_id = select(BenchCase.id).where(BenchCase.key == case_key).scalar_subquery()
+    updated = connection.execute(
         update(RunCase)
-        .where(RunCase.run_id == run_id, RunCase.test == test, RunCase.case_id == which)
+        .where(RunCase.run_id == run_id, RunCase.test == test, RunCase.case_id == case_id)
         .values(**values)
     )
-    if found.rowcount != 1:
+    if updated.rowcount != 1:
         raise StoreError(f"run {run_id} has no case {case_key} in a test {test!r}")
 
 
@@ -262,11 +264,11 @@ def set_state(connection: Connection, run_id: int, state: RunState) -> None:
     connection.execute(update(Run).where(Run.id == run_id).values(state=state, ended_at=ended_at))
 
 
-def chunks(items: Iterable[_Item]) -> Iterator[list[_Item]]:
-    """Yield `items` in lists of as many as one statement is given at once."""
+def chunks(items: Iterable[_T], most: int = _ROWS) -> Iterator[list[_T]]:
+    """Yield `items` in lists of `most`, which is what one statement is given at once."""
     rest = iter(items)
-    while some := list(islice(rest, _ROWS)):
-        yield some
+    while chunk := list(islice(rest, most)):
+        yield chunk
 
 
 def now() -> str:

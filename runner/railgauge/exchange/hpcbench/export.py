@@ -50,7 +50,7 @@ def export_hpcbench(
     tests: dict[str, list[PlannedCase]] = {}
     skipped: Counter[tuple[str, str]] = Counter()
     less = any(planned.ended or planned.skipped for planned in run.cases)
-    done = store.done(run_id) if less else {}
+    done = store.replication_numbers(run_id) if less else {}
     for planned in run.cases:
         numbers = done.get((planned.test, planned.case.key), set())
         if planned.skipped and not numbers:

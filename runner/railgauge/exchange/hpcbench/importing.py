@@ -68,7 +68,7 @@ def import_hpcbench(
             continue
         planned += [PlannedCase(test.name, case, len(numbers)) for case, numbers in cases]
         for case, numbers in cases:
-            outcomes += [(test.name, case.key, each) for each in _outcomes(test, numbers)]
+            outcomes += [(test.name, case.key, outcome) for outcome in _outcomes(test, numbers)]
             if (moment := _moment(test)) is not None:
                 launches[test.name, case.key] = Launch(moment, *launch_settings(test.output))
         idle += _idle_logs(test)
@@ -171,10 +171,10 @@ def _outcome(test: _Test, row: int, number: int) -> Outcome:
     metrics.pop("datagram", None)
     logs = []
     for side, log in test.logs.items():
-        found = log.rows[row + 1]
-        if found is not None:
+        log_row = log.rows[row + 1]
+        if log_row is not None:
             elapsed = metrics.get(f"{side}_elapsed")
-            logs.append(from_row(found, log.host, "replication", log.moment.timestamp(), elapsed))
+            logs.append(from_row(log_row, log.host, "replication", log.moment.timestamp(), elapsed))
     outcome = Outcome(number, _moment(test), metrics, logs=tuple(logs))
     if metrics:
         return outcome
@@ -200,6 +200,6 @@ def _infos(
     engine: EngineInfo, outcomes: Sequence[tuple[str, str, Outcome]]
 ) -> dict[str, MetricInfo]:
     names = dict.fromkeys(name for *_, outcome in outcomes for name in outcome.metrics)
-    known = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
-    theirs = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
-    return {name: (theirs | known)[name] for name in names}
+    described = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
+    imported = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
+    return {name: (imported | described)[name] for name in names}

@@ -140,7 +140,7 @@ def _engine(catalogue: Catalogue, name: str) -> EngineInfo:
 def _metrics(engine: EngineInfo) -> dict[str, MetricInfo]:
     """Return what the engine reports, and what system logs and soakers may say of it."""
     logged = derived_metrics(two_sided=engine.two_sided, soak=True)
-    own = {name: MetricInfo(one.unit, one.better) for name, one in engine.metrics.items()}
+    own = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
     return {**own, **{name: MetricInfo(*info) for name, info in logged.items() if name not in own}}
 
 
@@ -257,20 +257,20 @@ def _check_names(mapping: CsvMapping, engine: EngineInfo) -> None:
         raise InputError("no column is named as a metric: say for example throughput=mbps:Mbit/s")
     if bool(mapping.link) == bool(mapping.link_name):
         raise InputError("say which column names the link, or one name for the link of all rows")
-    for kind, known, names in (
+    for kind, available, names in (
         ("parameter", engine.parameters, [*mapping.fixed, *(b.name for b in mapping.parameters)]),
         ("metric", _metrics(engine), [binding.name for binding in mapping.metrics]),
     ):
-        for problem in _name_problems(kind, engine.name, known, names):
+        for problem in _name_problems(kind, engine.name, available, names):
             raise InputError(problem)
 
 
 def _name_problems(
-    kind: str, engine: str, known: Mapping[str, object], names: Sequence[str]
+    kind: str, engine: str, available: Mapping[str, object], names: Sequence[str]
 ) -> Iterator[str]:
     for name in names:
-        if name not in known:
-            hint = suggest(name, known) or f": it has {', '.join(known)}"
+        if name not in available:
+            hint = suggest(name, available) or f": it has {', '.join(available)}"
             yield f"unknown {kind} {name!r} of engine {engine}{hint}"
         if names.count(name) > 1:
             yield f"the {kind} {name!r} is given twice: leave one away"
@@ -296,17 +296,19 @@ def _parse_parameter(info: ParameterInfo, text: str, unit: str) -> Value:
     return info.parse(f"{text}{unit}")
 
 
-def _scale(metric: str, of: str, unit: str) -> Decimal:
+def _scale(metric: str, metric_unit: str, unit: str) -> Decimal:
     """Return how much one `unit` is in the metric's base unit `of`."""
-    if of in _COUNTS and not unit:
+    if metric_unit in _COUNTS and not unit:
         return Decimal(1)
     base, scale = DISPLAY.get(unit, ("", 0.0))
-    same = base == of or (base in _COUNTS and of in _COUNTS)
+    same = base == metric_unit or (base in _COUNTS and metric_unit in _COUNTS)
     if not scale or not same:
-        fitting = ", ".join(name for name, (each, _) in DISPLAY.items() if each == of)
-        said = f"not {unit!r}" if unit else "which has to be said"
+        fitting = ", ".join(
+            name for name, (base_unit, _) in DISPLAY.items() if base_unit == metric_unit
+        )
+        complaint = f"not {unit!r}" if unit else "which has to be said"
         raise InputError(
-            f"metric {metric!r} has the unit {fitting or of or '1'}, {said}: "
+            f"metric {metric!r} has the unit {fitting or metric_unit or '1'}, {complaint}: "
             f"write {metric}=COLUMN:UNIT"
         )
     # By way of its shortest decimal text, a power of ten or 1024 is exact.

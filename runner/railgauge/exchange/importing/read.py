@@ -97,10 +97,14 @@ class _Reader:
         self._everywhere: dict[str, set[str | None]] = {}
         # What rail-exec measures stands in no file.
         files = {
-            name: {mode: each for mode, each in by_mode.items() if isinstance(each, ValueSource)}
+            name: {
+                mode: source for mode, source in by_mode.items() if isinstance(source, ValueSource)
+            }
             for name, by_mode in program.found.items()
         }
-        self.program = replace(program, found={name: each for name, each in files.items() if each})
+        self.program = replace(
+            program, found={name: source for name, source in files.items() if source}
+        )
 
     def read(self) -> Iterator[FileMeasurement]:
         if self._is_json():
@@ -118,11 +122,11 @@ class _Reader:
                 raise self.whole.missing("a measurement", self.imported.each)
         self._check_apart(parts)
         for part in parts:
-            yield self._found(part)
+            yield self._measurement(part)
 
     def _is_json(self) -> bool:
-        sources = [each for by_mode in self.program.found.values() for each in by_mode.values()]
-        return any(isinstance(each, ValueSource) and each.path for each in sources)
+        sources = [source for by_mode in self.program.found.values() for source in by_mode.values()]
+        return any(isinstance(source, ValueSource) and source.path for source in sources)
 
     def _check_apart(self, parts: Sequence[ProgramOutput]) -> None:
         """Refuse figures of what ran side by side: each is but a share of what was measured."""
@@ -135,7 +139,7 @@ class _Reader:
                 "let the program report such as one (fio: --group_reporting)"
             )
 
-    def _found(self, part: ProgramOutput) -> FileMeasurement:
+    def _measurement(self, part: ProgramOutput) -> FileMeasurement:
         if words := self.program.failure(part):
             raise ValueError(f"the program says that it failed ({words}): leave this file out")
         for name, source in self.imported.refused.items():
@@ -157,31 +161,31 @@ class _Reader:
 
     def _parameters(self, part: ProgramOutput) -> dict[str, Value]:
         """Return the parameters; one that has no effect in the file's mode has its default."""
-        told = self.imported.parameters
+        descriptions = self.imported.parameters
         modes = []
-        if "mode" in told:
-            modes = [self._parameter(part, self.engine.parameters["mode"], told["mode"])]
-        found = {}
-        for name, each in told.items():
+        if "mode" in descriptions:
+            modes = [self._parameter(part, self.engine.parameters["mode"], descriptions["mode"])]
+        values = {}
+        for name, description in descriptions.items():
             info = self.engine.parameters[name]
             if info.applies(modes):
-                found[name] = self._parameter(part, info, each)
+                values[name] = self._parameter(part, info, description)
             elif info.default is not None:
-                found[name] = info.default
-        return found
+                values[name] = info.default
+        return values
 
     def _parameter(
-        self, part: ProgramOutput, info: ParameterInfo, told: ImportedParameter
+        self, part: ProgramOutput, info: ParameterInfo, description: ImportedParameter
     ) -> Value:
-        for source in told.sources:
+        for source in description.sources:
             if (text := self._at(part, source)) is not None:
                 try:
-                    return told_value(info, told, text)
+                    return told_value(info, description, text)
                 except ValueError as error:
                     raise ValueError(f"{info.name}: {error}") from None
-        if told.absent is None:
-            raise part.missing(info.name, told.sources[0])
-        return told.absent
+        if description.absent is None:
+            raise part.missing(info.name, description.sources[0])
+        return description.absent
 
     def _at(self, part: ProgramOutput, source: ValueSource) -> str | None:
         """Return what stands in the part or, where it has nothing, in all the file alike."""
@@ -189,7 +193,7 @@ class _Reader:
             return text
         texts = self._everywhere.get(source.regex)
         if texts is None:  # Looked up once: a file may have thousands of parts.
-            texts = {each.text(source) for each in self.whole.parts(source)}
+            texts = {part.text(source) for part in self.whole.parts(source)}
             self._everywhere[source.regex] = texts
         if len(texts) > 1:
             raise ValueError(

@@ -15,8 +15,8 @@ from railgauge.report.site.against import Against
 from railgauge.report.site.folder import CASES, CHANGES, LOGS, RUNS
 from railgauge.report.site.mark import fingerprint
 from railgauge.store import Store
-from railgauge.store.digest import CaseName, Digests, digests, log_digest
-from railgauge.store.heads import RunHead, run_heads
+from railgauge.store.digest import CaseName, Digests
+from railgauge.store.heads import RunHead
 
 _KEY = re.compile("[0-9a-f]{16}")
 
@@ -102,9 +102,9 @@ def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> Site
     `maker` is what makes them (`made_by`); of each plan the newest `logs` runs have log pages.
     InputError for a baseline that isn't there.
     """
-    heads = run_heads(store)
+    heads = store.run_heads()
     # Before anything is read for the pages: what comes meanwhile makes them anew next time.
-    found = digests(store, HEADLINES)
+    found = store.digests(HEADLINES)
     heads = [head for head in heads if head.id in found.settings]
     against = Against(heads, found.measured, store.baselines(), baseline, found.over)
     return _Planner(store, maker, heads, found, against, logs).site()
@@ -157,7 +157,7 @@ class _Planner:
         measured = [head for head in heads if head.id in found.measured]
         runs = [head.id for head in last_of_each_plan(measured, logs)] if logs else []
         self._logged = {run: tuple(store.logged_cases(run, MOST_PAGES)) for run in runs}
-        self._logs = {run: log_digest(store, run) for run, those in self._logged.items() if those}
+        self._logs = {run: store.log_digest(run) for run, those in self._logged.items() if those}
         self._whole = {
             run: fingerprint(told, tuple(found.cases.get(run, {}).items()))
             for run, told in found.settings.items()

@@ -109,7 +109,7 @@ class CellMaker:
             one.run,
             one.test,
             one.case.key,
-            one.asked,
+            one.planned,
             one.failed,
             int(np.count_nonzero(one.suspect)),
             "; ".join([remark.text for remark in every]),

@@ -118,7 +118,7 @@ class Logs:
         there = len(one.values) + self._failed
         # By a rule there may be as many as it takes.
         asked = there if self._planned.least is not None else self._planned.replications
-        return replace(one, failed=self._failed, asked=asked)
+        return replace(one, failed=self._failed, planned=asked)
 
     def _made(
         self,
@@ -138,7 +138,7 @@ class Logs:
             values=np.array([value for _, value in values], dtype=np.float64),
             suspect=np.array([one.suspect for one, _ in values], dtype=np.bool_),
             failed=0,
-            asked=len(values),
+            planned=len(values),
         )
 
     def _intervals(

@@ -105,10 +105,10 @@ def remarks(
 def _counts(one: Series, suspect: int) -> str:
     n, failed = len(one.values), one.failed
     # A case that ended by its rule or its time owes no more than the least.
-    owed = one.asked if one.least is None or not one.ended else one.least
+    owed = one.planned if one.least is None or not one.ended else one.least
     if n >= owed and not failed and not suspect:
         return ""
-    several = f"{one.least} to {one.asked}" if one.least is not None else f"{one.asked}"
+    several = f"{one.least} to {one.planned}" if one.least is not None else f"{one.planned}"
     reasons = [f"{n} of {several} replications"]
     if failed:
         reasons.append(f"{failed} failed")

@@ -29,7 +29,7 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
             "two_groups": groups._asdict() if groups and in_groups(one) else None,
             "suspect": int(one.suspect.sum()),
             "failed": one.failed,
-            "asked": one.asked,
+            "asked": one.planned,
             "rule": one.rule,
             "ended": one.ended,
         }

@@ -185,7 +185,7 @@ def _timeless(count: int) -> Iterator[str]:
 
 def _unmeasured(every: Sequence[Series], read: _Read) -> Iterator[str]:
     count = sum(
-        max(0, one.asked - len(read[one.run].get((one.test, one.case.key), ())))
+        max(0, one.planned - len(read[one.run].get((one.test, one.case.key), ())))
         for one in every
         if one.least is None and not one.skipped
     )

@@ -130,7 +130,7 @@ def notes(shown: Sequence[Series], things: str = "Points") -> Iterator[str]:
 
 def _owed(one: Series) -> int:
     """Return how many replications of a fixed number neither have a value nor failed."""
-    return max(0, one.asked - len(one.values) - one.failed) if one.least is None else 0
+    return max(0, one.planned - len(one.values) - one.failed) if one.least is None else 0
 
 
 def odd(shown: Sequence[Series], things: str) -> Iterator[str]:

@@ -12,7 +12,6 @@ from railgauge.report.pages.appendix.hosts import machine_tables
 from railgauge.report.pages.appendix.methods import methods
 from railgauge.report.pages.appendix.shown import shown
 from railgauge.report.tables.table import Table
-from railgauge.store.counts import changed_facts, launch_settings, replication_counts
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
@@ -45,10 +44,10 @@ def make_appendix(
     about = [
         methods(
             one,
-            replication_counts(store, one.run.id),
+            store.replication_counts(one.run.id),
             catalogue,
-            launches=launch_settings(store, one.run.id),
-            changed=changed_facts(store, one.run.id),
+            launches=store.launch_settings(one.run.id),
+            changed=store.changed_facts(one.run.id),
         )
         for one in records
     ]
