@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
 
 from railgauge.base.errors import InputError
-from railgauge.store.models import BaselineRow, BaselineRun, Run
+from railgauge.store.models import Base, BaselineRow, BaselineRun, Run
 from railgauge.store.read import find_run
 from railgauge.store.records import Baseline
-from railgauge.store.write import chunks, now, plain_text
+from railgauge.store.write import chunks, insert_rows, insert_with_ids, now, plain_text
 
 # What else may stand where a baseline is named: a run's number, a day, a commit, the latest run.
 _RESERVED = re.compile(r"latest|[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}|(?=.*[0-9])[0-9a-f]{7,40}")
@@ -84,17 +84,16 @@ def take_turns(connection: Connection) -> None:
 
 def store_baseline(connection: Connection, baseline: Baseline) -> None:
     """Store a baseline of a name that there is none of yet."""
-    key = connection.execute(
-        insert(BaselineRow).values(
-            name=plain_text(baseline.name),
-            description=plain_text(baseline.description),
-            created_at=baseline.created_at,
-        )
-    ).inserted_primary_key
-    assert key is not None
+    row = {
+        "name": plain_text(baseline.name),
+        "description": plain_text(baseline.description),
+        "created_at": baseline.created_at,
+    }
+    table = Base.metadata.tables[BaselineRow.__tablename__]
+    (baseline_id,) = insert_with_ids(connection, table, [row])
     for run_ids in chunks(baseline.runs):
-        rows = [{"baseline_id": key[0], "run_id": run_id} for run_id in run_ids]
-        connection.execute(insert(BaselineRun), rows)
+        rows = [{"baseline_id": baseline_id, "run_id": run_id} for run_id in run_ids]
+        insert_rows(connection, BaselineRun, rows)
 
 
 def delete_baseline(connection: Connection, name: str) -> None:

@@ -28,8 +28,6 @@ from railgauge.store.copy_tables import (
     Translator,
     Values,
     fetch_rows,
-    insert_rows,
-    insert_with_ids,
     owned,
     same_keys,
 )
@@ -37,7 +35,7 @@ from railgauge.store.explain import explained
 from railgauge.store.models import Replication
 from railgauge.store.records import Baseline
 from railgauge.store.store import Store
-from railgauge.store.write import chunks, plain_text
+from railgauge.store.write import chunks, insert_rows, insert_with_ids, plain_text
 
 _RUN = TABLES["run"]
 _RUN_CASE = TABLES["run_case"]

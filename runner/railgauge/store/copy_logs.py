@@ -17,12 +17,10 @@ from railgauge.store.copy_tables import (
     Translator,
     Values,
     fetch_rows,
-    insert_rows,
-    insert_with_ids,
     owned,
 )
 from railgauge.store.log_series import pack_numbers, unpack_numbers
-from railgauge.store.write import chunks
+from railgauge.store.write import chunks, insert_rows, insert_with_ids
 
 _LAUNCH = TABLES["launch"]
 _LOG = TABLES["log"]

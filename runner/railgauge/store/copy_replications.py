@@ -16,11 +16,10 @@ from railgauge.store.copy_tables import (
     Translator,
     Values,
     fetch_rows,
-    insert_rows,
     owned,
 )
 from railgauge.store.models import BenchCase, Measurement, Replication, RunCase, TraceRow
-from railgauge.store.write import chunks
+from railgauge.store.write import chunks, insert_rows
 
 _REPLICATION = TABLES["replication"]
 _VALUE = TABLES["value"]

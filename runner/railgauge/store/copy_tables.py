@@ -18,7 +18,6 @@ from sqlalchemy import (
     Select,
     Table,
     UniqueConstraint,
-    insert,
     select,
     tuple_,
 )
@@ -179,20 +178,6 @@ class Translator:
     def forget(self) -> None:
         """Forget the ids of what there may be very many of, between two runs' parts."""
         self._shared["bench_case"].clear()
-
-
-def insert_rows(new: Connection, table: Table, rows: Sequence[Values]) -> None:
-    """Store the rows, if there are any."""
-    if rows:
-        new.execute(insert(table), rows)
-
-
-def insert_with_ids(new: Connection, table: Table, rows: Sequence[Values]) -> list[int]:
-    """Store the rows and return the ids that they got."""
-    if not rows:
-        return []
-    statement = insert(table).returning(table.c.id, sort_by_parameter_order=True)
-    return list(new.execute(statement, rows).scalars())
 
 
 @cache

@@ -24,7 +24,7 @@ from railgauge.store.models import (
     RunCase,
     RunFile,
 )
-from railgauge.store.read import fetch
+from railgauge.store.read import RUN_CASE_COLUMNS, fetch
 from railgauge.store.write import chunks
 
 # Exact sums of what is left of each value's whole part and of its fraction, divided by a prime:
@@ -81,21 +81,11 @@ def digests(connection: Connection, metrics: Collection[str]) -> Digests:
     failed: dict[int, int] = {}
     measured: set[int] = set()
     query = (
-        select(
-            RunCase.run_id,
-            RunCase.id,
-            RunCase.test,
-            BenchCase.key,
-            RunCase.replications,
-            RunCase.skipped,
-            RunCase.least,
-            RunCase.rule,
-            RunCase.ended,
-        )
+        select(RunCase.run_id, RunCase.id, BenchCase.key, *RUN_CASE_COLUMNS)
         .join(BenchCase)
         .order_by(RunCase.run_id, RunCase.id)
     )
-    for run, number, test, key, *planned in fetch(connection, query):
+    for run, number, key, test, *planned in fetch(connection, query):
         parts = (planned, values.get(number), exceptions.get(number), reasons.get(number))
         cases.setdefault(run, {})[test, key] = str(parts)
         failed[run] = failed.get(run, 0) + failed_of.get(number, 0)

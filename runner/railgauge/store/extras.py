@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 
 from railgauge.store import log_models as tables
 from railgauge.store import outcomes, traces
@@ -17,7 +17,7 @@ from railgauge.store.log_columns import PORT
 from railgauge.store.log_rows import PreparedLog, prepare, storable
 from railgauge.store.log_write import LogGroup, Numbers, insert_logs
 from railgauge.store.records import Launch, Outcome, PortLog
-from railgauge.store.write import OpenRun, chunks, plain_text
+from railgauge.store.write import OpenRun, chunks, insert_rows, plain_text
 
 # Outcomes by the case's test and key.
 Results = Sequence[tuple[str, str, Outcome]]
@@ -138,7 +138,7 @@ def _insert_suspicions(connection: Connection, results: Results, keys: Keys) -> 
         for place, suspicion in enumerate(outcome.suspicions)
     ]
     for chunk in chunks(rows):
-        connection.execute(insert(tables.SUSPICION), chunk)
+        insert_rows(connection, tables.SUSPICION, chunk)
 
 
 def _insert_ports(
@@ -178,5 +178,4 @@ def _insert_ports(
         (tables.PORT_COUNTER_LOG, counter_rows),
         (tables.LOG_NOTE, notes),
     ):
-        if table_rows:
-            connection.execute(insert(table), table_rows)
+        insert_rows(connection, table, table_rows)

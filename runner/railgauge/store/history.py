@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
-from railgauge.store.read import CASE_COLUMNS, fetch, make_cases
+from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, fetch_with_cases, make_cases
 from railgauge.store.records import FoundCase, Series
 from railgauge.store.write import plain_text
 
@@ -92,18 +92,7 @@ def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.
 
 def _heads(connection: Connection, case_id: int, test: str | None, plan: str | None) -> list[_Head]:
     query = (
-        select(
-            RunCase.id,
-            RunCase.run_id,
-            RunCase.test,
-            RunCase.replications,
-            RunCase.skipped,
-            RunCase.least,
-            RunCase.rule,
-            RunCase.ended,
-            Run.plan,
-            Run.started_at,
-        )
+        select(RunCase.id, RunCase.run_id, *RUN_CASE_COLUMNS, Run.plan, Run.started_at)
         .join(Run)
         .where(RunCase.case_id == case_id)
     )
@@ -171,7 +160,7 @@ def cases_like(connection: Connection, text: str) -> list[FoundCase]:
     """
     latest = func.max(Run.started_at)
     query = (
-        select(Run.plan, RunCase.test, func.count(RunCase.run_id.distinct()), latest, *CASE_COLUMNS)
+        select(*CASE_COLUMNS, Run.plan, RunCase.test, func.count(RunCase.run_id.distinct()), latest)
         .select_from(BenchCase)
         .join(RunCase, RunCase.case_id == BenchCase.id)
         .join(Run, Run.id == RunCase.run_id)
@@ -180,24 +169,19 @@ def cases_like(connection: Connection, text: str) -> list[FoundCase]:
     )
     text = plain_text(text.strip())
     by_key = query.where(BenchCase.key.startswith(text.lower(), autoescape=True))
-    rows = list(fetch(connection, by_key)) if len(text) >= _KEY_START else []
+    rows = list(fetch_with_cases(connection, by_key)) if len(text) >= _KEY_START else []
     if not rows:
-        rows = list(fetch(connection, query.where(*map(_has, text.split()))))
-    cases = make_cases(connection, [row[4:] for row in rows])
-    return [FoundCase(case, *row[:4]) for row, case in zip(rows, cases, strict=True)]
+        rows = list(fetch_with_cases(connection, query.where(*map(_has, text.split()))))
+    return [FoundCase(case, *columns) for case, columns in rows]
 
 
 def _has(word: str) -> ColumnElement[bool]:
     name, equals, value = word.partition("=")
     if equals and name:
         # As JSON text has it: a number may be whole there, and anything may come last.
-        fragments = [
-            f'"{name}": {fragment}{end}' for fragment in (value, f'"{value}"') for end in ",}"
-        ]
-        fragments += [f'"{name}": {value}.0{end}' for end in ",}"]
-        return or_(
-            *(BenchCase.parameters.icontains(fragment, autoescape=True) for fragment in fragments)
-        )
+        forms = (value, f'"{value}"', f"{value}.0")
+        texts = [f'"{name}": {form}{end}' for form in forms for end in ",}"]
+        return or_(*(BenchCase.parameters.icontains(text, autoescape=True) for text in texts))
     columns = (
         BenchCase.engine,
         BenchCase.link,

@@ -9,13 +9,13 @@ from sqlalchemy import Connection, select
 from railgauge.plan.cases import Case
 from railgauge.store.log_models import LOG, PORT_LOG
 from railgauge.store.models import BenchCase, LaunchRow, Metric, Replication, RunCase, RunMetric
-from railgauge.store.read import CASE_COLUMNS, fetch, make_cases
+from railgauge.store.read import CASE_COLUMNS, fetch, fetch_with_cases
 
 
 def all_cases(connection: Connection) -> dict[str, Case]:
     """Return the cases of all runs by their keys."""
-    rows = list(fetch(connection, select(*CASE_COLUMNS).order_by(BenchCase.id)))
-    return {case.key: case for case in make_cases(connection, rows)}
+    query = select(*CASE_COLUMNS).order_by(BenchCase.id)
+    return {case.key: case for case, _ in fetch_with_cases(connection, query)}
 
 
 def metric_names(connection: Connection) -> dict[str, list[str]]:

@@ -15,9 +15,9 @@ from railgauge.store import log_models as tables
 from railgauge.store.log_rows import counters
 from railgauge.store.log_series import PackedSeries, unpack_numbers, unpack_series
 from railgauge.store.models import BenchCase, Replication, RunCase
-from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, fetch, fetch_with_cases, find_run
 from railgauge.store.records import StoredLog
-from railgauge.store.write import chunks
+from railgauge.store.write import chunks, look_up
 
 _LOG = tables.LOG.c
 _HEAD = (
@@ -87,7 +87,7 @@ def logs(
     find_run(connection, run_id)
     query = (
         of_run(
-            select(RunCase.test, Replication.number, *CASE_COLUMNS, *_HEAD), run_id, test, case_key
+            select(*CASE_COLUMNS, RunCase.test, Replication.number, *_HEAD), run_id, test, case_key
         )
         .join(
             tables.LOG,
@@ -104,19 +104,15 @@ def logs(
             _LOG.id,
         )
     )
-    rows = list(fetch(connection, query))
-    first = 2 + len(CASE_COLUMNS)
-    cases = make_cases(connection, [row[2:first] for row in rows])
+    rows = list(fetch_with_cases(connection, query))
     parts = {
-        row[first]: _LogParts(
-            row[first:], f"replication {row[1]} of test {row[0]!r} in run {run_id}"
-        )
-        for row in rows
+        head[0]: _LogParts(head, f"replication {number} of test {name!r} in run {run_id}")
+        for _, (name, number, *head) in rows
     }
     complete = _complete_logs(connection, parts, series=series)
     return [
-        StoredLog(run_id, row[0], bench_case, row[1], complete[row[first]])
-        for row, bench_case in zip(rows, cases, strict=True)
+        StoredLog(run_id, name, measured_case, number, complete[log_id])
+        for measured_case, (name, number, log_id, *_) in rows
     ]
 
 
@@ -199,9 +195,7 @@ def _add_series(connection: Connection, ids: Sequence[int], parts: Mapping[int, 
 def _look_up(connection: Connection, numbers: Iterable[int], names: dict[int, str]) -> None:
     # No number of a damaged series may be one that the database refuses to compare.
     unknown = [number for number in numbers if number not in names and 0 < number < 2**31]
-    for chunk in chunks(unknown):
-        query = select(tables.COUNTER.c.id, tables.COUNTER.c.name)
-        names.update(dict(connection.execute(query.where(tables.COUNTER.c.id.in_(chunk))).all()))
+    names.update(look_up(connection, tables.COUNTER.c.id, tables.COUNTER.c.name, unknown))
 
 
 def _labels(connection: Connection, sets: Iterable[int]) -> dict[int, dict[str, str]]:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy import Connection, Table, insert
 
 from railgauge.store import log_models as tables
 from railgauge.store.log_rows import PreparedLog, Row
 from railgauge.store.log_series import pack_numbers
-from railgauge.store.write import chunks, insert_missing
+from railgauge.store.write import chunks, insert_missing, insert_rows, insert_with_ids, look_up
 
 # The numbers of counters' names, known so far.
 Numbers = MutableMapping[str, int]
@@ -60,22 +60,15 @@ def insert_logs(
                 scope = prepared.host if group.pairs else ""
                 heads.append(place | prepared.head | {"scope": scope})
             notes += [place | {"host": prepared.host, "note": note} for note in log_notes]
-    if notes:
-        connection.execute(insert(tables.LOG_NOTE), notes)
+    insert_rows(connection, tables.LOG_NOTE, notes)
     if not stored:
         return
     sets = _label_sets(connection, [prepared.labels for prepared in stored])
     for head, prepared in zip(heads, stored, strict=True):
         head["label_set_id"] = sets.get(id(prepared.labels))
-    ids = _insert_heads(connection, heads)
+    ids = insert_with_ids(connection, tables.LOG, heads)
     _insert_rows(connection, ids, stored)
     _insert_series(connection, ids, stored, numbers)
-
-
-def _insert_heads(connection: Connection, heads: Sequence[Row]) -> list[int]:
-    """Store the logs' own rows and return their ids, in the order of the logs."""
-    statement = insert(tables.LOG).returning(tables.LOG.c.id, sort_by_parameter_order=True)
-    return list(connection.execute(statement, heads).scalars())
 
 
 def _insert_rows(connection: Connection, ids: Sequence[int], logs: Sequence[PreparedLog]) -> None:
@@ -85,7 +78,7 @@ def _insert_rows(connection: Connection, ids: Sequence[int], logs: Sequence[Prep
             rows.setdefault(table, []).extend({"log_id": log_id, **row} for row in table_rows)
     for table, table_rows in rows.items():
         for chunk in chunks(table_rows):
-            connection.execute(insert(table), chunk)
+            insert_rows(connection, table, chunk)
 
 
 def _insert_series(
@@ -118,10 +111,7 @@ def _assign_numbers(connection: Connection, names: Iterable[str], numbers: Numbe
     # Sorted, so that two runs that store the same new names can't lock each other out.
     for chunk in chunks(sorted(name for name in names if name not in numbers)):
         insert_missing(connection, tables.COUNTER, [{"name": name} for name in chunk])
-        query = select(tables.COUNTER.c.name, tables.COUNTER.c.id)
-        numbers.update(
-            dict(connection.execute(query.where(tables.COUNTER.c.name.in_(chunk))).all())
-        )
+        numbers.update(look_up(connection, tables.COUNTER.c.name, tables.COUNTER.c.id, chunk))
 
 
 def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> dict[int, int]:
@@ -151,8 +141,4 @@ def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> 
 
 
 def _label_set_ids(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
-    ids: dict[str, int] = {}
-    for chunk in chunks(keys):
-        query = select(tables.LABEL_SET.c.key, tables.LABEL_SET.c.id)
-        ids.update(dict(connection.execute(query.where(tables.LABEL_SET.c.key.in_(chunk))).all()))
-    return ids
+    return look_up(connection, tables.LABEL_SET.c.key, tables.LABEL_SET.c.id, keys)

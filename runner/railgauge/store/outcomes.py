@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select
 from railgauge.base.errors import StoreError
 from railgauge.store.models import LaunchRow, Measurement, Replication
 from railgauge.store.records import Launch, Outcome
-from railgauge.store.write import OpenRun, chunks, iso, json_text, plain_text
+from railgauge.store.write import OpenRun, chunks, insert_rows, iso, json_text, plain_text
 
 
 def insert_launch(connection: Connection, run_case_id: int, launch: Launch) -> int:
@@ -86,9 +86,8 @@ def _insert_chunk(
             {"run_case_id": run_case_id, "metric_id": metric, "number": number, "value": value}
             for metric, value in _values(run.metrics.get(engine, {}), engine, outcome)
         ]
-    connection.execute(insert(Replication), replications)
-    if values:
-        connection.execute(insert(Measurement), values)
+    insert_rows(connection, Replication, replications)
+    insert_rows(connection, Measurement, values)
     return keys
 
 

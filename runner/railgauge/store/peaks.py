@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from railgauge.base.errors import StoreError
 from railgauge.hosts.peaks import LINK_RATE
 from railgauge.store.models import PeakRow
 from railgauge.store.records import Peak
-from railgauge.store.write import chunks, now, plain_text
+from railgauge.store.write import chunks, insert_rows, now, plain_text
 
 _COLUMNS = (PeakRow.host, PeakRow.resource, PeakRow.value, PeakRow.unit, PeakRow.source)
 
@@ -45,8 +45,7 @@ def insert_peaks(connection: Connection, run_id: int, peaks: Iterable[Peak]) -> 
             for peak in chunk
             if peak not in stored
         ]
-        if rows:
-            connection.execute(insert(PeakRow), rows)
+        insert_rows(connection, PeakRow, rows)
 
 
 def _storable(peaks: Iterable[Peak]) -> Iterator[Peak]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
@@ -34,7 +34,7 @@ from railgauge.store.records import (
     RunSummary,
     StoredRun,
 )
-from railgauge.store.write import RUN_COLUMNS, OpenRun, chunks
+from railgauge.store.write import RUN_COLUMNS, OpenRun, look_up
 
 CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.key,
@@ -45,20 +45,22 @@ CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.parameters,
     BenchCase.members_id,
 ]
+_CASE = len(CASE_COLUMNS)
+# What a run says of a case of it.
+RUN_CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
+    RunCase.test,
+    RunCase.replications,
+    RunCase.skipped,
+    RunCase.least,
+    RunCase.rule,
+    RunCase.ended,
+]
 
 # Statements are made once: to make one takes longer than to run it on a small run.
 _RUN = select(Run.__table__).where(Run.id == bindparam("run_id"))
 _RUN_CASES = (
-    select(
-        RunCase.test,
-        RunCase.replications,
-        RunCase.skipped,
-        RunCase.least,
-        RunCase.rule,
-        RunCase.ended,
-        *CASE_COLUMNS,
-    )
-    .join(BenchCase)
+    select(*CASE_COLUMNS, *RUN_CASE_COLUMNS)
+    .join(RunCase, RunCase.case_id == BenchCase.id)
     .where(RunCase.run_id == bindparam("run_id"))
     .order_by(RunCase.id)
 )
@@ -74,13 +76,14 @@ _FACTS = (
 )
 _FAILURES = (
     select(
+        *CASE_COLUMNS,
         RunCase.test,
         Replication.number,
         Replication.started_at,
         Replication.error_code,
         Replication.error_message,
-        *CASE_COLUMNS,
     )
+    .select_from(RunCase)
     .join(BenchCase, BenchCase.id == RunCase.case_id)
     .join(Replication, Replication.run_case_id == RunCase.id)
     .where(
@@ -105,14 +108,18 @@ def make_cases(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Ca
     ]
 
 
+def fetch_with_cases(
+    connection: Connection, query: Select[*tuple[Any, ...]], **parameters: object
+) -> Iterator[tuple[Case, tuple[Any, ...]]]:
+    """Yield the case and the other columns of each row of a query for CASE_COLUMNS and others."""
+    rows = list(fetch(connection, query, **parameters))
+    cases = make_cases(connection, [row[:_CASE] for row in rows])
+    return ((case, row[_CASE:]) for case, row in zip(cases, rows, strict=True))
+
+
 def _host_lists(connection: Connection, ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    return {
-        number: tuple(json.loads(hosts))
-        for chunk in chunks(sorted(ids))
-        for number, hosts in connection.execute(
-            select(HostList.id, HostList.hosts).where(HostList.id.in_(chunk))
-        )
-    }
+    lists = look_up(connection, HostList.id, HostList.hosts, sorted(ids))
+    return {number: tuple(json.loads(hosts)) for number, hosts in lists.items()}
 
 
 def fetch(
@@ -138,7 +145,6 @@ def find_run(connection: Connection, run_id: int) -> Any:
 def stored_run(connection: Connection, run_id: int) -> StoredRun:
     """Return all about one run but its values."""
     row = find_run(connection, run_id)
-    rows = list(fetch(connection, _RUN_CASES, run_id=run_id))
     files = fetch(connection, _FILES, run_id=run_id)
     new = NewRun(**{name: getattr(row, name) for name in RUN_COLUMNS}, files=dict(files))
     facts: dict[str, dict[str, str]] = {}
@@ -151,9 +157,9 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
         started_at=row.started_at,
         ended_at=row.ended_at or "",
         cases=tuple(
-            PlannedCase(row[0], case, row[1], row[2] or "", row[3], row[4] or "", row[5] or "")
-            for row, case in zip(
-                rows, make_cases(connection, [row[6:] for row in rows]), strict=True
+            PlannedCase(test, case, replications, skipped or "", least, rule or "", ended or "")
+            for case, (test, replications, skipped, least, rule, ended) in fetch_with_cases(
+                connection, _RUN_CASES, run_id=run_id
             )
         ),
         facts=facts,
@@ -321,8 +327,9 @@ def replication_numbers(connection: Connection, run_id: int) -> dict[tuple[str, 
 def failures(connection: Connection, run_id: int) -> list[Failure]:
     """Return the run's failed replications by the order of the cases in the plan."""
     find_run(connection, run_id)
-    rows = list(fetch(connection, _FAILURES, run_id=run_id))
     return [
-        Failure(row[0], case, row[1], row[2] or "", row[3] or "", row[4] or "")
-        for row, case in zip(rows, make_cases(connection, [row[5:] for row in rows]), strict=True)
+        Failure(test, case, number, started_at or "", code or "", message or "")
+        for case, (test, number, started_at, code, message) in fetch_with_cases(
+            connection, _FAILURES, run_id=run_id
+        )
     ]

@@ -13,37 +13,14 @@ from numpy.typing import NDArray
 
 from railgauge import __version__
 from railgauge.base.errors import InputError
-from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
-from railgauge.engine.outcome import Launch, Outcome, Status
-from railgauge.hosts.peaks import Peak
+from railgauge.base.systemlog import PortLog as PortLog
+from railgauge.base.systemlog import Suspicion as Suspicion
+from railgauge.base.systemlog import SystemLog as SystemLog
+from railgauge.engine.outcome import Launch as Launch
+from railgauge.engine.outcome import Outcome as Outcome
+from railgauge.engine.outcome import Status as Status
+from railgauge.hosts.peaks import Peak as Peak
 from railgauge.plan.cases import Case
-
-__all__ = [
-    "Baseline",
-    "CaseEnd",
-    "Failure",
-    "FoundCase",
-    "Launch",
-    "MetricInfo",
-    "NewRun",
-    "Outcome",
-    "Peak",
-    "PlannedCase",
-    "PortLog",
-    "RunState",
-    "RunSummary",
-    "Series",
-    "Status",
-    "StoredLog",
-    "StoredPort",
-    "StoredRun",
-    "StoredSuspicion",
-    "StoredTrace",
-    "StoredWarning",
-    "Suspicion",
-    "SystemLog",
-    "imported_run",
-]
 
 RunState = Literal["unfinished", "complete", "interrupted"]
 # Why a case with a rule got no more replications: its interval is narrow enough, it has had the

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 from railgauge.base.collector import collector_off
 from railgauge.plan.cases import Case
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
-from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import Series
 
 
@@ -37,16 +37,7 @@ _NO_VALUES = (np.zeros(0), np.zeros(0, dtype=np.bool_))
 
 # Statements are made once: to make one takes longer than to run it on a small run.
 _CASES = (
-    select(
-        RunCase.id,
-        RunCase.test,
-        RunCase.replications,
-        RunCase.skipped,
-        RunCase.least,
-        RunCase.rule,
-        RunCase.ended,
-        RunCase.case_id,
-    )
+    select(RunCase.id, *RUN_CASE_COLUMNS, RunCase.case_id)
     .where(RunCase.run_id == bindparam("run_id"))
     .order_by(RunCase.id)
 )

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, insert, select
 from railgauge.base.errors import InputError, StoreError, TraceError
 from railgauge.base.trace import Trace, decode, loss_runs, pack, unpack
 from railgauge.store.models import BenchCase, LossRun, RunCase, TraceRow
-from railgauge.store.read import CASE_COLUMNS, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, fetch_with_cases, find_run
 from railgauge.store.records import Outcome, StoredTrace
 
 # Loss runs inserted at once: a stream that lost every other datagram has millions.
@@ -88,21 +88,18 @@ def _of_run(connection: Connection, run_id: int, replication: int | None) -> lis
     plan = find_run(connection, run_id).plan
     query = _traces(
         select(
+            *CASE_COLUMNS,
             RunCase.test,
             TraceRow.number,
             TraceRow.sent,
             TraceRow.arrived,
             TraceRow.recorded,
-            *CASE_COLUMNS,
         )
     ).where(RunCase.run_id == run_id)
     if replication is not None:
         query = query.where(TraceRow.number == replication)
-    rows = connection.execute(query.order_by(RunCase.id, TraceRow.number)).all()
-    return [
-        StoredTrace(run_id, plan, row[0], case, *row[1:5])
-        for row, case in zip(rows, make_cases(connection, [row[5:] for row in rows]), strict=True)
-    ]
+    rows = fetch_with_cases(connection, query.order_by(RunCase.id, TraceRow.number))
+    return [StoredTrace(run_id, plan, test, case, *numbers) for case, (test, *numbers) in rows]
 
 
 def load_trace(connection: Connection, stored: StoredTrace) -> Trace:

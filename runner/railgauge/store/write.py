@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Float, Integer, Table, bindparam, insert, sel
 from railgauge.base.errors import StoreError
 from railgauge.plan.cases import Value
 from railgauge.store.models import (
+    Base,
     BenchCase,
     HostFact,
     HostList,
@@ -72,21 +73,15 @@ def insert_run(
     }
     began = now() if started_at is None else iso(started_at)
     values |= {"state": "unfinished", "started_at": began, "uid": uuid4().hex}
-    run_id = connection.execute(insert(Run).values(**values)).inserted_primary_key
-    assert run_id is not None
-    _insert_files(connection, run_id[0], run.files)
-    _insert_cases(connection, run_id[0], cases)
-    _insert_metrics(connection, run_id[0], metrics)
-    return int(run_id[0])
-
-
-def _insert_files(connection: Connection, run_id: int, files: Mapping[str, str]) -> None:
-    rows = [
+    (run_id,) = insert_with_ids(connection, Base.metadata.tables[Run.__tablename__], [values])
+    files = [
         {"run_id": run_id, "name": plain_text(name), "text": plain_text(content)}
-        for name, content in files.items()
+        for name, content in run.files.items()
     ]
-    if rows:
-        connection.execute(insert(RunFile), rows)
+    insert_rows(connection, RunFile, files)
+    _insert_cases(connection, run_id, cases)
+    _insert_metrics(connection, run_id, metrics)
+    return run_id
 
 
 def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCase]) -> None:
@@ -148,10 +143,7 @@ def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[
     keys = {number: hashlib.sha256(text.encode()).hexdigest() for number, text in texts.items()}
     rows = {keys[number]: {"key": keys[number], "hosts": texts[number]} for number in texts}
     insert_missing(connection, HostList, [rows[key] for key in sorted(rows)])
-    ids = {}
-    for chunk in chunks(sorted(rows)):
-        query = select(HostList.key, HostList.id).where(HostList.key.in_(chunk))
-        ids.update(dict(connection.execute(query).all()))
+    ids = look_up(connection, HostList.key, HostList.id, sorted(rows))
     return {number: ids[key] for number, key in keys.items()}
 
 
@@ -185,6 +177,22 @@ def _insert_metrics(
             for row, (*_, info) in zip(rows, described, strict=True)
         ],
     )
+
+
+def insert_rows(connection: Connection, table: Any, rows: Sequence[Mapping[str, object]]) -> None:
+    """Store the rows, if there are any."""
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def insert_with_ids(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
+) -> list[int]:
+    """Store the rows and return the ids that they got, in their order."""
+    if not rows:
+        return []
+    statement = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+    return list(connection.execute(statement, rows).scalars())
 
 
 def insert_missing(
@@ -224,8 +232,7 @@ def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[
         for name, value in ((plain_text(n), plain_text(v)) for n, v in facts.items())
         if stored.get(name) != value
     ]
-    if rows:
-        connection.execute(insert(HostFact), rows)
+    insert_rows(connection, HostFact, rows)
 
 
 def set_skipped(
@@ -269,6 +276,18 @@ def chunks(items: Iterable[_T], most: int = _ROWS) -> Iterator[list[_T]]:
     rest = iter(items)
     while chunk := list(islice(rest, most)):
         yield chunk
+
+
+def look_up(
+    connection: Connection, column: Any, result: Any, values: Iterable[Any]
+) -> dict[Any, Any]:
+    """Return the `result` column of the rows by `column`, which is one of the values."""
+    query = select(column, result)
+    return {
+        key: value
+        for chunk in chunks(values)
+        for key, value in connection.execute(query.where(column.in_(chunk)))
+    }
 
 
 def now() -> str:
