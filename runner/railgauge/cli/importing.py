@@ -17,7 +17,7 @@ from railgauge.exchange.importing.csv_import import (
     parse_binding,
     parse_setting,
 )
-from railgauge.exchange.importing.tools import import_tool
+from railgauge.exchange.importing.tools import ImportNames, import_tool
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 
@@ -196,10 +196,9 @@ def _tool_command(tool: str, wrote: str, hosts: str) -> None:
         files: tuple[Path, ...], link: str, plan: str, test: str, at: float | None, where: str
     ) -> None:
         catalogue = load_catalogue()
+        names = ImportNames(link, plan, test)
         with Store.open(where) as store:
-            result = import_tool(
-                store, tool, files, catalogue=catalogue, link=link, plan=plan, test=test, at=at
-            )
+            result = import_tool(store, tool, files, catalogue=catalogue, names=names, at=at)
             _say_when(store, result.run, at)
         click.echo(
             f"run {result.run}: {result.replications} replications of {result.cases} cases "

@@ -96,26 +96,23 @@ def import_csv(
     engine = _engine(catalogue, mapping.engine)
     file = CsvFile(path)
     rows = _Reader(file, mapping, engine).read()
-    test = mapping.test or engine.name
-    cases: dict[str, Case] = {}
-    replications: dict[str, int] = {}
-    outcomes: list[tuple[str, str, Outcome]] = []
+    cases: dict[str, list[_Row]] = {}
     for row in rows:
-        if not row.metrics:
-            continue
-        cases.setdefault(row.case.key, row.case)
-        number = replications[row.case.key] = replications.get(row.case.key, 0) + 1
-        outcomes.append((test, row.case.key, Outcome(number, row.started_at, row.metrics)))
-    if not outcomes:
+        if row.metrics:
+            cases.setdefault(row.case.key, []).append(row)
+    if not cases:
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
+    test = mapping.test or engine.name
+    outcomes = [
+        (test, key, Outcome(number, row.started_at, row.metrics))
+        for key, group in cases.items()
+        for number, row in enumerate(group, 1)
+    ]
+    infos = _metrics(engine)
     run = store.import_run(
         imported_run(mapping.plan or path.stem, path),
-        [PlannedCase(test, case, replications[key]) for key, case in cases.items()],
-        {
-            engine.name: {
-                binding.name: _metrics(engine)[binding.name] for binding in mapping.metrics
-            }
-        },
+        [PlannedCase(test, group[0].case, len(group)) for group in cases.values()],
+        {engine.name: {binding.name: infos[binding.name] for binding in mapping.metrics}},
         outcomes,
         at=at,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from railgauge.base.errors import EngineError, FileProblems, InputError, Problem
-from railgauge.exchange.importing.told import told_value
+from railgauge.exchange.importing.told import imported_value
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, Value
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.output import ProgramOutput, ValueSource
@@ -180,7 +180,7 @@ class _Reader:
         for source in description.sources:
             if (text := self._at(part, source)) is not None:
                 try:
-                    return told_value(info, description, text)
+                    return imported_value(info, description, text)
                 except ValueError as error:
                     raise ValueError(f"{info.name}: {error}") from None
         if description.absent is None:

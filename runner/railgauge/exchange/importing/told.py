@@ -12,7 +12,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _SUFFIXED = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)", re.ASCII)
 
 
-def told_value(info: ParameterInfo, description: ImportedParameter, text: str) -> Value:
+def imported_value(info: ParameterInfo, description: ImportedParameter, text: str) -> Value:
     """Return the value that `text` stands for; ValueError says why it stands for none."""
     if description.values:
         if text not in description.values:
