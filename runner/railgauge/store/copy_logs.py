@@ -1,4 +1,4 @@
-"""Launches and what they saw beside values go from one database to another."""
+"""Launches and their logs, ports and notes go from one database to another."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def copy_launches(
 ) -> dict[int, int]:
     """Return the ids that these launches have in the other database, where missing ones are added.
 
-    `cases`: the ids there of the run cases of these launches. A launch is known by all it says; of
-    two that say the same, the first is the first.
+    `cases`: the ids there of the run cases of these launches. A launch is recognized by all its
+    columns, equal ones by their order.
     """
     ids: dict[int, int] = {}
     for chunk in chunks(sorted(launches), KEYS):
@@ -78,7 +78,7 @@ def _of_moments(
 
 
 def _ids_by_content(rows: Iterable[Values], ids: Iterable[int]) -> dict[tuple[Any, ...], int]:
-    """Return the ids by what the rows say, and how many before them say the same."""
+    """Return the ids by the rows' contents, and how many equal rows come before."""
     counts: Counter[tuple[Any, ...]] = Counter()
     by_content = {}
     for row, number in zip(rows, ids, strict=True):

@@ -28,7 +28,7 @@ _LARGE = frozenset(
         if any(key.column.table is LOG for key in table.foreign_keys)
     }
 )
-# What grows with each replication: of a larger file these tables are looked at with `every` only,
+# What grows with each replication: of a larger file these tables are looked at with `all_tables` only,
 # so that no command waits for more than half a second.
 _GROWING = frozenset(
     {LaunchRow.__tablename__, Replication.__tablename__, Measurement.__tablename__}
@@ -47,9 +47,9 @@ _MOMENT = "____-__-__T__:__:__.______Z"
 def check_pages(connection: Connection, database: str, *, all_tables: bool = False) -> None:
     """Raise StoreError unless each table's rows are all there and in order, and in its indexes too.
 
-    With `every` at all tables: some 20 ms for each MB. Without, system logs and traces are left
-    out, and in files above 32 MiB what grows with each replication. Nothing is said of a database
-    that isn't SQLite's.
+    With `all_tables` at each of them: some 20 ms for each MB. Without, system logs and traces are left
+    out, and in files above 32 MiB what grows with each replication. A database that isn't
+    SQLite's is not checked.
     """
     if connection.dialect.name != "sqlite":
         return
@@ -93,7 +93,7 @@ def _refuse(database: str, findings: Iterable[str]) -> None:
 
 
 def _invalid_conditions(table: Table) -> Iterator[str]:
-    """Yield what is true of a row whose value for some column is none of its kind."""
+    """Yield the conditions of rows with a value that its column never holds."""
     for column in table.columns:
         name = f'"{column.name}"'
         yield f"typeof({name}) NOT IN ({', '.join(map(repr, _types(column)))})"

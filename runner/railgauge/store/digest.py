@@ -1,4 +1,4 @@
-"""Tells what of the stored results is not as it was, without reading every value into Python.
+"""Digests that show which stored results changed, without reading every value into Python.
 
 A digest is a text that changes when what it stands for does. Values are never overwritten, but
 replications are added (by a resumed run, a copied database), and a file may be replaced.

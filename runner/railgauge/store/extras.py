@@ -50,7 +50,7 @@ def prepare_all(run: OpenRun, results: Results) -> Prepared:
 def by_launch(
     results: Results, launches: Mapping[tuple[str, str], Launch]
 ) -> list[tuple[Launch | None, Results]]:
-    """Return imported results by their launch, which is `known` by the case's test and key.
+    """Return imported results by their launch; `launches` are by the case's test and key.
 
     A case with logs or ports needs one, which is made for it; others have none.
     """

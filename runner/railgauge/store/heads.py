@@ -1,4 +1,4 @@
-"""What a history needs to know of all runs at once: when each was, and of what."""
+"""All runs at once without what they measured, as a history needs them."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +13,13 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
 from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, fetch_with_cases, make_cases
 from railgauge.store.records import FoundCase, Series
+from railgauge.store.series import MeasuredCase
 from railgauge.store.write import plain_text
 
 # What is shorter is a word like any other.
 _KEY_START = 4
 # run_case id -> numbers of replications, and their values
 _Values = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
-
-
-class _Head(NamedTuple):
-    """What a run says of the case, and when it began: its row, as fast as a tuple."""
-
-    id: int
-    run_id: int
-    test: str
-    replications: int
-    skipped: str | None
-    least: int | None
-    rule: str | None
-    ended: str | None
-    plan: str
-    started_at: str
 
 
 def case_history(
@@ -55,34 +41,18 @@ def case_history(
         return []
     case_id = row[0]
     (case,) = make_cases(connection, [row[1:]])
-    heads = _heads(connection, case_id, test, plan)
     failed, suspect = _exceptions(connection, case_id)
-    rows: list[tuple[_Head, Any, Any]] = []
-    for info in _infos(connection, case.engine, metric):
-        values = _values(connection, case_id, info.id)
-        rows += [(head, info, values[head.id]) for head in heads if head.id in values]
-    # Stable: where a metric's unit has changed, its runs come in their order all the same.
-    rows.sort(key=lambda row: (row[0].started_at, row[0].run_id, row[0].id))
-    return [
-        Series(
-            run=head.run_id,
-            plan=head.plan,
-            test=head.test,
-            case=case,
-            metric=info.name,
-            unit=info.unit,
-            better=info.better,
-            values=values,
-            suspect=_marked(numbers, suspect.get(head.id, ())),
-            failed=failed.get(head.id, 0),
-            planned=head.replications,
-            skipped=head.skipped or "",
-            least=head.least,
-            rule=head.rule or "",
-            ended=head.ended or "",
-        )
-        for head, info, (numbers, values) in rows
-    ]
+    infos = _infos(connection, case.engine, metric)
+    values_of = [(info, _values(connection, case_id, info.id)) for info in infos]
+    series = []
+    for run_id, plan_name, number, *columns in _runs(connection, case_id, test, plan):
+        measured = MeasuredCase(number, *columns, case, failed.get(number, 0))
+        for info, by_case in values_of:
+            if number in by_case:
+                numbers, values = by_case[number]
+                flags = _marked(numbers, suspect.get(number, ()))
+                series.append(measured.series(run_id, plan_name, info, values, flags))
+    return series
 
 
 def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.bool_]:
@@ -90,17 +60,21 @@ def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.
     return np.isin(numbers, suspect) if suspect else np.zeros(len(numbers), np.bool_)
 
 
-def _heads(connection: Connection, case_id: int, test: str | None, plan: str | None) -> list[_Head]:
+def _runs(
+    connection: Connection, case_id: int, test: str | None, plan: str | None
+) -> Iterable[tuple[Any, ...]]:
+    """Return run, plan and what the run says of the case, the oldest run first."""
     query = (
-        select(RunCase.id, RunCase.run_id, *RUN_CASE_COLUMNS, Run.plan, Run.started_at)
+        select(RunCase.run_id, Run.plan, RunCase.id, *RUN_CASE_COLUMNS)
         .join(Run)
         .where(RunCase.case_id == case_id)
+        .order_by(Run.started_at, RunCase.run_id, RunCase.id)
     )
     if test is not None:
         query = query.where(RunCase.test == plain_text(test))
     if plan is not None:
         query = query.where(Run.plan == plain_text(plan))
-    return list(map(_Head._make, fetch(connection, query)))
+    return list(fetch(connection, query))
 
 
 def _infos(connection: Connection, engine: str, metric: str) -> list[Any]:

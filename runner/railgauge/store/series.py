@@ -19,16 +19,45 @@ from railgauge.store.records import Series
 
 
 @dataclass(slots=True)
-class _RunCase:
+class MeasuredCase:
+    """A case of a run, with what Series says of it whatever the metric."""
+
     id: int
     test: str
     planned: int
-    skipped: str
+    skipped: str | None
     least: int | None
-    rule: str
-    ended: str
+    rule: str | None
+    ended: str | None
     case: Case
     failed: int = 0
+
+    def series(
+        self,
+        run: int,
+        plan: str,
+        metric: Any,
+        values: NDArray[np.float64],
+        suspect: NDArray[np.bool_],
+    ) -> Series:
+        """Return the series of a metric, of which its row in the database is given."""
+        return Series(
+            run=run,
+            plan=plan,
+            test=self.test,
+            case=self.case,
+            metric=metric.name,
+            unit=metric.unit,
+            better=metric.better,
+            values=values,
+            suspect=suspect,
+            failed=self.failed,
+            planned=self.planned,
+            skipped=self.skipped or "",
+            least=self.least,
+            rule=self.rule or "",
+            ended=self.ended or "",
+        )
 
 
 # run_case id -> metric id -> values and which of them are suspect, by number of replication
@@ -146,31 +175,12 @@ def _run_series(
             continue
         values_of = values_by_case.get(row.id) or dict.fromkeys(expected[row.test], _NO_VALUES)
         for metric_id, (values, suspect) in values_of.items():
-            info = infos[metric_id]
-            series.append(
-                Series(
-                    run=run_id,
-                    plan=plan,
-                    test=row.test,
-                    case=row.case,
-                    metric=info.name,
-                    unit=info.unit,
-                    better=info.better,
-                    values=values,
-                    suspect=suspect,
-                    failed=row.failed,
-                    planned=row.planned,
-                    skipped=row.skipped,
-                    least=row.least,
-                    rule=row.rule,
-                    ended=row.ended,
-                )
-            )
+            series.append(row.series(run_id, plan, infos[metric_id], values, suspect))
     return series
 
 
 def _expected(
-    cases: Mapping[int, _RunCase],
+    cases: Mapping[int, MeasuredCase],
     infos: Mapping[int, Any],
     values_by_case: _CaseValues,
     *,
@@ -192,35 +202,31 @@ def _expected(
 
 
 def _cases_with_other_metrics(
-    connection: Connection, run_id: int, cases: Mapping[int, _RunCase], values_by_case: _CaseValues
+    connection: Connection,
+    run_id: int,
+    cases: Mapping[int, MeasuredCase],
+    values_by_case: _CaseValues,
 ) -> set[int]:
-    """Return the cases that were measured, but gave other metrics than those `found`."""
+    """Return the cases that were measured, but gave other metrics than those with values."""
     if cases.keys() <= values_by_case.keys():
         return set()
     return {row[0] for row in fetch(connection, _MEASURED, run_id=run_id)} - values_by_case.keys()
 
 
-def _cases(connection: Connection, run_id: int, case_cache: dict[int, Case]) -> dict[int, _RunCase]:
+def _cases(
+    connection: Connection, run_id: int, case_cache: dict[int, Case]
+) -> dict[int, MeasuredCase]:
     rows = list(fetch(connection, _CASES, run_id=run_id))
     if any(row[7] not in case_cache for row in rows):
         _load_cases(connection, run_id, case_cache)
     return {
-        number: _RunCase(
-            number,
-            test,
-            planned,
-            skipped or "",
-            least,
-            rule or "",
-            ended or "",
-            case_cache[case_id],
-        )
-        for number, test, planned, skipped, least, rule, ended, case_id in rows
+        number: MeasuredCase(number, *columns, case_cache[case_id])
+        for number, *columns, case_id in rows
     }
 
 
 def _load_cases(connection: Connection, run_id: int, case_cache: dict[int, Case]) -> None:
-    """Add the run's cases to the `known` ones, by their number in the database."""
+    """Add the run's cases to the cache, by their number in the database."""
     query = (
         select(BenchCase.id, *CASE_COLUMNS)
         .join(RunCase, RunCase.case_id == BenchCase.id)
@@ -237,7 +243,7 @@ def _metrics(connection: Connection, run_id: int, names: Collection[str] | None)
 
 
 def _exceptions(
-    connection: Connection, run_id: int, cases: Mapping[int, _RunCase]
+    connection: Connection, run_id: int, cases: Mapping[int, MeasuredCase]
 ) -> dict[int, list[int]]:
     """Count the failed replications into `cases` and return the suspect ones' numbers by case."""
     suspects: dict[int, list[int]] = {}

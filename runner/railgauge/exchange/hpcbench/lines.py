@@ -41,15 +41,13 @@ class Lines:
             if line.strip():
                 self.match(line)
 
-    def match(self, template: str, expected: str = "") -> Mapping[str, str]:
+    def match(self, template: str) -> Mapping[str, str]:
         """Go past a line made from `template`, and return what stands in its holes."""
-        self.skip_blank()
-        line = self.peek()
-        match = None if line is None else pattern(template).fullmatch(line)
-        if match is None:
-            raise self.unexpected(expected or template)
-        self.at += 1
-        return match.groupdict()
+        texts = self.try_match(template)
+        if texts is None:
+            self.skip_blank()
+            raise self.unexpected(template)
+        return texts
 
     def try_match(self, template: str) -> Mapping[str, str] | None:
         """Return the same if the next line that isn't empty is one, else None, going nowhere."""
@@ -66,9 +64,9 @@ class Lines:
     def sees(self, template: str) -> bool:
         """Return whether the next line that isn't empty is made from `template`."""
         start = self.at
-        match = self.try_match(template)
+        texts = self.try_match(template)
         self.at = start
-        return match is not None
+        return texts is not None
 
     def row(self, number: str, columns: Sequence[str]) -> list[Decimal | None]:
         """Go past a table's row with that number, and return its cells, None for a missing one."""

@@ -51,12 +51,12 @@ def read_output(path: Path) -> HpcbenchOutput:
 def _read_tables(lines: Lines) -> HpcbenchOutput:
     moment = read_moment(lines, layout.LAYOUTS[0].head[0])
     how = _layout(lines)
-    hosts: dict[str, str] = {}
+    head_values: dict[str, str] = {}
     settings: dict[str, Setting] = {}
     for template in how.head[2:]:
         if template:
             holes = lines.match(template)
-            hosts.update(holes)
+            head_values.update(holes)
             settings.update(_settings(lines, holes))
     lines.literal(*how.table_head)
     table = _read_table(lines, how, settings.pop("repeat", None))
@@ -70,7 +70,9 @@ def _read_tables(lines: Lines) -> HpcbenchOutput:
     for number, row in enumerate(rows, 1):
         cells = lines.row(f"#{number}", [column.name for column in PROCESS_COLUMNS])
         row.update(_metrics(lines, cells, PROCESS_COLUMNS))
-    return HpcbenchOutput(how.mode, hosts["client"], hosts["server"], moment, settings, tuple(rows))
+    return HpcbenchOutput(
+        how.mode, head_values["client"], head_values["server"], moment, settings, tuple(rows)
+    )
 
 
 def _layout(lines: Lines) -> OutputLayout:

@@ -69,7 +69,7 @@ def settle(ranges: Sequence[Range], total: Range) -> list[float]:
     room = [span.high - span.value if missing > 0 else span.value - span.low for span in ranges]
     whole = math.fsum(room)
     share = missing / whole if whole > 0 else 0.0
-    return [value + share * span for value, span in zip(values, room, strict=True)]
+    return [value + share * slack for value, slack in zip(values, room, strict=True)]
 
 
 def settle_average(

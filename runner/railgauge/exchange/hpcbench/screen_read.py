@@ -109,17 +109,17 @@ def _read_verbose(lines: Lines, command: Command | None) -> HpcbenchOutput:
     head: dict[str, str] = {}
     for template in _VERBOSE_HEAD:
         head.update(lines.match(template))
-    stated = command or Command(head["client"], head["server"], "stream", {})
-    if (stated.client, stated.server) != (head["client"], head["server"]):
-        raise lines.problem(f"the command says {stated.client} and {stated.server}")
+    command = command or Command(head["client"], head["server"], "stream", {})
+    if (command.client, command.server) != (head["client"], head["server"]):
+        raise lines.problem(f"the command says {command.client} and {command.server}")
     settings: dict[str, Setting] = {
         name: int(_number(lines, name, head[name])) for name in ("client_sndbuf", "client_rcvbuf")
     }
-    rows = [_verbose_row(lines, stated.mode)]
+    rows = [_verbose_row(lines, command.mode)]
     while lines.sees(_VERBOSE_FIRST):
-        rows.append(_verbose_row(lines, stated.mode))
+        rows.append(_verbose_row(lines, command.mode))
     lines.try_match("Test done!")
-    return _output(stated, settings, rows)
+    return _output(command, settings, rows)
 
 
 def _verbose_row(lines: Lines, mode: str) -> dict[str, float]:

@@ -96,10 +96,7 @@ def import_csv(
     engine = _engine(catalogue, mapping.engine)
     file = CsvFile(path)
     rows = _Reader(file, mapping, engine).read()
-    cases: dict[str, list[_Row]] = {}
-    for row in rows:
-        if row.metrics:
-            cases.setdefault(row.case.key, []).append(row)
+    cases = _by_case(rows)
     if not cases:
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
     test = mapping.test or engine.name
@@ -146,6 +143,15 @@ class _Row:
     case: Case
     started_at: float | None
     metrics: Mapping[str, float]
+
+
+def _by_case(rows: Sequence[_Row]) -> Mapping[str, Sequence[_Row]]:
+    """Return the rows that hold a value, by case key."""
+    cases: dict[str, list[_Row]] = {}
+    for row in rows:
+        if row.metrics:
+            cases.setdefault(row.case.key, []).append(row)
+    return cases
 
 
 class _Reader:
@@ -303,9 +309,9 @@ def _scale(metric: str, metric_unit: str, unit: str) -> Decimal:
         fitting = ", ".join(
             name for name, (base_unit, _) in DISPLAY.items() if base_unit == metric_unit
         )
-        complaint = f"not {unit!r}" if unit else "which has to be said"
+        remark = f"not {unit!r}" if unit else "which has to be said"
         raise InputError(
-            f"metric {metric!r} has the unit {fitting or metric_unit or '1'}, {complaint}: "
+            f"metric {metric!r} has the unit {fitting or metric_unit or '1'}, {remark}: "
             f"write {metric}=COLUMN:UNIT"
         )
     # By way of its shortest decimal text, a power of ten or 1024 is exact.

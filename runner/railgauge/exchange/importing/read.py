@@ -102,9 +102,7 @@ class _Reader:
             }
             for name, by_mode in program.found.items()
         }
-        self.program = replace(
-            program, found={name: source for name, source in files.items() if source}
-        )
+        self.program = replace(program, found={name: files[name] for name in files if files[name]})
 
     def read(self) -> Iterator[FileMeasurement]:
         if self._is_json():
@@ -146,8 +144,8 @@ class _Reader:
             if (text := self._at(part, source)) is not None:
                 raise ValueError(f"{name} is {text}, which no case of {self.engine.name} can hold")
         parameters = self._parameters(part)
-        optional = frozenset(each.name for each in self.engine.metrics.values() if each.optional)
-        same = {name: self._at(part, each) or "" for name, each in self.imported.same.items()}
+        optional = frozenset(info.name for info in self.engine.metrics.values() if info.optional)
+        same = {name: self._at(part, source) or "" for name, source in self.imported.same.items()}
         return FileMeasurement(
             path=self.path,
             engine=self.engine,

@@ -1,4 +1,4 @@
-"""Turns what a file tells of a parameter into a value in base units."""
+"""Turns a file's text for a parameter into a value in base units."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ def inherited(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def nodes(job: str) -> tuple[Node, ...]:
-    """Return the nodes of `job` in Slurm's order; EnvironmentFailedError if it can't be told."""
-    # Of a job array or a heterogeneous job its other jobs may be told of, too.
+    """Return the nodes of `job` in Slurm's order; EnvironmentFailedError if it has none."""
+    # Of a job array or a heterogeneous job its other jobs may be listed, too.
     record = next((record for record in _records("job", job) if record.get("JobId") == job), {})
     names = ask(["scontrol", "show", "hostnames", record.get("NodeList", "")]).split()
     if not names:
@@ -65,7 +65,7 @@ def nodes(job: str) -> tuple[Node, ...]:
 
 
 def require_nodes(names: Collection[str]) -> None:
-    """See that we are in an allocation with all the `wanted` nodes; InputError if not."""
+    """See that we are in an allocation with all these nodes; InputError if not."""
     if not names:
         return
     job = current_job()
@@ -83,8 +83,8 @@ def require_nodes(names: Collection[str]) -> None:
 def deadline(margin: float, say: Callable[[str], None]) -> float | None:
     """Return when what runs in our job must have ended, a moment of time.monotonic().
 
-    That is `margin` seconds before its time is over; None without a limit. Where Slurm doesn't
-    tell, that is said.
+    That is `margin` seconds before its time is over; None without a limit. Where Slurm
+    doesn't tell, `say` gets a sentence.
     """
     job = current_job()
     if job is None:
