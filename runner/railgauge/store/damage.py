@@ -28,8 +28,8 @@ _LARGE = frozenset(
         if any(key.column.table is LOG for key in table.foreign_keys)
     }
 )
-# What grows with each replication: of a larger file these tables are looked at with `all_tables` only,
-# so that no command waits for more than half a second.
+# What grows with each replication: of a larger file these tables are looked at with `all_tables`
+# only, so that no command waits for more than half a second.
 _GROWING = frozenset(
     {LaunchRow.__tablename__, Replication.__tablename__, Measurement.__tablename__}
 )
@@ -47,8 +47,8 @@ _MOMENT = "____-__-__T__:__:__.______Z"
 def check_pages(connection: Connection, database: str, *, all_tables: bool = False) -> None:
     """Raise StoreError unless each table's rows are all there and in order, and in its indexes too.
 
-    With `all_tables` at each of them: some 20 ms for each MB. Without, system logs and traces are left
-    out, and in files above 32 MiB what grows with each replication. A database that isn't
+    With `all_tables` at each of them: some 20 ms for each MB. Without, system logs and traces are
+    left out, and in files above 32 MiB what grows with each replication. A database that isn't
     SQLite's is not checked.
     """
     if connection.dialect.name != "sqlite":

@@ -87,7 +87,7 @@ def insert_all(
         traces.insert_trace(connection, run_case_id, trace)
     _insert_suspicions(connection, results, keys)
     logs: dict[tuple[int, int], LogGroup] = {}
-    ports: dict[tuple[int, int], Sequence[PortLog]] = {}
+    ports: dict[tuple[int, int], tuple[int, Sequence[PortLog]]] = {}
     for (*_, outcome), (run_case_id, number), prepared_logs in zip(
         results, keys, prepared.logs, strict=True
     ):
@@ -96,14 +96,9 @@ def insert_all(
                 number, run_case_id in run.pairs, prepared_logs
             )
         if outcome.ports:
-            ports[number, id(outcome.ports)] = outcome.ports
+            ports[number, id(outcome.ports)] = number, outcome.ports
     insert_logs(connection, run.id, launch_id, logs.values(), numbers)
-    _insert_ports(
-        connection,
-        run.id,
-        launch_id,
-        ((number, prepared_logs) for (number, _), prepared_logs in ports.items()),
-    )
+    _insert_ports(connection, run.id, launch_id, ports.values())
 
 
 def insert_imported(
@@ -154,7 +149,8 @@ def _insert_ports(
     for number, port_logs in ports:
         for port in port_logs:
             place = places[number] = places.get(number, -1) + 1
-            key = {"launch_id": launch_id, "number": number, "place": place}
+            replication_key = {"launch_id": launch_id, "number": number}
+            key = replication_key | {"place": place}
             device = plain_text(port.device)
             interface = plain_text(port.interface)
             port_notes: list[str] = []
@@ -163,16 +159,8 @@ def _insert_ports(
             where = {"position": port.position, "device": device, "interface": interface}
             rows.append(key | where | figures)
             counter_rows += [key | {"name": name, "value": count} for name, count in counts.items()]
-            notes += [
-                {
-                    "run_id": run_id,
-                    "launch_id": launch_id,
-                    "number": number,
-                    "host": f"{device}:{interface}",
-                    "note": note,
-                }
-                for note in port_notes
-            ]
+            note_key = replication_key | {"run_id": run_id, "host": f"{device}:{interface}"}
+            notes += [note_key | {"note": note} for note in port_notes]
     for table, table_rows in (
         (tables.PORT_LOG, rows),
         (tables.PORT_COUNTER_LOG, counter_rows),

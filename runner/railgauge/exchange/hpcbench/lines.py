@@ -49,6 +49,10 @@ class Lines:
             raise self.unexpected(template)
         return texts
 
+    def match_all(self, *templates: str) -> dict[str, str]:
+        """Go past a line made from each template, and return what stands in their holes."""
+        return {name: text for line in templates for name, text in self.match(line).items()}
+
     def try_match(self, template: str) -> Mapping[str, str] | None:
         """Return the same if the next line that isn't empty is one, else None, going nowhere."""
         start = self.at

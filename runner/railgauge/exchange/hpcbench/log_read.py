@@ -50,9 +50,7 @@ def read_log(path: Path) -> LogFile:
     if moment is None:
         raise lines.problem("expected when the log began")
     lines.at = start
-    head_values = dict(lines.match(title))
-    for template in head:
-        head_values.update(lines.match(template))
+    head_values = lines.match_all(title, *head)
     times = _count(lines, "Watch times", head_values["times"], 3, _MOST_ROWS)
     cpus = _count(lines, "CPU number", head_values["cpus"], 1, _MOST_CPUS)
     names = _interfaces(lines, head_values)

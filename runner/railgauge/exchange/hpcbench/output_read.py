@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -51,13 +50,7 @@ def read_output(path: Path) -> HpcbenchOutput:
 def _read_tables(lines: Lines) -> HpcbenchOutput:
     moment = read_moment(lines, layout.LAYOUTS[0].head[0])
     how = _layout(lines)
-    head_values: dict[str, str] = {}
-    settings: dict[str, Setting] = {}
-    for template in how.head[2:]:
-        if template:
-            holes = lines.match(template)
-            head_values.update(holes)
-            settings.update(_settings(lines, holes))
+    head_values, settings = _read_head(lines, how.head[2:])
     lines.literal(*how.table_head)
     table = _read_table(lines, how, settings.pop("repeat", None))
     rows = [metrics for _, metrics in table]
@@ -73,6 +66,17 @@ def _read_tables(lines: Lines) -> HpcbenchOutput:
     return HpcbenchOutput(
         how.mode, head_values["client"], head_values["server"], moment, settings, tuple(rows)
     )
+
+
+def _read_head(lines: Lines, templates: Iterable[str]) -> tuple[dict[str, str], dict[str, Setting]]:
+    """Go past lines made from the templates; return what stands in their holes, and settings."""
+    head_values: dict[str, str] = {}
+    settings: dict[str, Setting] = {}
+    for template in filter(None, templates):
+        holes = lines.match(template)
+        head_values.update(holes)
+        settings.update(_settings(lines, holes))
+    return head_values, settings
 
 
 def _layout(lines: Lines) -> OutputLayout:
@@ -146,13 +150,8 @@ def _settled(
 
 def _read_latency(lines: Lines) -> HpcbenchOutput:
     title, *head = layout.LATENCY_HEAD
-    moment: datetime | None = read_moment(lines, title)
-    head_values: dict[str, str] = {}
-    settings: dict[str, Setting] = {}
-    for template in head:
-        holes = lines.match(template)
-        head_values.update(holes)
-        settings.update(_settings(lines, holes))
+    moment = read_moment(lines, title)
+    head_values, settings = _read_head(lines, head)
     message, rows = read_round_trips(lines)
     if message != settings.get("message"):
         raise lines.problem(f"the head says that messages have {head_values['message']} bytes")

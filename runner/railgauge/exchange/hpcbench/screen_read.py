@@ -106,9 +106,7 @@ def _read_latency(lines: Lines, command: Command) -> HpcbenchOutput:
 
 def _read_verbose(lines: Lines, command: Command | None) -> HpcbenchOutput:
     lines.match(_VERBOSE_TITLE)
-    head: dict[str, str] = {}
-    for template in _VERBOSE_HEAD:
-        head.update(lines.match(template))
+    head = lines.match_all(*_VERBOSE_HEAD)
     command = command or Command(head["client"], head["server"], "stream", {})
     if (command.client, command.server) != (head["client"], head["server"]):
         raise lines.problem(f"the command says {command.client} and {command.server}")
@@ -137,9 +135,7 @@ def _verbose_row(lines: Lines, mode: str) -> dict[str, float]:
 
 
 def _read_generator(lines: Lines, command: Command) -> HpcbenchOutput:
-    texts: dict[str, str] = {}
-    for template in _GENERATOR:
-        texts.update(lines.match(template))
+    texts = lines.match_all(*_GENERATOR)
     if texts.pop("server") != command.server:
         raise lines.problem(f"the command says -h {command.server}")
     values = _metrics(lines, texts)
