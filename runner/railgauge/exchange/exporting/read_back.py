@@ -16,6 +16,7 @@ from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.systemlog import Suspicion
 from railgauge.exchange.exporting.csv_row import CsvRow, WrongCaseError, parse
 from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
 from railgauge.store import Store
@@ -27,19 +28,9 @@ _REASON = "the file that was imported does not say why"
 _MOST_PROBLEMS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBack:
-    """A run that was stored, and how much of it there was."""
-
-    run: int
-    cases: int
-    replications: int
-    values: int
-
-
 def import_exported(
     store: Store, path: Path, *, catalogue: Catalogue, at: float | None = None
-) -> list[ReadBack]:
+) -> list[ImportResult]:
     """Store each run of the file as an imported one, each of them whole.
 
     Each began when its first replication did; `at` (seconds since 1970) where the file doesn't say.
@@ -156,7 +147,9 @@ def _lines(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         raise InputError(f"{path} can't be read: {reason}") from error
 
 
-def _store(store: Store, run: _Run, path: Path, catalogue: Catalogue, at: float | None) -> ReadBack:
+def _store(
+    store: Store, run: _Run, path: Path, catalogue: Catalogue, at: float | None
+) -> ImportResult:
     metrics: dict[str, dict[str, MetricInfo]] = {}
     for (engine, name), unit in run.units.items():
         info = MetricInfo(unit, _better(catalogue, engine, name, unit))
@@ -171,8 +164,12 @@ def _store(store: Store, run: _Run, path: Path, catalogue: Catalogue, at: float 
         PlannedCase(key[0], case, max(run.replications[key])) for key, case in run.cases.items()
     ]
     number = store.import_run(new, planned, metrics, outcomes, at=at)
-    values = sum(len(outcome.metrics) for *_, outcome in outcomes)
-    return ReadBack(number, len(planned), len(outcomes), values)
+    return ImportResult(
+        run=number,
+        cases=len(planned),
+        replications=len(outcomes),
+        values=sum(len(outcome.metrics) for *_, outcome in outcomes),
+    )
 
 
 def _outcome(number: int, replication: _Replication) -> Outcome:

@@ -19,6 +19,7 @@ from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.units import DISPLAY, parse_moment
 from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
 from railgauge.exchange.importing.result import ImportResult
+from railgauge.exchange.importing.told import parse_number
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
 from railgauge.plan.validation import suggest
@@ -294,9 +295,7 @@ def _fixed(mapping: CsvMapping, engine: EngineInfo) -> dict[str, Value]:
 def _parse_parameter(info: ParameterInfo, text: str, unit: str) -> Value:
     if info.type == "bool" and text in ("true", "false"):
         return info.parse(text == "true")
-    if info.type == "int" and re.fullmatch(r"-?[0-9]{1,18}", text, re.ASCII):
-        return info.parse(int(text))
-    return info.parse(f"{text}{unit}")
+    return parse_number(info, text, unit)
 
 
 def _scale(metric: str, metric_unit: str, unit: str) -> Decimal:

@@ -22,9 +22,14 @@ def imported_value(info: ParameterInfo, description: ImportedParameter, text: st
         return description.values[text]
     if description.units:
         return info.parse(f"{_base(text, description)}{info.unit}")
+    return parse_number(info, text, description.unit)
+
+
+def parse_number(info: ParameterInfo, text: str, unit: str) -> Value:
+    """Return the value of a text in that unit; ValueError says why it has none."""
     if info.type == "int" and _WHOLE.fullmatch(text):
         return info.parse(int(text))
-    return info.parse(f"{text}{description.unit}")
+    return info.parse(f"{text}{unit}")
 
 
 def _base(text: str, description: ImportedParameter) -> str:
