@@ -46,7 +46,8 @@ def case_history(
     values_of = [(info, _values(connection, case_id, info.id)) for info in infos]
     series = []
     for run_id, plan_name, number, *columns in _runs(connection, case_id, test, plan):
-        measured = MeasuredCase(number, *columns, case, failed.get(number, 0))
+        measured = MeasuredCase(number, case, *columns)
+        measured.failed = failed.get(number, 0)
         for info, by_case in values_of:
             if number in by_case:
                 numbers, values = by_case[number]

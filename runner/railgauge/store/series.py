@@ -23,13 +23,13 @@ class MeasuredCase:
     """A case of a run, with what Series says of it whatever the metric."""
 
     id: int
+    case: Case
     test: str
     planned: int
     skipped: str | None
     least: int | None
     rule: str | None
     ended: str | None
-    case: Case
     failed: int = 0
 
     def series(
@@ -220,7 +220,7 @@ def _cases(
     if any(row[7] not in case_cache for row in rows):
         _load_cases(connection, run_id, case_cache)
     return {
-        number: MeasuredCase(number, *columns, case_cache[case_id])
+        number: MeasuredCase(number, case_cache[case_id], *columns)
         for number, *columns, case_id in rows
     }
 
