@@ -61,7 +61,7 @@ def series(
         values=np.array(values, dtype=np.float64),
         suspect=marks,
         failed=failed,
-        asked=len(values) + failed if asked is None else asked,
+        planned=len(values) + failed if asked is None else asked,
         skipped=skipped,
     )
 

@@ -11,7 +11,7 @@ from railgauge.base.characters import visible
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
-from railgauge.store.heads import RunHead, run_heads
+from railgauge.store.heads import RunHead
 from railgauge.store.records import Baseline, RunSummary
 
 
@@ -37,7 +37,7 @@ def set_command(
     with Store.open(where, create=False) as store:
         store.set_baseline(name, runs, description, replace=replace)
         stored = store.baseline(name)
-        heads = [head for head in run_heads(store) if head.id in stored.runs]
+        heads = [head for head in store.run_heads() if head.id in stored.runs]
     click.echo(f"baseline {name}: {_runs(stored)}")
     for note in _notes(heads):
         click.echo(f"note: {note}", err=True)

@@ -32,7 +32,7 @@ from railgauge.report.tables.naming import non_default
 from railgauge.report.verdicts.history.jsonable import history_data
 from railgauge.report.verdicts.history.text import all_lines, history_lines, not_looked_at
 from railgauge.store import Store
-from railgauge.store.heads import RunHead, run_heads
+from railgauge.store.heads import RunHead
 from railgauge.store.records import FoundCase
 
 _MOST_NAMED = 10
@@ -94,7 +94,7 @@ class _Choices:
 
 def _print_all(store: Store, choices: _Choices) -> None:
     plan, metric = choices.plan, choices.metric
-    heads = last_of_each_plan(run_heads(store, plan), choices.nights or NIGHTS)
+    heads = last_of_each_plan(store.run_heads(plan), choices.nights or NIGHTS)
     if not heads:
         raise InputError(f"there is no run{f' of plan {plan!r}' if plan else ''} in this database")
     looked = all_histories(store, heads, metric)
@@ -126,7 +126,7 @@ def _metrics_of(store: Store, heads: Sequence[RunHead]) -> list[str]:
 def _print_case(store: Store, text: str, choices: _Choices) -> None:
     catalogue = load_catalogue()
     match = _find_case(store, text, choices, catalogue)
-    heads = last_of_each_plan(run_heads(store, match.plan), choices.nights)
+    heads = last_of_each_plan(store.run_heads(match.plan), choices.nights)
     history = NearbyChanges(store.run).add_to(_history(store, match, choices.metric, heads))
     named = {word.partition("=")[0] for word in text.split()}
     name = case_name(history.case, non_default(history.case, catalogue, named), catalogue)

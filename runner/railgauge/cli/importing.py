@@ -17,10 +17,9 @@ from railgauge.exchange.importing.csv_import import (
     parse_binding,
     parse_setting,
 )
-from railgauge.exchange.importing.tools import import_tool
+from railgauge.exchange.importing.tools import ImportNames, import_tool
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
-from railgauge.store.known import tells_time
 
 
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -40,7 +39,7 @@ _at = click.option(
 
 def _warn_of_start(store: Store, run: int, at: float | None) -> None:
     """Print when the run is stored as begun, where the user might not expect that."""
-    if at is None and not tells_time(store, run):
+    if at is None and not store.has_start_times(run):
         began = store.run(run).started_at
         click.echo(
             f"railgauge: run {run}: nothing tells when it was measured, so it begins "
@@ -187,10 +186,9 @@ def _tool_command(tool: str, outputs: str, hosts: str) -> None:
         files: tuple[Path, ...], link: str, plan: str, test: str, at: float | None, where: str
     ) -> None:
         catalogue = load_catalogue()
+        names = ImportNames(link, plan, test)
         with Store.open(where) as store:
-            result = import_tool(
-                store, tool, files, catalogue=catalogue, link=link, plan=plan, test=test, at=at
-            )
+            result = import_tool(store, tool, files, catalogue=catalogue, names=names, at=at)
             _warn_of_start(store, result.run, at)
         click.echo(
             f"run {result.run}: {result.replications} replications of {result.cases} cases "

@@ -9,7 +9,6 @@ from railgauge.base.collector import collector_off
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.stats.compare import BETTER
 from railgauge.store import Store
-from railgauge.store.known import directed_metrics, planned_names
 from railgauge.store.records import PlannedCase, Series
 
 # Where a case has no headline metric, so many of its others.
@@ -47,14 +46,14 @@ def read(store: Store, runs: Iterable[int]) -> ReadRuns:
     Which they are depends on all the runs together.
     """
     run_ids = list(dict.fromkeys(runs))
-    names = {run: planned_names(store, run) for run in run_ids}
+    names = {run: store.case_names(run) for run in run_ids}
     cases: dict[int, dict[CaseName, PlannedCase]] = {run: {} for run in run_ids}
     series: dict[int, dict[CaseName, dict[str, Series]]] = {run: {} for run in run_ids}
     for values in _chosen_series(store, names):
         name = _name(values)
         if name not in series[values.run]:
             series[values.run][name] = {}
-            planned = PlannedCase(values.test, values.case, values.asked, values.skipped)
+            planned = PlannedCase(values.test, values.case, values.planned, values.skipped)
             cases[values.run][name] = planned
         series[values.run][name][values.metric] = values
     for run, planned_with_series in cases.items():
@@ -95,7 +94,7 @@ def _chosen_series(store: Store, names: Mapping[int, Collection[CaseName]]) -> l
     # By its key alone: what a case measures doesn't change with the name of its test.
     keys = {key for _, key in silent}
     silent = {name for name in all_names - judged_names if name[1] in keys}
-    rest = store.series(list(names), directed_metrics(store, names))
+    rest = store.series(list(names), store.directed_metrics(names))
     rest = [series for series in rest if _name(series) in silent]
     chosen = _other_metrics(rest)
     rest = [series for series in rest if series.metric in chosen[series.case.key]]

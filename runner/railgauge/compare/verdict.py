@@ -16,7 +16,6 @@ from railgauge.plan.cases import Case
 from railgauge.plan.texts import ONLY
 from railgauge.stats.corrections import LEAST_RUNS
 from railgauge.store import Store
-from railgauge.store.known import counting_runs
 
 # Looking up the logs of a case takes some 10 ms, and nobody reads more.
 _MOST_WITH_COUNTERS = 20
@@ -83,7 +82,7 @@ def find_reasons(
     first, second = (side.runs for side in comparison.selected)
     before, after = (_last_facts(store, side, all_hosts) for side in (first, second))
     changed = {changes.host: changes for changes in host_changes(before, after)}
-    counted = all(counting_runs(store, side) for side in (first, second)) if cases else False
+    counted = all(store.logged_runs(side) for side in (first, second)) if cases else False
     return {
         name: Reasons(
             changed_counters(store, name, first, second)

@@ -105,7 +105,9 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
         )
     # Before looking at what is measured, or another process might be measuring more just now.
     request.cleanup.enter_context(request.store.claim(run))
-    return Job(request, loaded, stored.new.seed, sources, now, request.store.done(run))
+    return Job(
+        request, loaded, stored.new.seed, sources, now, request.store.replication_numbers(run)
+    )
 
 
 def expand(job: Job) -> Job:

@@ -22,7 +22,6 @@ from railgauge.plan.schedule import Dispatch, length_of
 from railgauge.stats import FEWEST, StopRule, narrow_enough, within_share
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd
-from railgauge.store.replications import launched
 
 Key = tuple[str, str]
 """A test's name and a case's key."""
@@ -161,7 +160,7 @@ class Judge:
             return {}
         clock = time.time() if clock is None else clock
         now = time.monotonic() if now is None else now
-        for key, numbers in store.done(run).items():
+        for key, numbers in store.replication_numbers(run).items():
             if key in self._cases:
                 self._cases[key].count = len(numbers)
         metrics = {name for watched in self._cases.values() for name in watched.values}
@@ -173,9 +172,8 @@ class Judge:
         stored = {
             (planned.test, planned.case.key): planned.ended for planned in store.run(run).cases
         }
-        with store.reading() as connection:
-            # By this machine's clock, as all that comes now: the hosts' own may be anywhere.
-            moments = launched(connection, run)
+        # By this machine's clock, as all that comes now: the hosts' own may be anywhere.
+        moments = store.launch_times(run)
         for key, watched in self._cases.items():
             if key in moments:
                 # What a clock that was set back since has yet to reach, came just now.

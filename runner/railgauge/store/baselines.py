@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
 
 from railgauge.base.errors import InputError
-from railgauge.store.models import BaselineRow, BaselineRun, Run
+from railgauge.store.models import Base, BaselineRow, BaselineRun, Run
 from railgauge.store.read import find_run
 from railgauge.store.records import Baseline
-from railgauge.store.write import chunks, now, plain_text
+from railgauge.store.write import chunks, insert_rows, insert_with_ids, now, plain_text
 
 # What else may stand where a baseline is named: a run's number, a day, a commit, the latest run.
-_TAKEN = re.compile(r"latest|[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}|(?=.*[0-9])[0-9a-f]{7,40}")
+_RESERVED = re.compile(r"latest|[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}|(?=.*[0-9])[0-9a-f]{7,40}")
 
 
 def stored_baselines(connection: Connection, name: str | None = None) -> list[Baseline]:
@@ -28,11 +28,11 @@ def stored_baselines(connection: Connection, name: str | None = None) -> list[Ba
     if name is not None:
         query = query.where(BaselineRow.name == name)
         runs = runs.join(BaselineRow).where(BaselineRow.name == name)
-    of: dict[int, list[int]] = {}
+    run_ids: dict[int, list[int]] = {}
     for baseline_id, run_id in connection.execute(runs):
-        of.setdefault(baseline_id, []).append(run_id)
+        run_ids.setdefault(baseline_id, []).append(run_id)
     return [
-        Baseline(row.name, row.description, row.created_at, tuple(of.get(row.id, ())))
+        Baseline(row.name, row.description, row.created_at, tuple(run_ids.get(row.id, ())))
         for row in connection.execute(query)
     ]
 
@@ -40,16 +40,24 @@ def stored_baselines(connection: Connection, name: str | None = None) -> list[Ba
 def stored_baseline(connection: Connection, name: str) -> Baseline:
     """Return that baseline; InputError with the names that there are."""
     # PostgreSQL refuses to look for a name with a NUL.
-    found = stored_baselines(connection, plain_text(name))
-    if not found:
+    matches = stored_baselines(connection, plain_text(name))
+    if not matches:
         raise _missing(connection, name)
-    return found[0]
+    return matches[0]
 
 
 def insert_baseline(
-    connection: Connection, name: str, runs: Iterable[int], description: str, *, replace: bool
+    connection: Connection,
+    name: str,
+    runs: Iterable[int],
+    description: str = "",
+    *,
+    replace: bool = False,
 ) -> None:
-    """Store the baseline; InputError for a name that it can't have, or without any run."""
+    """Store under a name which runs others are compared with, in place of others if `replace`.
+
+    InputError for a name that it can't have or that there is already, or without any run.
+    """
     ids = sorted(set(runs))
     check_name(name)
     if not ids:
@@ -76,27 +84,26 @@ def take_turns(connection: Connection) -> None:
 
 def store_baseline(connection: Connection, baseline: Baseline) -> None:
     """Store a baseline of a name that there is none of yet."""
-    key = connection.execute(
-        insert(BaselineRow).values(
-            name=plain_text(baseline.name),
-            description=plain_text(baseline.description),
-            created_at=baseline.created_at,
-        )
-    ).inserted_primary_key
-    assert key is not None
-    for some in chunks(baseline.runs):
-        rows = [{"baseline_id": key[0], "run_id": run_id} for run_id in some]
-        connection.execute(insert(BaselineRun), rows)
+    row = {
+        "name": plain_text(baseline.name),
+        "description": plain_text(baseline.description),
+        "created_at": baseline.created_at,
+    }
+    table = Base.metadata.tables[BaselineRow.__tablename__]
+    (baseline_id,) = insert_with_ids(connection, table, [row])
+    for run_ids in chunks(baseline.runs):
+        rows = [{"baseline_id": baseline_id, "run_id": run_id} for run_id in run_ids]
+        insert_rows(connection, BaselineRun, rows)
 
 
 def delete_baseline(connection: Connection, name: str) -> None:
     """Forget the baseline, not its runs; InputError if there is none of that name."""
-    found = select(BaselineRow.id).where(BaselineRow.name == plain_text(name))
-    number = connection.execute(found).scalar()
-    if number is None:
+    query = select(BaselineRow.id).where(BaselineRow.name == plain_text(name))
+    baseline_id = connection.execute(query).scalar()
+    if baseline_id is None:
         raise _missing(connection, name)
-    connection.execute(delete(BaselineRun).where(BaselineRun.baseline_id == number))
-    connection.execute(delete(BaselineRow).where(BaselineRow.id == number))
+    connection.execute(delete(BaselineRun).where(BaselineRun.baseline_id == baseline_id))
+    connection.execute(delete(BaselineRow).where(BaselineRow.id == baseline_id))
 
 
 def check_name(name: str) -> None:
@@ -105,7 +112,7 @@ def check_name(name: str) -> None:
         raise InputError(
             f"{name!r} can't be a baseline's name: write some letters, without spaces around them"
         )
-    if _TAKEN.fullmatch(name):
+    if _RESERVED.fullmatch(name):
         raise InputError(
             f"{name!r} can't be a baseline's name, as it means a run, the runs of a day or of a "
             "commit, or the latest run: write another name"
@@ -114,7 +121,7 @@ def check_name(name: str) -> None:
 
 def _missing(connection: Connection, name: str) -> InputError:
     names = list(connection.execute(select(BaselineRow.name).order_by(BaselineRow.name)).scalars())
-    there = f"there are {', '.join(names[:20])}" if names else "there is none at all"
+    existing = f"there are {', '.join(names[:20])}" if names else "there is none at all"
     return InputError(
-        f"there is no baseline {name!r}: {there}; `railgauge baseline set NAME RUN…` makes one"
+        f"there is no baseline {name!r}: {existing}; `railgauge baseline set NAME RUN…` makes one"
     )

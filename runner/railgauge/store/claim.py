@@ -66,7 +66,7 @@ def _lock(path: Path, run_id: int) -> TextIO:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.seek(0)
-                raise _held(run_id, file.read(300).strip()) from None
+                raise _claim_error(run_id, file.read(300).strip()) from None
             # The last holder may have removed this file since it was opened here.
             if _is_at(file, path):
                 file.truncate(0)
@@ -96,7 +96,7 @@ def claim_advisory(engine: Engine, run_id: int) -> Iterator[None]:
         key = {"class": _ADVISORY_CLASS, "run": run_id}
         query = text("SELECT pg_try_advisory_lock(:class, :run)")
         if not connection.execute(query, key).scalar():
-            raise _held(run_id)
+            raise _claim_error(run_id)
         try:
             yield
         finally:
@@ -106,7 +106,7 @@ def claim_advisory(engine: Engine, run_id: int) -> Iterator[None]:
                 connection.execute(text("SELECT pg_advisory_unlock(:class, :run)"), key)
 
 
-def _held(run_id: int, holder: str = "") -> InputError:
+def _claim_error(run_id: int, holder: str = "") -> InputError:
     return InputError(
         f"run {run_id} is being measured now by {holder or 'another process'}: "
         "wait for it, or stop it first"

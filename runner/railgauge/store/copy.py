@@ -8,13 +8,12 @@ by what they say; ids are different in each database.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Connection, Row, Table, event, func, insert, select, update
+from sqlalchemy import Connection, Table, event, func, select, update
 from sqlalchemy.engine import ExceptionContext
 
 from railgauge.base.errors import InputError
@@ -22,30 +21,29 @@ from railgauge.store.baselines import store_baseline, stored_baselines, take_tur
 from railgauge.store.copy_logs import LogCopier
 from railgauge.store.copy_replications import ReplicationCopier, spans
 from railgauge.store.copy_tables import (
+    KEYS,
     ROWS,
     TABLES,
+    DatabaseRow,
     Translator,
     Values,
     fetch_rows,
-    insert_rows,
-    insert_with_ids,
     owned,
     same_keys,
-    some_of,
 )
 from railgauge.store.explain import explained
 from railgauge.store.models import Replication
 from railgauge.store.records import Baseline
 from railgauge.store.store import Store
-from railgauge.store.write import plain_text
+from railgauge.store.write import chunks, insert_rows, insert_with_ids, plain_text
 
 _RUN = TABLES["run"]
 _RUN_CASE = TABLES["run_case"]
 # What of a run changes while it goes on; all else is as it was when it began.
 _STATE = ("state", "ended_at")
 _CASE_STATE = ("skipped", "ended")
-# What two databases have differently, said of so many.
-_TOLD = 100
+# Differences between two databases that are listed of each run.
+_MOST_DIFFERENCES = 100
 
 
 @dataclass(slots=True)
@@ -71,7 +69,10 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: N
     What the target has already is compared and stays. InputError when both are one database, or
     when another process is measuring (or copying) one of these runs in the target.
     """
-    if source.name == target.name or _same_file(source.name, target.name):
+    paths = Path(source.name), Path(target.name)
+    if source.name == target.name or (
+        all(path.is_file() for path in paths) and paths[0].samefile(paths[1])
+    ):
         raise InputError(f"{target.name} can't be copied to itself: name two databases")
     source.check()
     target.check()
@@ -96,7 +97,7 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: N
 
 @contextmanager
 def _explained_as(name: str, connection: Connection) -> Iterator[None]:
-    """Let what fails in this database be told as its failure, also while the other is written."""
+    """Report what fails in this database as its failure, also while the other is written."""
 
     def explain(context: ExceptionContext) -> None:
         with explained(name):
@@ -117,171 +118,162 @@ def _ended(target: Store) -> dict[tuple[str, str, str], int]:
         return {(run.uid, run.state, run.ended_at): run.id for run in new.execute(query)}
 
 
-def _same_file(one: str, other: str) -> bool:
-    paths = Path(one), Path(other)
-    return all(path.is_file() for path in paths) and paths[0].samefile(paths[1])
-
-
+@dataclass(slots=True)
 class _RunCopier:
-    def __init__(
-        self,
-        old: Connection,
-        translator: Translator,
-        run: Row[*tuple[Any, ...]],
-        target: Store,
-        copied: Copied,
-        tell: Callable[[str], None],
-    ) -> None:
-        self._old = old
-        self._translator = translator
-        self._run = run
-        self._target = target
-        self._copied = copied
-        self._tell = tell
-        self._told: list[str] = []
+    """Copies one run of the database that `old` is connected to."""
+
+    old: Connection
+    translator: Translator
+    run: DatabaseRow
+    target: Store
+    copied: Copied
+    tell: Callable[[str], None]
+    differences: list[str] = field(default_factory=list)
 
     def copy(self) -> int:
         """Copy the run, or what of it is missing; return its id in the target."""
-        with self._target.writing() as new:
-            query = select(_RUN.c.id).where(_RUN.c.uid == self._run.uid)
-            known = new.execute(query).scalar()
-            run_id = self._begin(new) if known is None else int(known)
-        with self._target.claim(run_id):
-            replications, others = self._copy_parts(run_id, begun=known is None)
-        name = f"run {self._run.id} ({self._run.plan}, {self._run.started_at[:19]}Z)"
-        copied = self._copied
+        with self.target.writing() as new:
+            query = select(_RUN.c.id).where(_RUN.c.uid == self.run.uid)
+            target_id = new.execute(query).scalar()
+            run_id = self._begin(new) if target_id is None else int(target_id)
+        with self.target.claim(run_id):
+            replications, other_rows = self._copy_parts(run_id, begun=target_id is None)
+        name = f"run {self.run.id} ({self.run.plan}, {self.run.started_at[:19]}Z)"
+        copied = self.copied
         copied.replications += replications
-        if known is None:
+        if target_id is None:
             copied.new += 1
-            self._tell(f"{name}: {replications:,} replications, run {run_id} there")
-        elif replications or others:
+            self.tell(f"{name}: {replications:,} replications, run {run_id} there")
+        elif replications or other_rows:
             copied.more += 1
-            self._tell(f"{name}: {replications:,} more replications for run {run_id} there")
+            self.tell(f"{name}: {replications:,} more replications for run {run_id} there")
         else:
             copied.same += 1
-        copied.differences += self._told[:_TOLD]
-        if len(self._told) > _TOLD:
-            copied.differences.append(f"and {len(self._told) - _TOLD:,} more of {name}")
+        copied.differences += self.differences[:_MOST_DIFFERENCES]
+        if len(self.differences) > _MOST_DIFFERENCES:
+            copied.differences.append(
+                f"and {len(self.differences) - _MOST_DIFFERENCES:,} more of {name}"
+            )
         return run_id
 
     def _begin(self, new: Connection) -> int:
         """Store the run as one that isn't finished, with its cases in their order."""
-        (values,) = self._translator.rows(new, _RUN, [self._run], {})
+        (values,) = self.translator.rows(new, _RUN, [self.run], {})
         values |= {"state": "unfinished", "ended_at": None}
         (run_id,) = insert_with_ids(new, _RUN, [values])
-        query = select(_RUN_CASE).where(_RUN_CASE.c.run_id == self._run.id)
-        for some in fetch_rows(self._old, query.order_by(_RUN_CASE.c.id)):
-            rows = self._translator.rows(new, _RUN_CASE, some, {"run": {self._run.id: run_id}})
-            new.execute(insert(_RUN_CASE), rows)
-            self._translator.forget()
+        self._compare_cases(new, run_id)
         return run_id
+
+    def _cases(
+        self, new: Connection, run_id: int
+    ) -> Iterator[tuple[Sequence[DatabaseRow], list[Values]]]:
+        """Yield the run's cases in their order, many at once: as they are, and as the target's."""
+        query = select(_RUN_CASE).where(_RUN_CASE.c.run_id == self.run.id)
+        for chunk in fetch_rows(self.old, query.order_by(_RUN_CASE.c.id), ROWS // 10):
+            ids = {"run": {self.run.id: run_id}}
+            yield chunk, self.translator.rows(new, _RUN_CASE, chunk, ids)
+            self.translator.forget()
 
     def _copy_parts(self, run_id: int, *, begun: bool) -> tuple[int, int]:
         """Copy all but the run's own row; return how many replications, and other rows."""
-        runs = {self._run.id: run_id}
-        others = 0
-        with self._target.writing() as new:
+        runs = {self.run.id: run_id}
+        other_rows = 0
+        with self.target.writing() as new:
             if not begun:
                 self._compare_run(new, run_id)
                 self._compare_cases(new, run_id)
             for table in owned("run"):
-                others += self._copy_table(new, table, run_id)
-        logs = LogCopier(self._old, self._translator, runs, self._told)
-        copier = ReplicationCopier(self._old, self._translator, runs, logs, self._told)
+                other_rows += self._copy_table(new, table, run_id)
+        logs = LogCopier(self.old, self.translator, runs, self.differences)
+        copier = ReplicationCopier(self.old, self.translator, runs, logs, self.differences)
         replications = 0
-        for span in spans(self._old, self._run.id):
-            with self._target.writing() as new:
+        for span in spans(self.old, self.run.id):
+            with self.target.writing() as new:
                 replications += copier.copy(new, span)
-        with self._target.writing() as new:
-            others += logs.copy_idle(new)
-            others += self._finish(new, run_id, copier.differing)
-        return replications, others
+        with self.target.writing() as new:
+            other_rows += logs.copy_idle(new)
+            other_rows += self._finish(new, run_id, copier.differing)
+        return replications, other_rows
 
     def _copy_table(self, new: Connection, table: Table, run_id: int) -> int:
         """Copy the rows of a table that belong to the run itself; return how many."""
-        runs = {self._run.id: run_id}
-        keys = list(table.primary_key)
+        runs = {self.run.id: run_id}
+        columns = list(table.primary_key)
         count = 0
-        for some in fetch_rows(self._old, select(table).where(table.c.run_id.in_(runs))):
-            rows = self._translator.rows(new, table, some, {"run": runs})
-            for part in some_of(rows):
-                by_key = {tuple(row[key.name] for key in keys): row for row in part}
-                query = select(table).where(same_keys(keys, list(by_key)))
+        for chunk in fetch_rows(self.old, select(table).where(table.c.run_id.in_(runs))):
+            rows = self.translator.rows(new, table, chunk, {"run": runs})
+            for part in chunks(rows, KEYS):
+                by_key = {tuple(row[column.name] for column in columns): row for row in part}
+                query = select(table).where(same_keys(columns, list(by_key)))
                 for row in new.execute(query):
-                    key = tuple(row._mapping[each.name] for each in keys)
+                    key = tuple(row._mapping[column.name] for column in columns)
                     if dict(row._mapping) != by_key.pop(key):
-                        named = " ".join(str(value) for value in key[1:])
-                        self._differ(run_id, f"{table.name} {named}")
+                        self._differ(run_id, f"{table.name} {' '.join(map(str, key[1:]))}")
                 insert_rows(new, table, list(by_key.values()))
                 count += len(by_key)
         return count
 
-    def _differ(self, run_id: int, what: str) -> None:
-        self._told.append(
-            f"run {self._run.id} differs from run {run_id} there in {what}, which stays as it is"
+    def _differ(self, run_id: int, subject: str) -> None:
+        self.differences.append(
+            f"run {self.run.id} differs from run {run_id} there in {subject}, which stays as it is"
         )
 
     def _compare_run(self, new: Connection, run_id: int) -> None:
-        there = new.execute(select(_RUN).where(_RUN.c.id == run_id)).one()
-        (values,) = self._translator.rows(new, _RUN, [self._run], {})
+        target_run = new.execute(select(_RUN).where(_RUN.c.id == run_id)).one()
+        (values,) = self.translator.rows(new, _RUN, [self.run], {})
         differ = [
             name
             for name, value in values.items()
-            if name not in _STATE and value != getattr(there, name)
+            if name not in _STATE and value != getattr(target_run, name)
         ]
         if differ:
             self._differ(run_id, ", ".join(differ))
 
     def _compare_cases(self, new: Connection, run_id: int) -> None:
-        """Add cases that are missing, and tell of those that were asked for otherwise."""
-        runs = {self._run.id: run_id}
-        query = select(_RUN_CASE).where(_RUN_CASE.c.run_id == self._run.id)
-        for some in fetch_rows(self._old, query.order_by(_RUN_CASE.c.id), ROWS // 10):
-            rows = self._translator.rows(new, _RUN_CASE, some, {"run": runs})
-            there = self._cases_there(new, run_id, rows)
+        """Add cases that are missing, and note those that were asked for differently."""
+        for _, rows in self._cases(new, run_id):
+            target_cases = self._target_cases(new, run_id, rows)
             missing = []
             for row in rows:
-                known = there.get((row["test"], row["case_id"]))
-                if known is None:
+                target_case = target_cases.get((row["test"], row["case_id"]))
+                if target_case is None:
                     missing.append(row)
                 elif any(
-                    known._mapping[name] != value
+                    target_case._mapping[name] != value
                     for name, value in row.items()
                     if name not in _CASE_STATE
                 ):
                     self._differ(run_id, f"what is asked of a case of test {row['test']!r}")
             insert_rows(new, _RUN_CASE, missing)
-            self._translator.forget()
 
-    def _cases_there(
+    def _target_cases(
         self, new: Connection, run_id: int, rows: list[Values]
-    ) -> dict[tuple[str, int], Row[*tuple[Any, ...]]]:
-        found: dict[tuple[str, int], Row[*tuple[Any, ...]]] = {}
-        for some in some_of({row["case_id"] for row in rows}):
+    ) -> dict[tuple[str, int], DatabaseRow]:
+        cases: dict[tuple[str, int], DatabaseRow] = {}
+        for case_ids in chunks({row["case_id"] for row in rows}, KEYS):
             query = select(_RUN_CASE).where(
-                _RUN_CASE.c.run_id == run_id, _RUN_CASE.c.case_id.in_(some)
+                _RUN_CASE.c.run_id == run_id, _RUN_CASE.c.case_id.in_(case_ids)
             )
-            found |= {(row.test, row.case_id): row for row in new.execute(query)}
-        return found
+            cases |= {(row.test, row.case_id): row for row in new.execute(query)}
+        return cases
 
     def _finish(self, new: Connection, run_id: int, differing: Collection[int]) -> int:
         """Store how the run and its cases stand, unless the target is ahead; 1 if that is new.
 
         Of cases that are `differing` there, what stands there is about other values.
         """
-        there = new.execute(select(_RUN).where(_RUN.c.id == run_id)).one()
-        if there.state != "unfinished" and (self._run.ended_at or "") <= (there.ended_at or ""):
+        target_run = new.execute(select(_RUN).where(_RUN.c.id == run_id)).one()
+        target_end = target_run.ended_at or ""
+        if target_run.state != "unfinished" and (self.run.ended_at or "") <= target_end:
             return 0
         changed, ahead = 0, False
-        query = select(_RUN_CASE).where(_RUN_CASE.c.run_id == self._run.id)
-        for some in fetch_rows(self._old, query.order_by(_RUN_CASE.c.id), ROWS // 10):
-            rows = self._translator.rows(new, _RUN_CASE, some, {"run": {self._run.id: run_id}})
-            known = self._cases_there(new, run_id, rows)
-            given = _given(self._old, [row.id for row in some])
-            given_there = _given(new, [row.id for row in known.values()])
-            for old, row in zip(some, rows, strict=True):
-                case = known[row["test"], row["case_id"]]
-                if case.id in differing or given_there[case.id] > given[old.id]:
+        for old_cases, rows in self._cases(new, run_id):
+            target_cases = self._target_cases(new, run_id, rows)
+            counts = _replication_counts(self.old, [case.id for case in old_cases])
+            target_counts = _replication_counts(new, [case.id for case in target_cases.values()])
+            for old, row in zip(old_cases, rows, strict=True):
+                case = target_cases[row["test"], row["case_id"]]
+                if case.id in differing or target_counts[case.id] > counts[old.id]:
                     ahead = True
                     continue
                 # A case that goes on here without having more yet doesn't undo its end there.
@@ -289,43 +281,42 @@ class _RunCopier:
                     name: row[name]
                     for name in _CASE_STATE
                     if case._mapping[name] != row[name]
-                    and (row[name] is not None or self._run.ended_at is not None)
+                    and (row[name] is not None or self.run.ended_at is not None)
                 }
                 if state:
                     changed = 1
                     new.execute(update(_RUN_CASE).where(_RUN_CASE.c.id == case.id).values(**state))
-            self._translator.forget()
-        if ahead and there.state == "unfinished":
+        if ahead and target_run.state == "unfinished":
             return changed
-        state = {name: getattr(self._run, name) for name in _STATE}
-        if any(there._mapping[name] != value for name, value in state.items()):
+        state = {name: getattr(self.run, name) for name in _STATE}
+        if any(target_run._mapping[name] != value for name, value in state.items()):
             changed = 1
             new.execute(update(_RUN).where(_RUN.c.id == run_id).values(**state))
         return changed
 
 
-def _given(connection: Connection, cases: Iterable[int]) -> Counter[int]:
+def _replication_counts(connection: Connection, cases: Iterable[int]) -> Counter[int]:
     """Return how many replications each of these run cases has."""
-    found: Counter[int] = Counter()
-    for some in some_of(cases):
+    counts: Counter[int] = Counter()
+    for chunk in chunks(cases, KEYS):
         query = select(Replication.run_case_id, func.count())
-        query = query.where(Replication.run_case_id.in_(some), Replication.number > 0)
-        found.update(dict(connection.execute(query.group_by(Replication.run_case_id)).all()))
-    return found
+        query = query.where(Replication.run_case_id.in_(chunk), Replication.number > 0)
+        counts.update(dict(connection.execute(query.group_by(Replication.run_case_id)).all()))
+    return counts
 
 
 def _copy_baseline(
     target: Store, baseline: Baseline, runs: Mapping[int, int], copied: Copied
 ) -> None:
-    wanted = sorted(runs[run] for run in baseline.runs)
+    run_ids = sorted(runs[run] for run in baseline.runs)
     with target.writing() as new:
         take_turns(new)
-        there = stored_baselines(new, plain_text(baseline.name))
-        if there:
-            if sorted(there[0].runs) != wanted:
+        existing = stored_baselines(new, plain_text(baseline.name))
+        if existing:
+            if sorted(existing[0].runs) != run_ids:
                 copied.differences.append(
                     f"the baseline {baseline.name!r} has other runs there, and stays as it is"
                 )
             return
-        store_baseline(new, replace(baseline, runs=tuple(wanted)))
+        store_baseline(new, replace(baseline, runs=tuple(run_ids)))
     copied.baselines += 1

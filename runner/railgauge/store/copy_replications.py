@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 
 from railgauge.store.copy_logs import LogCopier, copy_launches
 from railgauge.store.copy_tables import (
+    KEYS,
     TABLES,
+    DatabaseRow,
     Translator,
     Values,
     fetch_rows,
-    insert_rows,
     owned,
-    some_of,
 )
 from railgauge.store.models import BenchCase, Measurement, Replication, RunCase, TraceRow
+from railgauge.store.write import chunks, insert_rows
 
 _REPLICATION = TABLES["replication"]
 _VALUE = TABLES["value"]
@@ -63,21 +64,21 @@ def _spans_of(old: Connection, cases: Sequence[int]) -> Iterator[Span]:
         .group_by(Replication.run_case_id)
         .order_by(Replication.run_case_id)
     )
-    together: list[int] = []
+    small: list[int] = []
     count = size = 0
-    for case, replications, taken in old.execute(sizes).all():
-        large = replications > _MOST or taken > _BYTES
-        if together and (large or count + replications > _MOST or size + taken > _BYTES):
-            yield Span(tuple(together))
-            together, count, size = [], 0, 0
+    for case, replications, byte_count in old.execute(sizes).all():
+        large = replications > _MOST or byte_count > _BYTES
+        if small and (large or count + replications > _MOST or size + byte_count > _BYTES):
+            yield Span(tuple(small))
+            small, count, size = [], 0, 0
         if large:
             yield from _parts(old, case)
         else:
-            together.append(case)
+            small.append(case)
             count += replications
-            size += taken
-    if together:
-        yield Span(tuple(together))
+            size += byte_count
+    if small:
+        yield Span(tuple(small))
 
 
 def _parts(old: Connection, case: int) -> Iterator[Span]:
@@ -85,14 +86,14 @@ def _parts(old: Connection, case: int) -> Iterator[Span]:
     query = _sized(select(Replication.number, func.coalesce(func.length(TraceRow.data), 0)), [case])
     first: int | None = None
     last = count = size = 0
-    for number, taken in old.execute(query.order_by(Replication.number)).all():
-        if first is not None and (count == _MOST or size + taken > _BYTES):
+    for number, byte_count in old.execute(query.order_by(Replication.number)).all():
+        if first is not None and (count == _MOST or size + byte_count > _BYTES):
             yield Span((case,), first, last)
             first, count, size = None, 0, 0
         first = number if first is None else first
         last = number
         count += 1
-        size += taken
+        size += byte_count
     if first is not None:
         yield Span((case,), first, last)
 
@@ -113,42 +114,35 @@ def _sized(query: Any, cases: Sequence[int]) -> Any:
     )
 
 
+@dataclass(slots=True)
 class ReplicationCopier:
-    """Copies the replications of a run; `told` gets those that both databases have differently.
+    """Copies the replications of a run; `differences` gets those that differ in the databases.
 
     `differing` are the other database's cases (ids) that have such replications.
     """
 
-    def __init__(
-        self,
-        old: Connection,
-        translator: Translator,
-        runs: Mapping[int, int],
-        logs: LogCopier,
-        told: list[str],
-    ) -> None:
-        self._old = old
-        self._translator = translator
-        ((self._run, self._new_run),) = runs.items()
-        self._logs = logs
-        self._told = told
-        self.differing: set[int] = set()
+    old: Connection
+    translator: Translator
+    runs: Mapping[int, int]
+    logs: LogCopier
+    differences: list[str]
+    differing: set[int] = field(default_factory=set)
 
     def copy(self, new: Connection, span: Span) -> int:
         """Copy those of the span that are missing; return how many."""
         cases = self._cases(new, span.cases)
         query = select(_REPLICATION).where(span.of(_REPLICATION))
-        rows = self._old.execute(query.order_by(*_REPLICATION.primary_key)).all()
+        rows = self.old.execute(query.order_by(*_REPLICATION.primary_key)).all()
         query = select(_REPLICATION).where(span.of(_REPLICATION, cases))
-        there = {(row.run_case_id, row.number): row for row in new.execute(query)}
-        values = self._translator.rows(
+        existing = {(row.run_case_id, row.number): row for row in new.execute(query)}
+        values = self.translator.rows(
             new,
             _VALUE,
-            self._old.execute(select(_VALUE).where(span.of(_VALUE))).all(),
+            self.old.execute(select(_VALUE).where(span.of(_VALUE))).all(),
             {"run_case": cases},
         )
-        missing = [row for row in rows if (cases[row.run_case_id], row.number) not in there]
-        self._compare(new, span, cases, rows, there, values)
+        missing = [row for row in rows if (cases[row.run_case_id], row.number) not in existing]
+        self._compare(new, span, cases, rows, existing, values)
         if missing:
             self._insert(new, span, cases, missing, values)
         return len(missing)
@@ -158,79 +152,85 @@ class ReplicationCopier:
         new: Connection,
         span: Span,
         cases: Mapping[int, int],
-        missing: Sequence[Row[*tuple[Any, ...]]],
+        missing: Sequence[DatabaseRow],
         values: Sequence[Values],
     ) -> None:
         pairs = {(row.launch_id, row.number) for row in missing if row.launch_id is not None}
         launches = self._launches(new, {launch for launch, _ in pairs}, cases)
-        self._logs.copy_of_launches(new, pairs, launches)
+        self.logs.copy_of_launches(new, pairs, launches)
         ids = {"run_case": cases, "launch": launches}
-        insert_rows(new, _REPLICATION, self._translator.rows(new, _REPLICATION, missing, ids))
+        insert_rows(new, _REPLICATION, self.translator.rows(new, _REPLICATION, missing, ids))
         keys = {(row.run_case_id, row.number) for row in missing}
-        there = {(cases[case], number) for case, number in keys}
+        target_keys = {(cases[case], number) for case, number in keys}
         insert_rows(
-            new, _VALUE, [row for row in values if (row["run_case_id"], row["number"]) in there]
+            new,
+            _VALUE,
+            [row for row in values if (row["run_case_id"], row["number"]) in target_keys],
         )
         for table in owned("replication"):
             if table is _VALUE:
                 continue
             query = select(table).where(span.of(table)).order_by(*table.primary_key)
             most = {"most": _TRACES} if table is TraceRow.__table__ else {}
-            for some in fetch_rows(self._old, query, **most):
-                rows = [row for row in some if (row.run_case_id, row.number) in keys]
-                insert_rows(new, table, self._translator.rows(new, table, rows, ids))
+            for chunk in fetch_rows(self.old, query, **most):
+                rows = [row for row in chunk if (row.run_case_id, row.number) in keys]
+                insert_rows(new, table, self.translator.rows(new, table, rows, ids))
 
     def _launches(
         self, new: Connection, launches: set[int], cases: Mapping[int, int]
     ) -> dict[int, int]:
         """Return the other database's ids of the launches, which may be those of other cases."""
         launch = TABLES["launch"]
-        of: set[int] = set()
-        for some in some_of(sorted(launches)):
-            query = select(launch.c.run_case_id).where(launch.c.id.in_(some))
-            of |= set(self._old.execute(query).scalars())
-        more = self._cases(new, sorted(of - set(cases)))
-        return copy_launches(self._old, new, self._translator, launches, {**cases, **more})
+        case_ids: set[int] = set()
+        for launch_ids in chunks(sorted(launches), KEYS):
+            query = select(launch.c.run_case_id).where(launch.c.id.in_(launch_ids))
+            case_ids |= set(self.old.execute(query).scalars())
+        other_cases = self._cases(new, sorted(case_ids - set(cases)))
+        return copy_launches(self.old, new, self.translator, launches, {**cases, **other_cases})
 
     def _cases(self, new: Connection, cases: Sequence[int]) -> dict[int, int]:
         """Return the other database's ids of these cases of the run."""
-        found: dict[int, int] = {}
-        for some in some_of(cases):
+        target_ids: dict[int, int] = {}
+        for chunk in chunks(cases, KEYS):
             keys = {
                 row.id: (row.test, row.key)
-                for row in self._old.execute(_named().where(RunCase.id.in_(some)))
+                for row in self.old.execute(_select_names().where(RunCase.id.in_(chunk)))
             }
-            query = _named().where(
-                RunCase.run_id == self._new_run,
+            query = _select_names().where(
+                RunCase.run_id.in_(self.runs.values()),
                 BenchCase.key.in_({key for _, key in keys.values()}),
             )
-            there = {(row.test, row.key): row.id for row in new.execute(query)}
-            found |= {number: there[name] for number, name in keys.items()}
-        return found
+            ids_by_name = {(row.test, row.key): row.id for row in new.execute(query)}
+            target_ids |= {number: ids_by_name[name] for number, name in keys.items()}
+        return target_ids
 
     def _compare(
         self,
         new: Connection,
         span: Span,
         cases: Mapping[int, int],
-        rows: Sequence[Row[*tuple[Any, ...]]],
-        there: Mapping[Key, Row[*tuple[Any, ...]]],
+        rows: Sequence[DatabaseRow],
+        existing: Mapping[Key, DatabaseRow],
         values: Sequence[Values],
     ) -> None:
-        """Tell of replications that both have and that are not the same."""
-        both = [row for row in rows if (cases[row.run_case_id], row.number) in there]
-        if not both:
+        """Note the replications that both have and that are not the same."""
+        common = [row for row in rows if (cases[row.run_case_id], row.number) in existing]
+        if not common:
             return
-        keys = {(cases[row.run_case_id], row.number): row for row in both}
-        plain = self._translator.rows(
-            new, _REPLICATION, both, {"run_case": cases, "launch": _Anything()}
+        keys = {(cases[row.run_case_id], row.number): row for row in common}
+        plain = self.translator.rows(
+            new, _REPLICATION, common, {"run_case": cases, "launch": _IdentityIds()}
         )
         differ = {
             key
-            for (key, _), one in zip(keys.items(), plain, strict=True)
-            if any(getattr(there[key], name) != one[name] for name in one if name != "launch_id")
+            for key, source in zip(keys, plain, strict=True)
+            if any(
+                getattr(existing[key], name) != source[name]
+                for name in source
+                if name != "launch_id"
+            )
         }
-        ours: set[tuple[Any, ...]] = {
+        source_values: set[tuple[Any, ...]] = {
             (row["run_case_id"], row["number"], row["metric_id"], row["value"])
             for row in values
             if (row["run_case_id"], row["number"]) in keys
@@ -238,28 +238,29 @@ class ReplicationCopier:
         query = select(
             Measurement.run_case_id, Measurement.number, Measurement.metric_id, Measurement.value
         ).where(span.of(_VALUE, cases))
-        theirs: set[tuple[Any, ...]] = {
+        target_values: set[tuple[Any, ...]] = {
             tuple(row) for row in new.execute(query) if (row[0], row[1]) in keys
         }
-        differ |= {(row[0], row[1]) for row in ours ^ theirs}
+        differ |= {(row[0], row[1]) for row in source_values ^ target_values}
         self.differing |= {case for case, _ in differ}
         for key in sorted(differ):
-            self._told.append(self._sentence(keys[key]))
+            self.differences.append(self._sentence(keys[key]))
 
-    def _sentence(self, row: Row[*tuple[Any, ...]]) -> str:
-        case = self._old.execute(_named().where(RunCase.id == row.run_case_id)).one()
+    def _sentence(self, row: DatabaseRow) -> str:
+        ((run, new_run),) = self.runs.items()
+        case = self.old.execute(_select_names().where(RunCase.id == row.run_case_id)).one()
         number = f"replication {row.number}" if row.number > 0 else f"warm-up {-row.number}"
         return (
-            f"{number} of case {case.key} in test {case.test!r} of run {self._run} is another one "
-            f"there (run {self._new_run}): it stays as it is"
+            f"{number} of case {case.key} in test {case.test!r} of run {run} is another one "
+            f"there (run {new_run}): it stays as it is"
         )
 
 
-def _named() -> Any:
+def _select_names() -> Any:
     return select(RunCase.id, RunCase.test, BenchCase.key).join(BenchCase)
 
 
-class _Anything(dict[int, int]):
+class _IdentityIds(dict[int, int]):
     """Ids that don't matter."""
 
     def __missing__(self, key: int) -> int:

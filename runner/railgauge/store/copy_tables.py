@@ -1,7 +1,7 @@
 """What copying knows of the tables: whose rows are whose, and which ids stand for what.
 
 All of it comes from the tables' own keys, so that one that is added is copied too or, if it's tied
-to the others in a way that isn't known here, is told by `unknown_tables`.
+to the others in a way that isn't known here, is listed by `unknown_tables`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from sqlalchemy import (
     Select,
     Table,
     UniqueConstraint,
-    insert,
     select,
     tuple_,
 )
@@ -26,9 +25,10 @@ from sqlalchemy import (
 # The tables of logs are among the metadata's only once they're imported.
 from railgauge.store.log_models import LOG_TABLES
 from railgauge.store.models import Base
-from railgauge.store.write import insert_missing, plain_text
+from railgauge.store.write import chunks, insert_missing, plain_text
 
 Values = dict[str, Any]
+DatabaseRow = Row[*tuple[Any, ...]]
 # Table -> its ids in the one database -> those in the other.
 Ids = Mapping[str, Mapping[int, int]]
 Owner = Literal["run", "replication", "launch", "log", "label_set"]
@@ -46,16 +46,16 @@ assert LOG_TABLES
 
 
 def owner(table: Table) -> Owner | None:
-    """Return what a row of the table belongs to; None where that can't be told of its keys."""
+    """Return what a row of the table belongs to; None where its keys don't show that."""
     keys = {column.name for column in table.columns if refers_to(column) is not None}
     numbered = "number" in table.columns
     if "run_case_id" in keys:
         return "replication" if numbered else None
     if "launch_id" in keys:
         return "launch" if numbered else None
-    for column, found in _OWNERS.items():
+    for column, kind in _OWNERS.items():
         if column in keys:
-            return found
+            return kind
     return None
 
 
@@ -86,25 +86,18 @@ def refers_to(column: Column[Any]) -> str | None:
     for key in column.foreign_keys:
         if key.column.name == "id":
             return key.column.table.name
-        found = refers_to(key.column)
-        if found is not None:
-            return found
+        table_name = refers_to(key.column)
+        if table_name is not None:
+            return table_name
     return None
 
 
 def fetch_rows(
     connection: Connection, query: Select[*tuple[Any, ...]], most: int = ROWS
-) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
+) -> Iterator[Sequence[DatabaseRow]]:
     """Yield the query's rows, `most` at once, of which no more are in memory."""
     result = connection.execute(query, execution_options={"yield_per": most})
     yield from result.partitions()
-
-
-def some_of(items: Iterable[Any], most: int = KEYS) -> Iterator[list[Any]]:
-    """Yield the items in lists that a query can be given."""
-    those = list(items)
-    for start in range(0, len(those), most):
-        yield those[start : start + most]
 
 
 def same_keys(
@@ -124,37 +117,41 @@ class Translator:
         self._shared: dict[str, MutableMapping[int, int]] = {name: {} for name in SHARED}
 
     def rows(
-        self, new: Connection, table: Table, rows: Iterable[Row[*tuple[Any, ...]]], ids: Ids
+        self, new: Connection, table: Table, rows: Iterable[DatabaseRow], ids: Ids
     ) -> list[Values]:
         """Return the rows as the other database takes them, without their own ids.
 
         `ids` are those of tables that aren't shared. Text has neither NUL nor half characters.
         """
-        found = [dict(row._mapping) for row in rows]
+        values = [dict(row._mapping) for row in rows]
         for column in table.columns:
             name = column.name
-            of = refers_to(column)
-            if of is not None:
-                wanted = {row[name] for row in found} - {None}
-                known = ids[of] if of not in SHARED else self.shared(new, of, wanted)
-                for row in found:
-                    row[name] = None if row[name] is None else known[row[name]]
+            referred = refers_to(column)
+            if referred is not None:
+                source_ids = {row[name] for row in values} - {None}
+                target_ids = (
+                    ids[referred]
+                    if referred not in SHARED
+                    else self.shared(new, referred, source_ids)
+                )
+                for row in values:
+                    row[name] = None if row[name] is None else target_ids[row[name]]
             elif name == "id":
-                for row in found:
+                for row in values:
                     del row[name]
-        for row in found:
+        for row in values:
             for name, value in row.items():
                 if isinstance(value, str):
                     row[name] = plain_text(value)
-        return found
+        return values
 
-    def shared(self, new: Connection, name: str, wanted: Iterable[int]) -> Mapping[int, int]:
+    def shared(self, new: Connection, name: str, ids: Iterable[int]) -> Mapping[int, int]:
         """Return the other database's ids of these rows, which get there if they aren't yet."""
-        known = self._shared[name]
+        target_ids = self._shared[name]
         table = TABLES[name]
         unique = _unique(table)
-        for ids in some_of(sorted(set(wanted) - set(known))):
-            query = select(table).where(table.c.id.in_(ids))
+        for chunk in chunks(sorted(set(ids) - set(target_ids)), KEYS):
+            query = select(table).where(table.c.id.in_(chunk))
             old = list(self._old.execute(query).all())
             rows = self.rows(new, table, old, {})
             keys = [tuple(row[column.name] for column in unique) for row in rows]
@@ -164,10 +161,10 @@ class Translator:
             places = in_order if name == "metric" else sorted(in_order, key=keys.__getitem__)
             insert_missing(new, table, [rows[place] for place in places])
             query = select(table.c.id, *unique).where(same_keys(unique, keys))
-            there = {tuple(row[1:]): row[0] for row in new.execute(query)}
-            known.update((row.id, there[key]) for row, key in zip(old, keys, strict=True))
-            self._add_parts(new, name, ids)
-        return known
+            ids_by_key = {tuple(row[1:]): row[0] for row in new.execute(query)}
+            target_ids.update((row.id, ids_by_key[key]) for row, key in zip(old, keys, strict=True))
+            self._add_parts(new, name, chunk)
+        return target_ids
 
     def _add_parts(self, new: Connection, name: str, ids: Sequence[int]) -> None:
         """Store what belongs to shared rows: the labels of a set."""
@@ -183,21 +180,7 @@ class Translator:
         self._shared["bench_case"].clear()
 
 
-def insert_rows(new: Connection, table: Table, rows: Sequence[Values]) -> None:
-    """Store the rows, if there are any."""
-    if rows:
-        new.execute(insert(table), rows)
-
-
-def insert_with_ids(new: Connection, table: Table, rows: Sequence[Values]) -> list[int]:
-    """Store the rows and return the ids that they got."""
-    if not rows:
-        return []
-    statement = insert(table).returning(table.c.id, sort_by_parameter_order=True)
-    return list(new.execute(statement, rows).scalars())
-
-
 @cache
 def _unique(table: Table) -> tuple[Column[Any], ...]:
-    (constraint,) = (each for each in table.constraints if isinstance(each, UniqueConstraint))
+    (constraint,) = (key for key in table.constraints if isinstance(key, UniqueConstraint))
     return tuple(constraint.columns)

@@ -6,14 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Connection, case, func, select
 
 from railgauge.plan.cases import Value
 from railgauge.store.models import HostFact, LaunchRow, Replication, RunCase
 from railgauge.store.read import find_run
-from railgauge.store.store import Store
 
-_WARMUP = "warmup"
+_WARMUPS = "warmups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +33,23 @@ class LaunchSettings:
     server: dict[str, dict[Value, None]] = field(default_factory=dict)
 
 
-def replication_counts(store: Store, run_id: int) -> Mapping[str, Counts]:
+def replication_counts(connection: Connection, run_id: int) -> Mapping[str, Counts]:
     """Return the counts of each test of the run that has any replication."""
-    ended = case((Replication.number < 0, _WARMUP), else_=Replication.status)
+    find_run(connection, run_id)
+    status = case((Replication.number < 0, _WARMUPS), else_=Replication.status)
     query = (
-        select(RunCase.test, ended, func.count())
+        select(RunCase.test, status, func.count())
         .join(RunCase, RunCase.id == Replication.run_case_id)
         .where(RunCase.run_id == run_id)
-        .group_by(RunCase.test, ended)
+        .group_by(RunCase.test, status)
     )
-    found: dict[str, dict[str, int]] = {}
-    with store.reading() as connection:
-        find_run(connection, run_id)
-        for test, how, number in connection.execute(query):
-            found.setdefault(test, {})[how] = number
-    return {
-        test: Counts(
-            those.get("ok", 0),
-            those.get("suspect", 0),
-            those.get("failed", 0),
-            those.get(_WARMUP, 0),
-        )
-        for test, those in found.items()
-    }
+    by_test: dict[str, dict[str, int]] = {}
+    for test, name, count in connection.execute(query):
+        by_test.setdefault(test, {})[name] = count
+    return {test: Counts(**counts) for test, counts in by_test.items()}
 
 
-def launch_settings(store: Store, run_id: int) -> Mapping[str, LaunchSettings]:
+def launch_settings(connection: Connection, run_id: int) -> Mapping[str, LaunchSettings]:
     """Return by test what the settings of the run's launches were."""
     query = (
         select(RunCase.test, LaunchRow.client, LaunchRow.server)
@@ -68,16 +58,15 @@ def launch_settings(store: Store, run_id: int) -> Mapping[str, LaunchSettings]:
         .order_by(LaunchRow.id)
     )
     by_test: dict[str, LaunchSettings] = {}
-    with store.reading() as connection:
-        for test, client, server in connection.execute(query):
-            settings = by_test.setdefault(test, LaunchSettings())
-            for side, text in ((settings.client, client), (settings.server, server)):
-                for name, value in json.loads(text).items():
-                    side.setdefault(name, {})[value] = None
+    for test, client, server in connection.execute(query):
+        settings = by_test.setdefault(test, LaunchSettings())
+        for side, text in ((settings.client, client), (settings.server, server)):
+            for name, value in json.loads(text).items():
+                side.setdefault(name, {})[value] = None
     return by_test
 
 
-def changed_facts(store: Store, run_id: int) -> list[tuple[str, str]]:
+def changed_facts(connection: Connection, run_id: int) -> list[tuple[str, str]]:
     """Return (host, name) of the facts of which the run has more than one value, as a resumed one.
 
     In the order of hosts and names.
@@ -89,5 +78,4 @@ def changed_facts(store: Store, run_id: int) -> list[tuple[str, str]]:
         .having(func.count() > 1)
         .order_by(HostFact.host, HostFact.name)
     )
-    with store.reading() as connection:
-        return [(host, name) for host, name in connection.execute(query)]
+    return [(host, name) for host, name in connection.execute(query)]

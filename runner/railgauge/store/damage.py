@@ -28,8 +28,8 @@ _LARGE = frozenset(
         if any(key.column.table is LOG for key in table.foreign_keys)
     }
 )
-# What grows with each replication: of a larger file these tables are looked at with `every` only,
-# so that no command waits for more than half a second.
+# What grows with each replication: of a larger file these tables are looked at with `all_tables`
+# only, so that no command waits for more than half a second.
 _GROWING = frozenset(
     {LaunchRow.__tablename__, Replication.__tablename__, Measurement.__tablename__}
 )
@@ -44,20 +44,20 @@ _JSON = {
 _MOMENT = "____-__-__T__:__:__.______Z"
 
 
-def check_pages(connection: Connection, database: str, *, every: bool = False) -> None:
+def check_pages(connection: Connection, database: str, *, all_tables: bool = False) -> None:
     """Raise StoreError unless each table's rows are all there and in order, and in its indexes too.
 
-    With `every` at all tables: some 20 ms for each MB. Without, system logs and traces are left
-    out, and in files above 32 MiB what grows with each replication. Nothing is said of a database
-    that isn't SQLite's.
+    With `all_tables` at each of them: some 20 ms for each MB. Without, system logs and traces are
+    left out, and in files above 32 MiB what grows with each replication. A database that isn't
+    SQLite's is not checked.
     """
     if connection.dialect.name != "sqlite":
         return
-    there = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")
-    names = Base.metadata.tables.keys() & set(there.scalars()) - _LARGE
+    tables = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")
+    names = Base.metadata.tables.keys() & set(tables.scalars()) - _LARGE
     if _size(connection) > _LOOKED_AT:
         names -= _GROWING
-    for argument in [1] if every else ["sqlite_master", *sorted(names)]:
+    for argument in [1] if all_tables else ["sqlite_master", *sorted(names)]:
         findings = connection.exec_driver_sql(f"PRAGMA integrity_check({argument})")
         _refuse(database, findings.scalars())
 
@@ -75,25 +75,25 @@ def check_contents(connection: Connection, database: str) -> None:
     """Raise StoreError if anything is stored that railgauge never stores; looks at every row."""
     if connection.dialect.name != "sqlite":
         return
-    check_pages(connection, database, every=True)
+    check_pages(connection, database, all_tables=True)
     for table, _, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
         _refuse(database, [f"a row of {table} is of no row of {parent}"])
     for table in Base.metadata.sorted_tables:
-        wrong = " OR ".join(_wrong(table))
+        invalid = " OR ".join(_invalid_conditions(table))
         # Names of our own tables and columns.
-        query = f"SELECT count(*) FROM {table.name} WHERE {wrong}"  # noqa: S608
+        query = f"SELECT count(*) FROM {table.name} WHERE {invalid}"  # noqa: S608
         if count := connection.exec_driver_sql(query).scalar_one():
             _refuse(database, [f"{count} rows of {table.name} can't be what railgauge stored"])
 
 
 def _refuse(database: str, findings: Iterable[str]) -> None:
-    for found in findings:
-        if found != "ok":
-            raise StoreError(f"the database {database} {DAMAGED} ({' '.join(found.split())})")
+    for finding in findings:
+        if finding != "ok":
+            raise StoreError(f"the database {database} {DAMAGED} ({' '.join(finding.split())})")
 
 
-def _wrong(table: Table) -> Iterator[str]:
-    """Yield what is true of a row whose value for some column is none of its kind."""
+def _invalid_conditions(table: Table) -> Iterator[str]:
+    """Yield the conditions of rows with a value that its column never holds."""
     for column in table.columns:
         name = f'"{column.name}"'
         yield f"typeof({name}) NOT IN ({', '.join(map(repr, _types(column)))})"

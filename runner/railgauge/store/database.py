@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import wraps
 from types import TracebackType
-from typing import Self
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -16,6 +17,9 @@ from railgauge.store.connect import connect
 from railgauge.store.damage import check_contents, check_pages
 from railgauge.store.explain import BUSY_SECONDS, explained
 from railgauge.store.migrate import migrate
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Database:
@@ -129,3 +133,29 @@ class Database:
 
     def _explained(self) -> AbstractContextManager[None]:
         return explained(self.name, self._busy_seconds)
+
+
+def reading(
+    query: Callable[Concatenate[Connection, _P], _T],
+) -> Callable[Concatenate[Database, _P], _T]:
+    """Return the query as a method of a database, with one consistent view of it."""
+
+    @wraps(query)
+    def method(database: Database, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        with database.reading() as connection:
+            return query(connection, *args, **options)
+
+    return method
+
+
+def writing(
+    change: Callable[Concatenate[Connection, _P], _T],
+) -> Callable[Concatenate[Database, _P], _T]:
+    """Return the change as a method of a database, in a transaction of its own."""
+
+    @wraps(change)
+    def method(database: Database, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        with database.writing() as connection:
+            return change(connection, *args, **options)
+
+    return method

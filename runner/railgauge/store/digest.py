@@ -1,4 +1,4 @@
-"""Tells what of the stored results is not as it was, without reading every value into Python.
+"""Digests that show which stored results changed, without reading every value into Python.
 
 A digest is a text that changes when what it stands for does. Values are never overwritten, but
 replications are added (by a resumed run, a copied database), and a file may be replaced.
@@ -24,8 +24,7 @@ from railgauge.store.models import (
     RunCase,
     RunFile,
 )
-from railgauge.store.read import fetch
-from railgauge.store.store import Store
+from railgauge.store.read import RUN_CASE_COLUMNS, fetch
 from railgauge.store.write import chunks
 
 # Exact sums of what is left of each value's whole part and of its fraction, divided by a prime:
@@ -57,30 +56,24 @@ class Digests:
     over: Collection[int]
 
 
-def digests(store: Store, metrics: Collection[str]) -> Digests:
+def log_digest(connection: Connection, run_id: int) -> str:
+    """Return the digest of the system logs of a run's replications, and of engines' warnings."""
+    launches = select(LaunchRow.id).join(RunCase).where(RunCase.run_id == run_id)
+    logs = select(func.count(), func.max(LOG.c.id)).where(LOG.c.launch_id.in_(launches))
+    warnings = (
+        select(func.count(), func.sum(func.length(LaunchRow.warnings)))
+        .join(RunCase)
+        .where(RunCase.run_id == run_id)
+    )
+    return str([tuple(connection.execute(query).one()) for query in (logs, warnings)])
+
+
+def digests(connection: Connection, metrics: Collection[str]) -> Digests:
     """Return the digests of all runs, in their order by id.
 
     Of values those count whose metric is one of `metrics` and has a direction; of a case without
     any of these, all.
     """
-    with store.reading() as connection:
-        return _digests(connection, metrics)
-
-
-def log_digest(store: Store, run_id: int) -> str:
-    """Return the digest of the system logs of a run's replications, and what engines warned of."""
-    with store.reading() as connection:
-        launches = select(LaunchRow.id).join(RunCase).where(RunCase.run_id == run_id)
-        logs = select(func.count(), func.max(LOG.c.id)).where(LOG.c.launch_id.in_(launches))
-        warned = (
-            select(func.count(), func.sum(func.length(LaunchRow.warnings)))
-            .join(RunCase)
-            .where(RunCase.run_id == run_id)
-        )
-        return str([tuple(connection.execute(query).one()) for query in (logs, warned)])
-
-
-def _digests(connection: Connection, metrics: Collection[str]) -> Digests:
     values = _values(connection, metrics)
     exceptions, failed_of = _exceptions(connection)
     reasons = _reasons(connection)
@@ -88,23 +81,13 @@ def _digests(connection: Connection, metrics: Collection[str]) -> Digests:
     failed: dict[int, int] = {}
     measured: set[int] = set()
     query = (
-        select(
-            RunCase.run_id,
-            RunCase.id,
-            RunCase.test,
-            BenchCase.key,
-            RunCase.replications,
-            RunCase.skipped,
-            RunCase.least,
-            RunCase.rule,
-            RunCase.ended,
-        )
+        select(RunCase.run_id, RunCase.id, BenchCase.key, *RUN_CASE_COLUMNS)
         .join(BenchCase)
         .order_by(RunCase.run_id, RunCase.id)
     )
-    for run, number, test, key, *planned in fetch(connection, query):
-        told = (planned, values.get(number), exceptions.get(number), reasons.get(number))
-        cases.setdefault(run, {})[test, key] = str(told)
+    for run, number, key, test, *planned in fetch(connection, query):
+        parts = (planned, values.get(number), exceptions.get(number), reasons.get(number))
+        cases.setdefault(run, {})[test, key] = str(parts)
         failed[run] = failed.get(run, 0) + failed_of.get(number, 0)
         if number in values:
             measured.add(run)
@@ -142,24 +125,26 @@ def _by_run(connection: Connection, run: Any, column: Any) -> dict[int, tuple[An
 def _values(connection: Connection, metrics: Collection[str]) -> dict[int, tuple[Any, ...]]:
     """Return run_case id -> how many values there are, and their sums."""
     rows = connection.execute(select(Metric.id, Metric.name, Metric.better))
-    wanted = [row.id for row in rows if row.name in metrics and row.better in ("higher", "lower")]
-    found: dict[int, tuple[Any, ...]] = {}
-    if wanted:
-        which = f"metric_id IN ({', '.join(map(str, wanted))})"
-        found |= _sums(connection, which)
-    every = connection.scalars(select(RunCase.id)).all()
-    for some in chunks([number for number in every if number not in found]):
-        found |= _sums(connection, f"run_case.id IN ({', '.join(map(str, some))})")
-    return found
+    metric_ids = [
+        row.id for row in rows if row.name in metrics and row.better in ("higher", "lower")
+    ]
+    sums: dict[int, tuple[Any, ...]] = {}
+    if metric_ids:
+        condition = f"metric_id IN ({', '.join(map(str, metric_ids))})"
+        sums |= _sums(connection, condition)
+    run_cases = connection.scalars(select(RunCase.id)).all()
+    for chunk in chunks([number for number in run_cases if number not in sums]):
+        sums |= _sums(connection, f"run_case.id IN ({', '.join(map(str, chunk))})")
+    return sums
 
 
-def _sums(connection: Connection, which: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
+def _sums(connection: Connection, condition: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
     sums = _SQLITE if connection.dialect.name == "sqlite" else _POSTGRESQL
-    # Case by case, so that what stands between the metrics asked for isn't read; `which` is made
-    # of numbers that the database gave.
+    # Case by case, so that what stands between the metrics asked for isn't read; `condition` is
+    # made of numbers that the database gave.
     query = (
         f"SELECT run_case.id, {sums} FROM run_case CROSS JOIN value"  # noqa: S608
-        f" WHERE value.run_case_id = run_case.id AND value.number > 0 AND {which}"
+        f" WHERE value.run_case_id = run_case.id AND value.number > 0 AND {condition}"
         " GROUP BY run_case.id"
     )
     rows = connection.exec_driver_sql(query)
@@ -168,7 +153,7 @@ def _sums(connection: Connection, which: str) -> Iterable[tuple[int, tuple[Any, 
 
 def _exceptions(connection: Connection) -> tuple[dict[int, list[Any]], dict[int, int]]:
     """Return, by run_case id, the replications that aren't ok, and how many of them failed."""
-    found: dict[int, list[Any]] = {}
+    exceptions: dict[int, list[Any]] = {}
     failed: dict[int, int] = {}
     query = (
         select(
@@ -181,15 +166,15 @@ def _exceptions(connection: Connection) -> tuple[dict[int, list[Any]], dict[int,
         .where(Replication.number > 0, Replication.status != "ok")
         .order_by(Replication.run_case_id, Replication.number)
     )
-    for number, *told in fetch(connection, query):
-        found.setdefault(number, []).append(told)
-        failed[number] = failed.get(number, 0) + (told[1] == "failed")
-    return found, failed
+    for number, *columns in fetch(connection, query):
+        exceptions.setdefault(number, []).append(columns)
+        failed[number] = failed.get(number, 0) + (columns[1] == "failed")
+    return exceptions, failed
 
 
 def _reasons(connection: Connection) -> dict[int, tuple[Any, ...]]:
     """Return, by run_case id, how many reasons its replications are suspect for."""
-    one = SUSPICION.c
-    query = select(one.run_case_id, func.count(), func.sum(func.length(one.message)))
-    rows = fetch(connection, query.group_by(one.run_case_id))
-    return {number: tuple(map(str, told)) for number, *told in rows}
+    suspicion = SUSPICION.c
+    query = select(suspicion.run_case_id, func.count(), func.sum(func.length(suspicion.message)))
+    rows = fetch(connection, query.group_by(suspicion.run_case_id))
+    return {number: tuple(map(str, counts)) for number, *counts in rows}

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 
 from railgauge.store import log_models as tables
 from railgauge.store import outcomes, traces
 from railgauge.store.log_columns import PORT
 from railgauge.store.log_rows import PreparedLog, prepare, storable
-from railgauge.store.log_write import LogsOf, Numbers, insert_logs
+from railgauge.store.log_write import LogGroup, Numbers, insert_logs
 from railgauge.store.records import Launch, Outcome, PortLog
-from railgauge.store.write import OpenRun, chunks, plain_text
+from railgauge.store.write import OpenRun, chunks, insert_rows, plain_text
 
 # Outcomes by the case's test and key.
 Results = Sequence[tuple[str, str, Outcome]]
@@ -35,7 +35,7 @@ class Prepared:
 
 def prepare_all(run: OpenRun, results: Results) -> Prepared:
     """Return what is to be stored beside the values; StoreError for a trace that is none."""
-    found = [
+    prepared_traces = [
         (outcomes.run_case(run, test, case_key)[0], trace)
         for test, case_key, outcome in results
         if (trace := traces.prepare(outcome)) is not None
@@ -44,13 +44,13 @@ def prepare_all(run: OpenRun, results: Results) -> Prepared:
     for *_, outcome in results:
         if id(outcome.logs) not in shared:
             shared[id(outcome.logs)] = [prepare(log) for log in outcome.logs]
-    return Prepared(found, [shared[id(outcome.logs)] for *_, outcome in results])
+    return Prepared(prepared_traces, [shared[id(outcome.logs)] for *_, outcome in results])
 
 
-def launches(
-    results: Results, known: Mapping[tuple[str, str], Launch]
+def by_launch(
+    results: Results, launches: Mapping[tuple[str, str], Launch]
 ) -> list[tuple[Launch | None, Results]]:
-    """Return imported results by their launch, which is `known` by the case's test and key.
+    """Return imported results by their launch; `launches` are by the case's test and key.
 
     A case with logs or ports needs one, which is made for it; others have none.
     """
@@ -58,19 +58,19 @@ def launches(
     for test, case_key, outcome in results:
         cases.setdefault((test, case_key), []).append((test, case_key, outcome))
     without: list[tuple[str, str, Outcome]] = []
-    found: list[tuple[Launch | None, Results]] = []
+    groups: list[tuple[Launch | None, Results]] = []
     for key, rows in cases.items():
-        if key in known:
-            found.append((known[key], rows))
+        if key in launches:
+            groups.append((launches[key], rows))
             continue
         logged = [outcome for *_, outcome in rows if outcome.logs or outcome.ports]
         if not logged:
             without += rows
             continue
-        moments = [one.started_at for one in logged if one.started_at is not None]
-        moments += [log.started_at for one in logged for log in one.logs]
-        found.append((Launch(min(moments, default=0.0)), rows))
-    return [(None, without), *found] if without else found
+        moments = [outcome.started_at for outcome in logged if outcome.started_at is not None]
+        moments += [log.started_at for outcome in logged for log in outcome.logs]
+        groups.append((Launch(min(moments, default=0.0)), rows))
+    return [(None, without), *groups] if without else groups
 
 
 def insert_all(
@@ -86,37 +86,37 @@ def insert_all(
     for run_case_id, trace in prepared.traces:
         traces.insert_trace(connection, run_case_id, trace)
     _insert_suspicions(connection, results, keys)
-    logs: dict[tuple[int, int], LogsOf] = {}
-    ports: dict[tuple[int, int], Sequence[PortLog]] = {}
-    for (*_, outcome), (run_case_id, number), some in zip(
+    logs: dict[tuple[int, int], LogGroup] = {}
+    ports: dict[tuple[int, int], tuple[int, Sequence[PortLog]]] = {}
+    for (*_, outcome), (run_case_id, number), prepared_logs in zip(
         results, keys, prepared.logs, strict=True
     ):
-        if some:
-            logs[number, id(some)] = LogsOf(number, run_case_id in run.pairs, some)
+        if prepared_logs:
+            logs[number, id(prepared_logs)] = LogGroup(
+                number, run_case_id in run.pairs, prepared_logs
+            )
         if outcome.ports:
-            ports[number, id(outcome.ports)] = outcome.ports
+            ports[number, id(outcome.ports)] = number, outcome.ports
     insert_logs(connection, run.id, launch_id, logs.values(), numbers)
-    _insert_ports(
-        connection, run.id, launch_id, ((number, some) for (number, _), some in ports.items())
-    )
+    _insert_ports(connection, run.id, launch_id, ports.values())
 
 
 def insert_imported(
     connection: Connection,
     run: OpenRun,
     results: Results,
-    known: Mapping[tuple[str, str], Launch],
+    launches: Mapping[tuple[str, str], Launch],
     numbers: Numbers,
 ) -> None:
     """Store what others measured, launch by launch, with all that belongs to it."""
-    for launch, some in launches(results, known):
+    for launch, rows in by_launch(results, launches):
         launch_id = None
         if launch is not None:
-            first, _ = outcomes.run_case(run, *some[0][:2])
+            first, _ = outcomes.run_case(run, *rows[0][:2])
             launch_id = outcomes.insert_launch(connection, first, launch)
-        prepared = prepare_all(run, some)
-        keys = outcomes.insert_outcomes(connection, run, some, launch_id)
-        insert_all(connection, run, some, keys, prepared, launch_id, numbers)
+        prepared = prepare_all(run, rows)
+        keys = outcomes.insert_outcomes(connection, run, rows, launch_id)
+        insert_all(connection, run, rows, keys, prepared, launch_id, numbers)
 
 
 def _insert_suspicions(connection: Connection, results: Results, keys: Keys) -> None:
@@ -125,15 +125,15 @@ def _insert_suspicions(connection: Connection, results: Results, keys: Keys) -> 
             "run_case_id": run_case_id,
             "number": number,
             "place": place,
-            "code": plain_text(one.code),
-            "host": None if one.host is None else plain_text(one.host),
-            "message": plain_text(one.message),
+            "code": plain_text(suspicion.code),
+            "host": None if suspicion.host is None else plain_text(suspicion.host),
+            "message": plain_text(suspicion.message),
         }
         for (*_, outcome), (run_case_id, number) in zip(results, keys, strict=True)
-        for place, one in enumerate(outcome.suspicions)
+        for place, suspicion in enumerate(outcome.suspicions)
     ]
-    for some in chunks(rows):
-        connection.execute(insert(tables.SUSPICION), some)
+    for chunk in chunks(rows):
+        insert_rows(connection, tables.SUSPICION, chunk)
 
 
 def _insert_ports(
@@ -143,35 +143,27 @@ def _insert_ports(
     ports: Iterable[tuple[int, Sequence[PortLog]]],
 ) -> None:
     rows: list[dict[str, Any]] = []
-    others: list[dict[str, Any]] = []
+    counter_rows: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     places: dict[int, int] = {}
-    for number, some in ports:
-        for port in some:
+    for number, port_logs in ports:
+        for port in port_logs:
             place = places[number] = places.get(number, -1) + 1
-            key = {"launch_id": launch_id, "number": number, "place": place}
+            replication_key = {"launch_id": launch_id, "number": number}
+            key = replication_key | {"place": place}
             device = plain_text(port.device)
             interface = plain_text(port.interface)
-            said: list[str] = []
-            counts = storable(port.counts, said)
+            port_notes: list[str] = []
+            counts = storable(port.counts, port_notes)
             figures = {field.column: counts.pop(name, None) for name, field in PORT.items()}
             where = {"position": port.position, "device": device, "interface": interface}
             rows.append(key | where | figures)
-            others += [key | {"name": name, "value": count} for name, count in counts.items()]
-            notes += [
-                {
-                    "run_id": run_id,
-                    "launch_id": launch_id,
-                    "number": number,
-                    "host": f"{device}:{interface}",
-                    "note": note,
-                }
-                for note in said
-            ]
-    for table, some_rows in (
+            counter_rows += [key | {"name": name, "value": count} for name, count in counts.items()]
+            note_key = replication_key | {"run_id": run_id, "host": f"{device}:{interface}"}
+            notes += [note_key | {"note": note} for note in port_notes]
+    for table, table_rows in (
         (tables.PORT_LOG, rows),
-        (tables.PORT_COUNTER_LOG, others),
+        (tables.PORT_COUNTER_LOG, counter_rows),
         (tables.LOG_NOTE, notes),
     ):
-        if some_rows:
-            connection.execute(insert(table), some_rows)
+        insert_rows(connection, table, table_rows)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, Table, bindparam, select
 
 from railgauge.store import log_models as tables
 from railgauge.store.log_columns import PORT
 from railgauge.store.log_read import of_run
 from railgauge.store.models import BenchCase, LaunchRow, Replication, RunCase
-from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, fetch, fetch_with_cases, find_run, make_cases
 from railgauge.store.records import (
     PortLog,
     StoredPort,
@@ -36,7 +37,7 @@ _SUSPICIONS = (
     .where(RunCase.run_id == bindparam("run_id"), tables.SUSPICION.c.number > 0)
     .order_by(RunCase.id, tables.SUSPICION.c.number, tables.SUSPICION.c.place)
 )
-_SAID = (
+_LAUNCH_WARNINGS = (
     select(*CASE_COLUMNS, RunCase.test, LaunchRow.warnings)
     .select_from(RunCase)
     .join(BenchCase, BenchCase.id == RunCase.case_id)
@@ -44,7 +45,7 @@ _SAID = (
     .where(RunCase.run_id == bindparam("run_id"), LaunchRow.warnings != "[]")
     .order_by(RunCase.id, LaunchRow.id)
 )
-_NOTED = (
+_LOG_NOTES = (
     select(
         *CASE_COLUMNS,
         RunCase.test,
@@ -62,95 +63,92 @@ _NOTED = (
 
 
 def ports(
-    connection: Connection, run_id: int, test: str | None, case_key: str | None
+    connection: Connection, run_id: int, *, test: str | None = None, case_key: str | None = None
 ) -> list[StoredPort]:
-    """Return the ports' counters by case, replication and place."""
+    """Return what equipment counted: by case, replication, then as it came."""
     find_run(connection, run_id)
-    port, other = tables.PORT_LOG.c, tables.PORT_COUNTER_LOG.c
-    query = (
-        of_run(
-            select(
-                *CASE_COLUMNS,
-                RunCase.test,
-                Replication.number,
-                port.launch_id,
-                port.place,
-                port.position,
-                port.device,
-                port.interface,
-                *(port[field.column] for field in PORT.values()),
-            ),
-            run_id,
-            test,
-            case_key,
-        )
-        .join(
-            tables.PORT_LOG,
-            (port.launch_id == Replication.launch_id) & (port.number == Replication.number + 0),
-        )
-        .order_by(RunCase.id, Replication.number, port.place)
+    other_counts = _other_port_counts(connection, run_id, test, case_key)
+    port = tables.PORT_LOG.c
+    columns = (
+        RunCase.test,
+        Replication.number,
+        port.launch_id,
+        port.place,
+        port.position,
+        port.device,
+        port.interface,
+        *(port[field.column] for field in PORT.values()),
     )
-    rows = list(fetch(connection, query))
-    others: dict[tuple[int, int, int], dict[str, int]] = {}
-    more = of_run(
-        select(other.launch_id, other.number, other.place, other.name, other.value),
-        run_id,
-        test,
-        case_key,
-    ).join(
-        tables.PORT_COUNTER_LOG,
-        (other.launch_id == Replication.launch_id) & (other.number == Replication.number + 0),
-    )
-    for launch_id, number, place, name, value in fetch(connection, more):
-        others.setdefault((launch_id, number, place), {})[name] = value
-    found = []
-    for row, case in zip(rows, make_cases(connection, [row[:_CASE] for row in rows]), strict=True):
-        named, number, launch_id, place, position, device, interface, *values = row[_CASE:]
+    query = _at_replication(
+        of_run(select(*CASE_COLUMNS, *columns), run_id, test, case_key), tables.PORT_LOG
+    ).order_by(RunCase.id, Replication.number, port.place)
+    stored = []
+    for case, row in fetch_with_cases(connection, query):
+        test_name, number, launch_id, place, position, device, interface, *values = row
         counts = {
             name: value for name, value in zip(PORT, values, strict=True) if value is not None
         }
-        counts |= others.get((launch_id, number, place), {})
+        counts |= other_counts.get((launch_id, number, place), {})
         port_log = PortLog(position, device, interface, counts)
-        found.append(StoredPort(run_id, named, case, number, port_log))
-    return found
+        stored.append(StoredPort(run_id, test_name, case, number, port_log))
+    return stored
+
+
+def _other_port_counts(
+    connection: Connection, run_id: int, test: str | None, case_key: str | None
+) -> dict[tuple[int, int, int], dict[str, int]]:
+    """Return the counters without a column of their own, by launch, replication and place."""
+    other = tables.PORT_COUNTER_LOG.c
+    columns = (other.launch_id, other.number, other.place, other.name, other.value)
+    query = _at_replication(
+        of_run(select(*columns), run_id, test, case_key), tables.PORT_COUNTER_LOG
+    )
+    counts: dict[tuple[int, int, int], dict[str, int]] = {}
+    for launch_id, number, place, name, value in fetch(connection, query):
+        counts.setdefault((launch_id, number, place), {})[name] = value
+    return counts
+
+
+def _at_replication(query: Select[*tuple[Any, ...]], table: Table) -> Select[*tuple[Any, ...]]:
+    return query.join(
+        table,
+        # Plus 0, as in log_read.py.
+        (table.c.launch_id == Replication.launch_id) & (table.c.number == Replication.number + 0),
+    )
 
 
 def suspicions(connection: Connection, run_id: int) -> list[StoredSuspicion]:
-    """Return the suspicions by case, replication and place."""
+    """Return why replications are suspect: by case, replication, then as they came."""
     find_run(connection, run_id)
-    rows = list(fetch(connection, _SUSPICIONS, run_id=run_id))
-    cases = make_cases(connection, [row[:_CASE] for row in rows])
     return [
-        StoredSuspicion(row[_CASE], case, row[_CASE + 1], Suspicion(*row[_CASE + 2 :]))
-        for row, case in zip(rows, cases, strict=True)
+        StoredSuspicion(test, case, number, Suspicion(*suspicion))
+        for case, (test, number, *suspicion) in fetch_with_cases(
+            connection, _SUSPICIONS, run_id=run_id
+        )
     ]
 
 
 def warnings(connection: Connection, run_id: int) -> list[StoredWarning]:
     """Return the launches' warnings, then the notes on logs, each by case and as they came.
 
-    What several of a case's launches said the same comes once. A launch of a group's pairs speaks
-    for the first of them.
+    Equal ones of several of a case's launches come once. A launch of a group's pairs stands for
+    the first of them.
     """
     find_run(connection, run_id)
-    rows = list(fetch(connection, _SAID, run_id=run_id))
-    cases = make_cases(connection, [row[:_CASE] for row in rows])
-    found = [
-        StoredWarning(row[_CASE], case, None, message)
-        for row, case in zip(rows, cases, strict=True)
-        for message in json.loads(row[_CASE + 1])
+    stored = [
+        StoredWarning(test, case, None, message)
+        for case, (test, messages) in fetch_with_cases(connection, _LAUNCH_WARNINGS, run_id=run_id)
+        for message in json.loads(messages)
     ]
-    found += _notes(connection, run_id)
-    return list(
-        {
-            (one.test, one.case and one.case.key, one.replication, one.message): one
-            for one in found
-        }.values()
-    )
+    distinct: dict[tuple[object, ...], StoredWarning] = {}
+    for warning in [*stored, *_notes(connection, run_id)]:
+        key = warning.case and warning.case.key
+        distinct[warning.test, key, warning.replication, warning.message] = warning
+    return list(distinct.values())
 
 
 def _notes(connection: Connection, run_id: int) -> list[StoredWarning]:
-    rows = list(fetch(connection, _NOTED, run_id=run_id))
+    rows = list(fetch(connection, _LOG_NOTES, run_id=run_id))
     cases = iter(make_cases(connection, [row[:_CASE] for row in rows if row[0] is not None]))
     return [
         StoredWarning(

@@ -1,14 +1,13 @@
-"""What a history needs to know of all runs at once: when each was, and of what."""
+"""All runs at once without what they measured, as a history needs them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from railgauge.plan.texts import ONLY
 from railgauge.store.models import Run, RunFile
-from railgauge.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +25,11 @@ class RunHead:
     partial: bool
 
 
-def run_heads(store: Store, plan: str | None = None) -> list[RunHead]:
+def run_heads(connection: Connection, plan: str | None = None) -> list[RunHead]:
     """Return all runs, or those of a plan, oldest first; unlike `Store.runs` it counts nothing."""
     query = select(Run.id, Run.plan, Run.started_at, Run.git_commit, Run.git_dirty)
     if plan is not None:
         query = query.where(Run.plan == plan)
-    with store.reading() as connection:
-        partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
-        rows = connection.execute(query.order_by(Run.started_at, Run.id)).all()
+    partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
+    rows = connection.execute(query.order_by(Run.started_at, Run.id))
     return [RunHead(*row, partial=row.id in partial) for row in rows]

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
-from railgauge.store.read import CASE_COLUMNS, fetch, make_cases
+from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, fetch_with_cases, make_cases
 from railgauge.store.records import FoundCase, Series
+from railgauge.store.series import MeasuredCase
 from railgauge.store.write import plain_text
 
 # What is shorter is a word like any other.
 _KEY_START = 4
 # run_case id -> numbers of replications, and their values
-_Found = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
-
-
-class _Head(NamedTuple):
-    """What a run says of the case, and when it began: its row, as fast as a tuple."""
-
-    id: int
-    run_id: int
-    test: str
-    replications: int
-    skipped: str | None
-    least: int | None
-    rule: str | None
-    ended: str | None
-    plan: str
-    started_at: str
+_Values = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
 def case_history(
-    connection: Connection, case_key: str, metric: str, test: str | None, plan: str | None
+    connection: Connection,
+    case_key: str,
+    metric: str,
+    *,
+    test: str | None = None,
+    plan: str | None = None,
 ) -> list[Series]:
-    """Return the case's series of that metric, one for each run and test, the oldest run first.
+    """Return the case's series of the metric, one a run (and test), the oldest run first.
 
-    Runs in which it has no value of that metric are left out.
+    With `test` and `plan` of those only. Runs that have no value of it are left out; a metric
+    whose unit or direction has changed keeps in each series what it was then.
     """
     query = select(BenchCase.id, *CASE_COLUMNS).where(BenchCase.key == plain_text(case_key))
     row = connection.execute(query).first()
@@ -49,34 +41,19 @@ def case_history(
         return []
     case_id = row[0]
     (case,) = make_cases(connection, [row[1:]])
-    heads = _heads(connection, case_id, test, plan)
     failed, suspect = _exceptions(connection, case_id)
-    found: list[tuple[_Head, Any, Any]] = []
-    for info in _infos(connection, case.engine, metric):
-        values = _values(connection, case_id, info.id)
-        found += [(head, info, values[head.id]) for head in heads if head.id in values]
-    # Stable: where a metric's unit has changed, its runs come in their order all the same.
-    found.sort(key=lambda each: (each[0].started_at, each[0].run_id, each[0].id))
-    return [
-        Series(
-            run=head.run_id,
-            plan=head.plan,
-            test=head.test,
-            case=case,
-            metric=info.name,
-            unit=info.unit,
-            better=info.better,
-            values=values,
-            suspect=_marked(numbers, suspect.get(head.id, ())),
-            failed=failed.get(head.id, 0),
-            asked=head.replications,
-            skipped=head.skipped or "",
-            least=head.least,
-            rule=head.rule or "",
-            ended=head.ended or "",
-        )
-        for head, info, (numbers, values) in found
-    ]
+    infos = _infos(connection, case.engine, metric)
+    values_of = [(info, _values(connection, case_id, info.id)) for info in infos]
+    series = []
+    for run_id, plan_name, number, *columns in _runs(connection, case_id, test, plan):
+        measured = MeasuredCase(number, case, *columns)
+        measured.failed = failed.get(number, 0)
+        for info, by_case in values_of:
+            if number in by_case:
+                numbers, values = by_case[number]
+                flags = _marked(numbers, suspect.get(number, ()))
+                series.append(measured.series(run_id, plan_name, info, values, flags))
+    return series
 
 
 def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.bool_]:
@@ -84,28 +61,21 @@ def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.
     return np.isin(numbers, suspect) if suspect else np.zeros(len(numbers), np.bool_)
 
 
-def _heads(connection: Connection, case_id: int, test: str | None, plan: str | None) -> list[_Head]:
+def _runs(
+    connection: Connection, case_id: int, test: str | None, plan: str | None
+) -> Iterable[tuple[Any, ...]]:
+    """Return run, plan and what the run says of the case, the oldest run first."""
     query = (
-        select(
-            RunCase.id,
-            RunCase.run_id,
-            RunCase.test,
-            RunCase.replications,
-            RunCase.skipped,
-            RunCase.least,
-            RunCase.rule,
-            RunCase.ended,
-            Run.plan,
-            Run.started_at,
-        )
+        select(RunCase.run_id, Run.plan, RunCase.id, *RUN_CASE_COLUMNS)
         .join(Run)
         .where(RunCase.case_id == case_id)
+        .order_by(Run.started_at, RunCase.run_id, RunCase.id)
     )
     if test is not None:
         query = query.where(RunCase.test == plain_text(test))
     if plan is not None:
         query = query.where(Run.plan == plain_text(plan))
-    return list(map(_Head._make, fetch(connection, query)))
+    return list(fetch(connection, query))
 
 
 def _infos(connection: Connection, engine: str, metric: str) -> list[Any]:
@@ -135,7 +105,7 @@ def _exceptions(
     return failed, suspect
 
 
-def _values(connection: Connection, case_id: int, metric_id: int) -> _Found:
+def _values(connection: Connection, case_id: int, metric_id: int) -> _Values:
     query = (
         select(RunCase.id, Measurement.number, Measurement.value)
         .join(Measurement, Measurement.run_case_id == RunCase.id)
@@ -159,12 +129,13 @@ def _values(connection: Connection, case_id: int, metric_id: int) -> _Found:
 def cases_like(connection: Connection, text: str) -> list[FoundCase]:
     """Return the cases that `text` may mean, with the plans and tests they are of.
 
-    It is the start of a key, or words that all are to be found in a case's engine, link, hosts,
-    test, plan or parameters (`datagram=1460`, or part of one). Those measured last come first.
+    It is the start of a key (four characters or more), or words that all are to be found in a
+    case's engine, link, hosts, test, plan or parameters, such as `gw→hh datagram=1460`. Those
+    measured last come first.
     """
     latest = func.max(Run.started_at)
     query = (
-        select(Run.plan, RunCase.test, func.count(RunCase.run_id.distinct()), latest, *CASE_COLUMNS)
+        select(*CASE_COLUMNS, Run.plan, RunCase.test, func.count(RunCase.run_id.distinct()), latest)
         .select_from(BenchCase)
         .join(RunCase, RunCase.case_id == BenchCase.id)
         .join(Run, Run.id == RunCase.run_id)
@@ -173,20 +144,19 @@ def cases_like(connection: Connection, text: str) -> list[FoundCase]:
     )
     text = plain_text(text.strip())
     by_key = query.where(BenchCase.key.startswith(text.lower(), autoescape=True))
-    rows = list(fetch(connection, by_key)) if len(text) >= _KEY_START else []
+    rows = list(fetch_with_cases(connection, by_key)) if len(text) >= _KEY_START else []
     if not rows:
-        rows = list(fetch(connection, query.where(*map(_has, text.split()))))
-    cases = make_cases(connection, [row[4:] for row in rows])
-    return [FoundCase(case, *row[:4]) for row, case in zip(rows, cases, strict=True)]
+        rows = list(fetch_with_cases(connection, query.where(*map(_has, text.split()))))
+    return [FoundCase(case, *columns) for case, columns in rows]
 
 
 def _has(word: str) -> ColumnElement[bool]:
     name, equals, value = word.partition("=")
     if equals and name:
         # As JSON text has it: a number may be whole there, and anything may come last.
-        written = [f'"{name}": {one}{end}' for one in (value, f'"{value}"') for end in ",}"]
-        written += [f'"{name}": {value}.0{end}' for end in ",}"]
-        return or_(*(BenchCase.parameters.icontains(one, autoescape=True) for one in written))
+        forms = (value, f'"{value}"', f"{value}.0")
+        texts = [f'"{name}": {form}{end}' for form in forms for end in ",}"]
+        return or_(*(BenchCase.parameters.icontains(text, autoescape=True) for text in texts))
     columns = (
         BenchCase.engine,
         BenchCase.link,

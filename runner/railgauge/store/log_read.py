@@ -15,9 +15,9 @@ from railgauge.store import log_models as tables
 from railgauge.store.log_rows import counters
 from railgauge.store.log_series import PackedSeries, unpack_numbers, unpack_series
 from railgauge.store.models import BenchCase, Replication, RunCase
-from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, fetch, fetch_with_cases, find_run
 from railgauge.store.records import StoredLog
-from railgauge.store.write import chunks
+from railgauge.store.write import chunks, look_up
 
 _LOG = tables.LOG.c
 _HEAD = (
@@ -42,7 +42,7 @@ _COUNTERS: Sequence[Table] = (
 
 
 @dataclass(slots=True)
-class _Found:
+class _LogParts:
     """A log's own row, where it belongs (for messages), and what the other tables say of it."""
 
     head: Sequence[Any]
@@ -74,16 +74,20 @@ def of_run(
 def logs(
     connection: Connection,
     run_id: int,
-    test: str | None,
-    case_key: str | None,
     *,
-    series: bool,
+    test: str | None = None,
+    case_key: str | None = None,
+    series: bool = False,
 ) -> list[StoredLog]:
-    """Return the logs of the run's replications by case, replication and host."""
+    """Return the system logs of the run's replications: by case, replication, then host.
+
+    The client's comes first, a group's are by rank; of a group's pair only the pair's two hosts
+    come. Warm-ups are left out. Time series come with `series`; StoreError for a damaged one.
+    """
     find_run(connection, run_id)
     query = (
         of_run(
-            select(RunCase.test, Replication.number, *CASE_COLUMNS, *_HEAD), run_id, test, case_key
+            select(*CASE_COLUMNS, RunCase.test, Replication.number, *_HEAD), run_id, test, case_key
         )
         .join(
             tables.LOG,
@@ -100,57 +104,55 @@ def logs(
             _LOG.id,
         )
     )
-    rows = list(fetch(connection, query))
-    first = 2 + len(CASE_COLUMNS)
-    cases = make_cases(connection, [row[2:first] for row in rows])
-    found = {
-        row[first]: _Found(row[first:], f"replication {row[1]} of test {row[0]!r} in run {run_id}")
-        for row in rows
+    rows = list(fetch_with_cases(connection, query))
+    parts = {
+        head[0]: _LogParts(head, f"replication {number} of test {name!r} in run {run_id}")
+        for _, (name, number, *head) in rows
     }
-    whole = _whole(connection, found, series=series)
+    complete = _complete_logs(connection, parts, series=series)
     return [
-        StoredLog(run_id, row[0], one, row[1], whole[row[first]])
-        for row, one in zip(rows, cases, strict=True)
+        StoredLog(run_id, name, measured_case, number, complete[log_id])
+        for measured_case, (name, number, log_id, *_) in rows
     ]
 
 
 def run_logs(connection: Connection, run_id: int) -> list[StoredLog]:
-    """Return the logs of the stretches before and after the run, in the order they came."""
+    """Return the system logs of the idle stretches before and after the run, as they came."""
     find_run(connection, run_id)
     query = select(*_HEAD).where(_LOG.run_id == run_id, _LOG.launch_id.is_(None)).order_by(_LOG.id)
-    found = {
-        row[0]: _Found(row, f"the stretch {row[2]} run {run_id}")
+    parts = {
+        row[0]: _LogParts(row, f"the stretch {row[2]} run {run_id}")
         for row in fetch(connection, query)
     }
-    whole = _whole(connection, found, series=True)
-    return [StoredLog(run_id, "", None, None, log) for log in whole.values()]
+    complete = _complete_logs(connection, parts, series=True)
+    return [StoredLog(run_id, "", None, None, log) for log in complete.values()]
 
 
-def _whole(
-    connection: Connection, found: Mapping[int, _Found], *, series: bool
+def _complete_logs(
+    connection: Connection, parts: Mapping[int, _LogParts], *, series: bool
 ) -> dict[int, SystemLog]:
-    for some in chunks(found):
+    for log_ids in chunks(parts):
         for table in _COUNTERS:
-            _add_counters(connection, table, some, found)
-        for log_id, *load in _of_logs(connection, tables.SOAK_LOG, some):
-            found[log_id].soak.append(SoakLoad(*load))
+            _add_counters(connection, table, log_ids, parts)
+        for log_id, *load in _of_logs(connection, tables.SOAK_LOG, log_ids):
+            parts[log_id].soak.append(SoakLoad(*load))
         if series:
-            _add_series(connection, some, found)
-    labels = _labels(connection, {one.head[-1] for one in found.values()} - {None})
+            _add_series(connection, log_ids, parts)
+    labels = _labels(connection, {log.head[-1] for log in parts.values()} - {None})
     return {
         log_id: SystemLog(
-            host=one.head[1],
-            phase=cast(Phase, one.head[2]),
-            started_at=datetime.fromisoformat(one.head[3]).timestamp(),
-            elapsed=one.head[4],
-            ticks_per_second=one.head[5],
-            counts=one.counts,
-            gauges=one.gauges,
-            labels=labels.get(one.head[-1], {}),
-            series=one.series,
-            soak=tuple(one.soak),
+            host=log.head[1],
+            phase=cast(Phase, log.head[2]),
+            started_at=datetime.fromisoformat(log.head[3]).timestamp(),
+            elapsed=log.head[4],
+            ticks_per_second=log.head[5],
+            counts=log.counts,
+            gauges=log.gauges,
+            labels=labels.get(log.head[-1], {}),
+            series=log.series,
+            soak=tuple(log.soak),
         )
-        for log_id, one in found.items()
+        for log_id, log in parts.items()
     }
 
 
@@ -160,11 +162,11 @@ def _of_logs(connection: Connection, table: Table, ids: Sequence[int]) -> Iterab
 
 
 def _add_counters(
-    connection: Connection, table: Table, ids: Sequence[int], found: Mapping[int, _Found]
+    connection: Connection, table: Table, ids: Sequence[int], parts: Mapping[int, _LogParts]
 ) -> None:
     names = table.columns.keys()
     for row in _of_logs(connection, table, ids):
-        log = found[row[0]]
+        log = parts[row[0]]
         ticks_per_second = log.head[5]
         for is_gauge, name, count in counters(
             table, dict(zip(names, row, strict=True)), ticks_per_second
@@ -172,36 +174,34 @@ def _add_counters(
             (log.gauges if is_gauge else log.counts)[name] = count
 
 
-def _add_series(connection: Connection, ids: Sequence[int], found: Mapping[int, _Found]) -> None:
+def _add_series(connection: Connection, ids: Sequence[int], parts: Mapping[int, _LogParts]) -> None:
     # One at a time: many long ones would not fit into memory compressed and unpacked.
     names: dict[int, str] = {}
     for log_id, samples, numbers, data in list(_of_logs(connection, tables.LOG_SERIES, ids)):
-        log = found[log_id]
+        log = parts[log_id]
         try:
-            wanted = unpack_numbers(numbers)
-            _look_up(connection, wanted, names)
-            called = tuple(names[number] for number in wanted)
-            log.series = unpack_series(PackedSeries(samples, called, data))
+            counter_ids = unpack_numbers(numbers)
+            _look_up(connection, counter_ids, names)
+            counter_names = tuple(names[number] for number in counter_ids)
+            log.series = unpack_series(PackedSeries(samples, counter_names, data))
         except (StoreError, KeyError) as error:
-            why = "a counter's name is missing" if isinstance(error, KeyError) else error
+            reason = "a counter's name is missing" if isinstance(error, KeyError) else error
             raise StoreError(
-                f"the time series of host {log.head[1]} in {log.place} is damaged: {why}. What was "
-                "measured is stored apart from it and can be read"
+                f"the time series of host {log.head[1]} in {log.place} is damaged: {reason}. "
+                "What was measured is stored apart from it and can be read"
             ) from error
 
 
 def _look_up(connection: Connection, numbers: Iterable[int], names: dict[int, str]) -> None:
     # No number of a damaged series may be one that the database refuses to compare.
     unknown = [number for number in numbers if number not in names and 0 < number < 2**31]
-    for some in chunks(unknown):
-        query = select(tables.COUNTER.c.id, tables.COUNTER.c.name)
-        names.update(dict(connection.execute(query.where(tables.COUNTER.c.id.in_(some))).all()))
+    names.update(look_up(connection, tables.COUNTER.c.id, tables.COUNTER.c.name, unknown))
 
 
 def _labels(connection: Connection, sets: Iterable[int]) -> dict[int, dict[str, str]]:
     labels: dict[int, dict[str, str]] = {}
-    for some in chunks(sorted(sets)):
-        query = select(tables.LABEL).where(tables.LABEL.c.label_set_id.in_(some))
+    for chunk in chunks(sorted(sets)):
+        query = select(tables.LABEL).where(tables.LABEL.c.label_set_id.in_(chunk))
         for number, name, label in fetch(connection, query):
             labels.setdefault(number, {})[name] = label
     return labels

@@ -128,18 +128,18 @@ def _fits(name: str, notes: list[str]) -> bool:
 
 def storable(values: Mapping[str, int], notes: list[str]) -> dict[str, int]:
     """Return the counters that the databases hold, by names that they hold."""
-    kept: dict[str, int] = {}
-    for given, count in values.items():
-        name = plain_text(given)
+    counts: dict[str, int] = {}
+    for raw_name, count in values.items():
+        name = plain_text(raw_name)
         if not _fits(name, notes):
             continue
         if not SMALLEST <= count <= LARGEST:
             notes.append(f"{name!r} was left out: {count} does not fit 64 bits")
-        elif name in kept:
+        elif name in counts:
             notes.append(f"{name!r} was left out: another one is called so when stored")
         else:
-            kept[name] = count
-    return kept
+            counts[name] = count
+    return counts
 
 
 def _place(
@@ -151,15 +151,15 @@ def _place(
     wide: dict[tuple[Any, ...], Row],
 ) -> None:
     parts = name.split("/")
-    found = _wide(name, parts)
-    if found is not None and found.field.gauge == is_gauge:
-        value = found.field.to_column(count, ticks_per_second)
+    place = _wide(name, parts)
+    if place is not None and place.field.gauge == is_gauge:
+        value = place.field.to_column(count, ticks_per_second)
         if value is not None:
-            row = wide.get((found.table, found.key))
+            row = wide.get((place.table, place.key))
             if row is None:
-                row = wide[found.table, found.key] = dict(_EMPTY[found.table]) | dict(found.key)
-                rows.setdefault(found.table, []).append(row)
-            row[found.field.column] = value
+                row = wide[place.table, place.key] = dict(_EMPTY[place.table]) | dict(place.key)
+                rows.setdefault(place.table, []).append(row)
+            row[place.field.column] = value
             return
     table, row = _narrow(name, parts, count, is_gauge)
     rows.setdefault(table, []).append(row)
@@ -210,16 +210,16 @@ def _is_index(text: str) -> bool:
 
 def _soak(loads: Sequence[SoakLoad], notes: list[str]) -> list[Row]:
     rows: dict[int, Row] = {}
-    for one in loads:
-        figures = {"load": one.load, "lost": one.lost, "slowdown": one.slowdown}
-        if not 0 <= one.cpu < _MOST_CPUS or one.cpu in rows:
+    for load in loads:
+        figures = {"load": load.load, "lost": load.lost, "slowdown": load.slowdown}
+        if not 0 <= load.cpu < _MOST_CPUS or load.cpu in rows:
             notes.append(
-                f"CPU {one.cpu} of the soak was left out: there is no such, or it is twice"
+                f"CPU {load.cpu} of the soak was left out: there is no such, or it is twice"
             )
         elif not all(map(math.isfinite, figures.values())):
-            notes.append(f"CPU {one.cpu} of the soak was left out: {figures} are no shares")
+            notes.append(f"CPU {load.cpu} of the soak was left out: {figures} are no shares")
         else:
-            rows[one.cpu] = {"cpu": one.cpu, **figures}
+            rows[load.cpu] = {"cpu": load.cpu, **figures}
     return list(rows.values())
 
 

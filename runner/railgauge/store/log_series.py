@@ -60,8 +60,8 @@ def unpack_series(packed: PackedSeries) -> TimeSeries:
     samples, count = packed.samples, len(packed.names)
     words = _words(packed.data, samples * (count + 1))
     zigzag = words[samples:].reshape(count, samples)
-    one = np.uint64(1)
-    steps = (zigzag >> one).view(np.int64) ^ -(zigzag & one).view(np.int64)
+    low_bit = np.uint64(1)
+    steps = (zigzag >> low_bit).view(np.int64) ^ -(zigzag & low_bit).view(np.int64)
     values = np.ascontiguousarray(np.cumsum(steps, axis=1, dtype=np.int64).T)
     return TimeSeries(words[:samples].view(np.float64), packed.names, values)
 

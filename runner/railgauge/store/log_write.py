@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy import Connection, Table, insert
 
 from railgauge.store import log_models as tables
 from railgauge.store.log_rows import PreparedLog, Row
 from railgauge.store.log_series import pack_numbers
-from railgauge.store.write import chunks, insert_missing
+from railgauge.store.write import chunks, insert_missing, insert_rows, insert_with_ids, look_up
 
 # The numbers of counters' names, known so far.
 Numbers = MutableMapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class LogsOf:
+class LogGroup:
     """A replication's logs, one a host: of whatever its launch measured, or of a group's `pairs`.
 
     Those of a stretch before or after a run have no number.
@@ -35,57 +35,50 @@ def insert_logs(
     connection: Connection,
     run_id: int,
     launch_id: int | None,
-    logs: Iterable[LogsOf],
+    logs: Iterable[LogGroup],
     numbers: Numbers,
 ) -> None:
     """Store logs, and notes on what of them can't be stored.
 
     `numbers` is added to; it's worthless when the transaction is rolled back.
     """
-    kept: list[PreparedLog] = []
+    stored: list[PreparedLog] = []
     heads: list[Row] = []
     notes: list[Row] = []
-    seen: set[tuple[int, str]] = set()
-    for one in logs:
-        number = one.number
+    seen_hosts: set[tuple[int, str]] = set()
+    for group in logs:
+        number = group.number
         place = {"run_id": run_id, "launch_id": launch_id, "number": number}
-        for prepared in one.logs:
-            said = list(prepared.notes)
-            if prepared.head is not None and (number, prepared.host) in seen:
-                said.append("the log was left out: the host has another one")
+        for prepared in group.logs:
+            log_notes = list(prepared.notes)
+            if prepared.head is not None and (number, prepared.host) in seen_hosts:
+                log_notes.append("the log was left out: the host has another one")
             elif prepared.head is not None:
                 if number is not None:
-                    seen.add((number, prepared.host))
-                kept.append(prepared)
-                scope = prepared.host if one.pairs else ""
+                    seen_hosts.add((number, prepared.host))
+                stored.append(prepared)
+                scope = prepared.host if group.pairs else ""
                 heads.append(place | prepared.head | {"scope": scope})
-            notes += [place | {"host": prepared.host, "note": note} for note in said]
-    if notes:
-        connection.execute(insert(tables.LOG_NOTE), notes)
-    if not kept:
+            notes += [place | {"host": prepared.host, "note": note} for note in log_notes]
+    insert_rows(connection, tables.LOG_NOTE, notes)
+    if not stored:
         return
-    sets = _label_sets(connection, [prepared.labels for prepared in kept])
-    for head, prepared in zip(heads, kept, strict=True):
+    sets = _label_sets(connection, [prepared.labels for prepared in stored])
+    for head, prepared in zip(heads, stored, strict=True):
         head["label_set_id"] = sets.get(id(prepared.labels))
-    ids = _insert_heads(connection, heads)
-    _insert_rows(connection, ids, kept)
-    _insert_series(connection, ids, kept, numbers)
-
-
-def _insert_heads(connection: Connection, heads: Sequence[Row]) -> list[int]:
-    """Store the logs' own rows and return their ids, in the order of the logs."""
-    statement = insert(tables.LOG).returning(tables.LOG.c.id, sort_by_parameter_order=True)
-    return list(connection.execute(statement, heads).scalars())
+    ids = insert_with_ids(connection, tables.LOG, heads)
+    _insert_rows(connection, ids, stored)
+    _insert_series(connection, ids, stored, numbers)
 
 
 def _insert_rows(connection: Connection, ids: Sequence[int], logs: Sequence[PreparedLog]) -> None:
     rows: dict[Table, list[Row]] = {}
     for log_id, prepared in zip(ids, logs, strict=True):
-        for table, some in prepared.rows.items():
-            rows.setdefault(table, []).extend({"log_id": log_id, **row} for row in some)
-    for table, some in rows.items():
-        for few in chunks(some):
-            connection.execute(insert(table), few)
+        for table, table_rows in prepared.rows.items():
+            rows.setdefault(table, []).extend({"log_id": log_id, **row} for row in table_rows)
+    for table, table_rows in rows.items():
+        for chunk in chunks(table_rows):
+            insert_rows(connection, table, chunk)
 
 
 def _insert_series(
@@ -98,7 +91,7 @@ def _insert_series(
     ]
     if not packed:
         return
-    _learn(connection, {name for _, series in packed for name in series.names}, numbers)
+    _assign_numbers(connection, {name for _, series in packed for name in series.names}, numbers)
     connection.execute(
         insert(tables.LOG_SERIES),
         [
@@ -113,24 +106,27 @@ def _insert_series(
     )
 
 
-def _learn(connection: Connection, names: Iterable[str], numbers: Numbers) -> None:
+def _assign_numbers(connection: Connection, names: Iterable[str], numbers: Numbers) -> None:
     """Give each of the names a number, the same as ever."""
     # Sorted, so that two runs that store the same new names can't lock each other out.
-    for some in chunks(sorted(name for name in names if name not in numbers)):
-        insert_missing(connection, tables.COUNTER, [{"name": name} for name in some])
-        found = select(tables.COUNTER.c.name, tables.COUNTER.c.id)
-        numbers.update(dict(connection.execute(found.where(tables.COUNTER.c.name.in_(some))).all()))
+    for chunk in chunks(sorted(name for name in names if name not in numbers)):
+        insert_missing(connection, tables.COUNTER, [{"name": name} for name in chunk])
+        numbers.update(look_up(connection, tables.COUNTER.c.name, tables.COUNTER.c.id, chunk))
 
 
 def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> dict[int, int]:
     """Store the sets of labels that are new; returns all their ids by the identity of each."""
-    texts = {id(one): json.dumps(one, sort_keys=True, ensure_ascii=False) for one in labels if one}
+    texts = {
+        id(label_set): json.dumps(label_set, sort_keys=True, ensure_ascii=False)
+        for label_set in labels
+        if label_set
+    }
     keys = {number: hashlib.sha256(text.encode()).hexdigest() for number, text in texts.items()}
     contents: dict[str, Mapping[str, str]] = {
-        keys[id(one)]: one for one in labels if id(one) in keys
+        keys[id(label_set)]: label_set for label_set in labels if id(label_set) in keys
     }
-    found = _label_set_ids(connection, contents)
-    missing = sorted(set(contents) - set(found))
+    ids = _label_set_ids(connection, contents)
+    missing = sorted(set(contents) - set(ids))
     if missing:
         insert_missing(connection, tables.LABEL_SET, [{"key": key} for key in missing])
         new = _label_set_ids(connection, missing)
@@ -140,13 +136,9 @@ def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> 
             for name, label in contents[key].items()
         ]
         insert_missing(connection, tables.LABEL, rows)
-        found |= new
-    return {number: found[key] for number, key in keys.items()}
+        ids |= new
+    return {number: ids[key] for number, key in keys.items()}
 
 
 def _label_set_ids(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
-    ids: dict[str, int] = {}
-    for some in chunks(keys):
-        query = select(tables.LABEL_SET.c.key, tables.LABEL_SET.c.id)
-        ids.update(dict(connection.execute(query.where(tables.LABEL_SET.c.key.in_(some))).all()))
-    return ids
+    return look_up(connection, tables.LABEL_SET.c.key, tables.LABEL_SET.c.id, keys)

@@ -28,15 +28,15 @@ def migrate(engine: Engine, database: str, *, create: bool) -> None:
     InputError when it belongs to a newer railgauge or to another program or, without `create`,
     when it has no schema at all; StoreError when it's an old one that may not be written to.
     """
-    known = revisions()
+    known_revisions = revisions()
     with engine.connect() as connection:
-        revision = _revision(connection, database, known)
-    if revision == known[-1]:
+        revision = _revision(connection, database, known_revisions)
+    if revision == known_revisions[-1]:
         return
     if revision is None and not create:
         raise InputError(f"the database {database} is empty: run a plan first or pass --db")
     try:
-        _upgrade(engine, database, known)
+        _upgrade(engine, database, known_revisions)
     except OperationalError as error:
         if getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
             raise StoreError(
@@ -55,7 +55,7 @@ def _scripts() -> Path:
     return folder("schema") / "migrations"
 
 
-def _revision(connection: Connection, database: str, known: list[str]) -> str | None:
+def _revision(connection: Connection, database: str, known_revisions: list[str]) -> str | None:
     inspector = inspect(connection)
     if not inspector.has_table(VERSION_TABLE):
         if connection.dialect.name == "sqlite" and inspector.get_table_names():
@@ -66,24 +66,25 @@ def _revision(connection: Connection, database: str, known: list[str]) -> str | 
     # Our own constant name; no user's text gets into this statement.
     query = f"SELECT version_num FROM {VERSION_TABLE}"  # noqa: S608
     revision = connection.exec_driver_sql(query).scalar()
-    if revision is not None and revision not in known:
+    if revision is not None and revision not in known_revisions:
         raise InputError(
             f"the database {database} was made by a newer railgauge (schema {revision}, "
-            f"this one knows up to {known[-1]}): upgrade railgauge, or name another with --db"
+            f"this one knows up to {known_revisions[-1]}): upgrade railgauge, "
+            "or name another with --db"
         )
     return None if revision is None else str(revision)
 
 
-def _upgrade(engine: Engine, database: str, known: list[str]) -> None:
+def _upgrade(engine: Engine, database: str, known_revisions: list[str]) -> None:
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
         # Looked at again, as another process may have migrated while this one waited.
-        revision = _revision(connection, database, known)
+        revision = _revision(connection, database, known_revisions)
         if revision is None and connection.dialect.name == "sqlite":
             for statement in _newest():
                 connection.exec_driver_sql(statement)
-        elif revision != known[-1]:
+        elif revision != known_revisions[-1]:
             run_migrations(connection)
 
 

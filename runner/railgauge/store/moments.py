@@ -52,16 +52,16 @@ class Moment(NamedTuple):
     value: float | None
 
 
-def moments(
+def case_moments(
     connection: Connection, run_id: int, case_keys: Collection[str], metric: str
 ) -> dict[tuple[str, str], list[Moment]]:
     """Return the replications of a run's cases by test and case key, in order, no warm-ups.
 
     Values are in the metric's base unit.
     """
-    found: dict[tuple[str, str], list[Moment]] = {}
+    by_case: dict[tuple[str, str], list[Moment]] = {}
     rows = fetch(connection, _MOMENTS, run_id=run_id, keys=sorted(case_keys), metric=metric)
     for test, key, number, status, began, value in rows:
         mark = Moment(number, cast(Status, status), began or "", value)
-        found.setdefault((test, key), []).append(mark)
-    return found
+        by_case.setdefault((test, key), []).append(mark)
+    return by_case

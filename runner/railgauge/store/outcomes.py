@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select
 from railgauge.base.errors import StoreError
 from railgauge.store.models import LaunchRow, Measurement, Replication
 from railgauge.store.records import Launch, Outcome
-from railgauge.store.write import OpenRun, chunks, iso, json_text, plain_text
+from railgauge.store.write import OpenRun, chunks, insert_rows, iso, json_text, plain_text
 
 
 def insert_launch(connection: Connection, run_case_id: int, launch: Launch) -> int:
@@ -50,17 +50,19 @@ def insert_outcomes(
     StoreError when one contradicts itself.
     """
     return [
-        key for some in chunks(outcomes) for key in _insert_some(connection, run, some, launch_id)
+        key
+        for chunk in chunks(outcomes)
+        for key in _insert_chunk(connection, run, chunk, launch_id)
     ]
 
 
-def _insert_some(
+def _insert_chunk(
     connection: Connection,
     run: OpenRun,
     outcomes: Sequence[tuple[str, str, Outcome]],
     launch_id: int | None,
 ) -> list[tuple[int, int]]:
-    warmups = {run_case(run, test, key)[0] for test, key, one in outcomes if one.warmup}
+    warmups = {run_case(run, test, key)[0] for test, key, outcome in outcomes if outcome.warmup}
     lowest = _lowest_numbers(connection, warmups)
     keys: list[tuple[int, int]] = []
     replications: list[dict[str, object]] = []
@@ -84,9 +86,8 @@ def _insert_some(
             {"run_case_id": run_case_id, "metric_id": metric, "number": number, "value": value}
             for metric, value in _values(run.metrics.get(engine, {}), engine, outcome)
         ]
-    connection.execute(insert(Replication), replications)
-    if values:
-        connection.execute(insert(Measurement), values)
+    insert_rows(connection, Replication, replications)
+    insert_rows(connection, Measurement, values)
     return keys
 
 
@@ -111,7 +112,9 @@ def _number(run_case_id: int, outcome: Outcome, lowest: dict[int, int]) -> int:
     return outcome.replication
 
 
-def _values(known: Mapping[str, int], engine: str, outcome: Outcome) -> list[tuple[int, float]]:
+def _values(
+    metric_ids: Mapping[str, int], engine: str, outcome: Outcome
+) -> list[tuple[int, float]]:
     if (outcome.status == "failed") == bool(outcome.metrics):
         raise StoreError(
             "a failed replication has no metrics and any other has some; "
@@ -125,9 +128,9 @@ def _values(known: Mapping[str, int], engine: str, outcome: Outcome) -> list[tup
         )
     values = []
     for name, value in outcome.metrics.items():
-        if name not in known:
+        if name not in metric_ids:
             raise StoreError(f"engine {engine} gave a metric it had not described: {name!r}")
         if not math.isfinite(value):
             raise StoreError(f"engine {engine} gave {value} as its {name}: that is no measurement")
-        values.append((known[name], float(value)))
+        values.append((metric_ids[name], float(value)))
     return values

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from railgauge.base.errors import StoreError
 from railgauge.hosts.peaks import LINK_RATE
 from railgauge.store.models import PeakRow
 from railgauge.store.records import Peak
-from railgauge.store.write import chunks, now, plain_text
+from railgauge.store.write import chunks, insert_rows, now, plain_text
 
 _COLUMNS = (PeakRow.host, PeakRow.resource, PeakRow.value, PeakRow.unit, PeakRow.source)
 
@@ -37,16 +37,15 @@ def stored_peaks(
 
 def insert_peaks(connection: Connection, run_id: int, peaks: Iterable[Peak]) -> None:
     """Store those peaks that differ from what the run has; StoreError for one that is no value."""
-    known = set(stored_peaks(connection, run_id))
+    stored = set(stored_peaks(connection, run_id))
     moment = now()
-    for some in chunks(_storable(peaks)):
+    for chunk in chunks(_storable(peaks)):
         rows = [
-            {**_columns(one), "run_id": run_id, "recorded_at": moment}
-            for one in some
-            if one not in known
+            {**_columns(peak), "run_id": run_id, "recorded_at": moment}
+            for peak in chunk
+            if peak not in stored
         ]
-        if rows:
-            connection.execute(insert(PeakRow), rows)
+        insert_rows(connection, PeakRow, rows)
 
 
 def _storable(peaks: Iterable[Peak]) -> Iterator[Peak]:

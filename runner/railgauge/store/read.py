@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
-from sqlalchemy import case as either
+from sqlalchemy import case as sql_case
 from sqlalchemy.orm import InstrumentedAttribute
 
 from railgauge.base.errors import InputError
@@ -28,12 +28,13 @@ from railgauge.store.peaks import stored_peaks
 from railgauge.store.records import (
     Failure,
     NewRun,
+    Peak,
     PlannedCase,
     RunState,
     RunSummary,
     StoredRun,
 )
-from railgauge.store.write import RUN_COLUMNS, OpenRun, chunks
+from railgauge.store.write import RUN_COLUMNS, OpenRun, look_up
 
 CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.key,
@@ -44,20 +45,22 @@ CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
     BenchCase.parameters,
     BenchCase.members_id,
 ]
+_CASE = len(CASE_COLUMNS)
+# What a run says of a case of it.
+RUN_CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
+    RunCase.test,
+    RunCase.replications,
+    RunCase.skipped,
+    RunCase.least,
+    RunCase.rule,
+    RunCase.ended,
+]
 
 # Statements are made once: to make one takes longer than to run it on a small run.
 _RUN = select(Run.__table__).where(Run.id == bindparam("run_id"))
 _RUN_CASES = (
-    select(
-        RunCase.test,
-        RunCase.replications,
-        RunCase.skipped,
-        RunCase.least,
-        RunCase.rule,
-        RunCase.ended,
-        *CASE_COLUMNS,
-    )
-    .join(BenchCase)
+    select(*CASE_COLUMNS, *RUN_CASE_COLUMNS)
+    .join(RunCase, RunCase.case_id == BenchCase.id)
     .where(RunCase.run_id == bindparam("run_id"))
     .order_by(RunCase.id)
 )
@@ -73,13 +76,14 @@ _FACTS = (
 )
 _FAILURES = (
     select(
+        *CASE_COLUMNS,
         RunCase.test,
         Replication.number,
         Replication.started_at,
         Replication.error_code,
         Replication.error_message,
-        *CASE_COLUMNS,
     )
+    .select_from(RunCase)
     .join(BenchCase, BenchCase.id == RunCase.case_id)
     .join(Replication, Replication.run_case_id == RunCase.id)
     .where(
@@ -104,14 +108,18 @@ def make_cases(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Ca
     ]
 
 
+def fetch_with_cases(
+    connection: Connection, query: Select[*tuple[Any, ...]], **parameters: object
+) -> Iterator[tuple[Case, tuple[Any, ...]]]:
+    """Yield the case and the other columns of each row of a query for CASE_COLUMNS and others."""
+    rows = list(fetch(connection, query, **parameters))
+    cases = make_cases(connection, [row[:_CASE] for row in rows])
+    return ((case, row[_CASE:]) for case, row in zip(cases, rows, strict=True))
+
+
 def _host_lists(connection: Connection, ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    return {
-        number: tuple(json.loads(hosts))
-        for some in chunks(sorted(ids))
-        for number, hosts in connection.execute(
-            select(HostList.id, HostList.hosts).where(HostList.id.in_(some))
-        )
-    }
+    lists = look_up(connection, HostList.id, HostList.hosts, sorted(ids))
+    return {number: tuple(json.loads(hosts)) for number, hosts in lists.items()}
 
 
 def fetch(
@@ -137,7 +145,6 @@ def find_run(connection: Connection, run_id: int) -> Any:
 def stored_run(connection: Connection, run_id: int) -> StoredRun:
     """Return all about one run but its values."""
     row = find_run(connection, run_id)
-    rows = list(fetch(connection, _RUN_CASES, run_id=run_id))
     files = fetch(connection, _FILES, run_id=run_id)
     new = NewRun(**{name: getattr(row, name) for name in RUN_COLUMNS}, files=dict(files))
     facts: dict[str, dict[str, str]] = {}
@@ -150,9 +157,9 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
         started_at=row.started_at,
         ended_at=row.ended_at or "",
         cases=tuple(
-            PlannedCase(row[0], case, row[1], row[2] or "", row[3], row[4] or "", row[5] or "")
-            for row, case in zip(
-                rows, make_cases(connection, [row[6:] for row in rows]), strict=True
+            PlannedCase(test, case, replications, skipped or "", least, rule or "", ended or "")
+            for case, (test, replications, skipped, least, rule, ended) in fetch_with_cases(
+                connection, _RUN_CASES, run_id=run_id
             )
         ),
         facts=facts,
@@ -161,8 +168,17 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
     )
 
 
+def run_peaks(connection: Connection, run_id: int) -> tuple[Peak, ...]:
+    """Return what the run's hosts and links could do at most, by name and resource."""
+    find_run(connection, run_id)
+    return stored_peaks(connection, run_id)
+
+
 def smallest_changes(connection: Connection, run_id: int) -> dict[tuple[str, str], float]:
-    """Return (engine, metric) -> the smallest change that matters to the run's plan, a share."""
+    """Return (engine, metric) -> the smallest change that matters to the run's plan, a share.
+
+    Only of those metrics for which it says one.
+    """
     find_run(connection, run_id)
     rows = connection.execute(
         select(Metric.engine, Metric.name, RunMetric.smallest_change)
@@ -204,7 +220,7 @@ def run_ids(connection: Connection) -> list[int]:
 
 def run_summaries(connection: Connection) -> list[RunSummary]:
     """Return a line for each run, oldest first."""
-    asked = {
+    planned = {
         run_id: (count, total)
         for run_id, count, total in connection.execute(
             select(RunCase.run_id, func.count(), func.sum(RunCase.replications)).group_by(
@@ -225,7 +241,7 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
     partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
     summaries = []
     for row in connection.execute(select(Run.__table__).order_by(Run.started_at, Run.id)):
-        cases, replications = asked.get(row.id, (0, 0))
+        cases, replications = planned.get(row.id, (0, 0))
         failures = failed.get(row.id, 0)
         summaries.append(
             RunSummary(
@@ -260,14 +276,14 @@ def _skipped(connection: Connection) -> dict[int, int]:
 
 def _unasked(connection: Connection) -> dict[int, int]:
     """Return run -> the replications that skipped cases and those that ended early don't need."""
-    given = (
+    replication_count = (
         select(func.count())
         .where(Replication.run_case_id == RunCase.id, Replication.number > 0)
         .scalar_subquery()
     )
     # A case that ended before it had its least was cut short.
-    least = either((RunCase.skipped.is_(None), func.coalesce(RunCase.least, 0)), else_=0)
-    needed = either((given < least, least), else_=given)
+    least = sql_case((RunCase.skipped.is_(None), func.coalesce(RunCase.least, 0)), else_=0)
+    needed = sql_case((replication_count < least, least), else_=replication_count)
     query = (
         select(RunCase.run_id, func.sum(RunCase.replications - needed))
         .where(RunCase.skipped.is_not(None) | RunCase.ended.is_not(None))
@@ -276,18 +292,21 @@ def _unasked(connection: Connection) -> dict[int, int]:
     return {run: int(unasked) for run, unasked in connection.execute(query)}
 
 
-def _count_replications(connection: Connection, *which: ColumnElement[bool]) -> dict[int, int]:
+def _count_replications(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int, int]:
     counted = (
         select(RunCase.run_id, func.count())
         .join(Replication, Replication.run_case_id == RunCase.id)
-        .where(*which)
+        .where(*conditions)
         .group_by(RunCase.run_id)
     )
     return dict(connection.execute(counted).all())
 
 
-def done(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]:
-    """Return (test, case key) -> the numbers of the replications that have an outcome."""
+def replication_numbers(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]:
+    """Return (test, case key) -> numbers of the replications that have an outcome.
+
+    A failed one has its outcome, too; warm-ups don't count. Cases without any are left out.
+    """
     find_run(connection, run_id)
     names = select(RunCase.id, RunCase.test, BenchCase.key).join(BenchCase)
     outcomes = (
@@ -308,8 +327,9 @@ def done(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]
 def failures(connection: Connection, run_id: int) -> list[Failure]:
     """Return the run's failed replications by the order of the cases in the plan."""
     find_run(connection, run_id)
-    rows = list(fetch(connection, _FAILURES, run_id=run_id))
     return [
-        Failure(row[0], case, row[1], row[2] or "", row[3] or "", row[4] or "")
-        for row, case in zip(rows, make_cases(connection, [row[5:] for row in rows]), strict=True)
+        Failure(test, case, number, started_at or "", code or "", message or "")
+        for case, (test, number, started_at, code, message) in fetch_with_cases(
+            connection, _FAILURES, run_id=run_id
+        )
     ]

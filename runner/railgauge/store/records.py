@@ -13,37 +13,14 @@ from numpy.typing import NDArray
 
 from railgauge import __version__
 from railgauge.base.errors import InputError
-from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
-from railgauge.engine.outcome import Launch, Outcome, Status
-from railgauge.hosts.peaks import Peak
+from railgauge.base.systemlog import PortLog as PortLog
+from railgauge.base.systemlog import Suspicion as Suspicion
+from railgauge.base.systemlog import SystemLog as SystemLog
+from railgauge.engine.outcome import Launch as Launch
+from railgauge.engine.outcome import Outcome as Outcome
+from railgauge.engine.outcome import Status as Status
+from railgauge.hosts.peaks import Peak as Peak
 from railgauge.plan.cases import Case
-
-__all__ = [
-    "Baseline",
-    "CaseEnd",
-    "Failure",
-    "FoundCase",
-    "Launch",
-    "MetricInfo",
-    "NewRun",
-    "Outcome",
-    "Peak",
-    "PlannedCase",
-    "PortLog",
-    "RunState",
-    "RunSummary",
-    "Series",
-    "Status",
-    "StoredLog",
-    "StoredPort",
-    "StoredRun",
-    "StoredSuspicion",
-    "StoredTrace",
-    "StoredWarning",
-    "Suspicion",
-    "SystemLog",
-    "imported_run",
-]
 
 RunState = Literal["unfinished", "complete", "interrupted"]
 # Why a case with a rule got no more replications: its interval is narrow enough, it has had the
@@ -79,10 +56,10 @@ def imported_at(moments: Iterable[float | None], at: float | None) -> float | No
 
     All in seconds since 1970; None where nothing tells. InputError if both do.
     """
-    known = [moment for moment in moments if moment is not None]
-    if known and at is not None:
+    times = [moment for moment in moments if moment is not None]
+    if times and at is not None:
         raise InputError("when it was measured is in the file already: leave --at away")
-    return min(known, default=at)
+    return min(times, default=at)
 
 
 def imported_run(plan: str, file: Path, git_commit: str = "") -> NewRun:
@@ -195,7 +172,7 @@ class Series:
     """All the replications of one case of one run for one metric, in order of replication.
 
     `values` float64 (n,) in base units, `suspect` bool (n,); warm-ups are left out. `failed` counts
-    the replications that failed, `asked` those the plan wanted. A case of which nothing was
+    the replications that failed, `planned` those the plan asked for. A case of which nothing was
     measured (yet) has n = 0; `skipped` says why it wasn't, if it was left out on purpose. `least`,
     `rule` and `ended` are as in PlannedCase.
     """
@@ -210,7 +187,7 @@ class Series:
     values: NDArray[np.float64]
     suspect: NDArray[np.bool_]
     failed: int
-    asked: int
+    planned: int
     skipped: str = ""
     least: int | None = None
     rule: str = ""

@@ -86,7 +86,7 @@ def case_replications(
     ]
 
 
-def launched(connection: Connection, run_id: int) -> dict[tuple[str, str], tuple[str, str]]:
+def launch_times(connection: Connection, run_id: int) -> dict[tuple[str, str], tuple[str, str]]:
     """Return, by test and case key, when the launches of its first and last value began.
 
     ISO 8601, UTC, by the controller's clock, unlike the moments of replications, which are by their
@@ -121,23 +121,23 @@ def logged_cases(connection: Connection, run_id: int, most: int) -> list[tuple[s
         return []
     # Both terms, as SQLite knows the partial index by the first.
     suspect = (Replication.status != "ok", Replication.status == "suspect")
-    found: dict[int, tuple[str, str]] = {}
-    for which in (suspect, ()):
-        if len(found) < most:
-            for number, test, key in _logged(connection, run_id, most, which):
-                found.setdefault(number, (test, key))
-    return list(found.values())[:most]
+    cases: dict[int, tuple[str, str]] = {}
+    for conditions in (suspect, ()):
+        if len(cases) < most:
+            for number, test, key in _logged(connection, run_id, most, conditions):
+                cases.setdefault(number, (test, key))
+    return list(cases.values())[:most]
 
 
 def _logged(
-    connection: Connection, run_id: int, most: int, which: Sequence[ColumnElement[bool]]
+    connection: Connection, run_id: int, most: int, conditions: Sequence[ColumnElement[bool]]
 ) -> list[tuple[int, str, str]]:
     logged = exists().where(
         Replication.run_case_id == RunCase.id,
         Replication.number > 0,
         LOG.c.launch_id == Replication.launch_id,
         LOG.c.number == Replication.number,
-        *which,
+        *conditions,
     )
     rows = connection.execute(
         select(RunCase.id, RunCase.test, BenchCase.key)

@@ -14,39 +14,59 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 from railgauge.base.collector import collector_off
 from railgauge.plan.cases import Case
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
-from railgauge.store.read import CASE_COLUMNS, fetch, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import Series
 
 
 @dataclass(slots=True)
-class _RunCase:
+class MeasuredCase:
+    """A case of a run, with what Series says of it whatever the metric."""
+
     id: int
-    test: str
-    asked: int
-    skipped: str
-    least: int | None
-    rule: str
-    ended: str
     case: Case
+    test: str
+    planned: int
+    skipped: str | None
+    least: int | None
+    rule: str | None
+    ended: str | None
     failed: int = 0
+
+    def series(
+        self,
+        run: int,
+        plan: str,
+        metric: Any,
+        values: NDArray[np.float64],
+        suspect: NDArray[np.bool_],
+    ) -> Series:
+        """Return the series of a metric, of which its row in the database is given."""
+        return Series(
+            run=run,
+            plan=plan,
+            test=self.test,
+            case=self.case,
+            metric=metric.name,
+            unit=metric.unit,
+            better=metric.better,
+            values=values,
+            suspect=suspect,
+            failed=self.failed,
+            planned=self.planned,
+            skipped=self.skipped or "",
+            least=self.least,
+            rule=self.rule or "",
+            ended=self.ended or "",
+        )
 
 
 # run_case id -> metric id -> values and which of them are suspect, by number of replication
-_Found = dict[int, dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]]]
-_NOTHING = (np.zeros(0), np.zeros(0, dtype=np.bool_))
+_CaseValues = dict[int, dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]]]
+_NO_VALUES = (np.zeros(0), np.zeros(0, dtype=np.bool_))
 
 # Statements are made once: to make one takes longer than to run it on a small run.
 _CASES = (
-    select(
-        RunCase.id,
-        RunCase.test,
-        RunCase.replications,
-        RunCase.skipped,
-        RunCase.least,
-        RunCase.rule,
-        RunCase.ended,
-        RunCase.case_id,
-    )
+    select(RunCase.id, *RUN_CASE_COLUMNS, RunCase.case_id)
     .where(RunCase.run_id == bindparam("run_id"))
     .order_by(RunCase.id)
 )
@@ -105,13 +125,23 @@ _LASTS = (
 
 
 def all_series(
-    connection: Connection, runs: Iterable[int], metrics: Collection[str] | None
+    connection: Connection, runs: Iterable[int], metrics: Collection[str] | None = None
 ) -> list[Series]:
-    """Return the series of all the runs: by run, then by the order of its cases and metrics."""
+    """Return every case's values of the named metrics (None: of all).
+
+    By run, then by the order of its cases and metrics. A case without any value has empty series:
+    of the metrics its test's other cases have or, where none has any, of those named. So a table
+    can tell what is missing from what was never asked for. A case that gave values, but none of
+    those named, has no series.
+    """
     # Runs of one plan share their cases, which take longer to build than their values to read.
-    known: dict[int, Case] = {}
+    case_cache: dict[int, Case] = {}
     with collector_off():
-        return [found for run in runs for found in _run_series(connection, run, metrics, known)]
+        return [
+            series
+            for run in dict.fromkeys(runs)
+            for series in _run_series(connection, run, metrics, case_cache)
+        ]
 
 
 def test_names(connection: Connection, runs: Iterable[int]) -> set[str]:
@@ -123,93 +153,88 @@ def test_names(connection: Connection, runs: Iterable[int]) -> set[str]:
 
 
 def _run_series(
-    connection: Connection, run_id: int, metrics: Collection[str] | None, known: dict[int, Case]
+    connection: Connection,
+    run_id: int,
+    metrics: Collection[str] | None,
+    case_cache: dict[int, Case],
 ) -> list[Series]:
     plan = find_run(connection, run_id).plan
-    cases = _cases(connection, run_id, known)
+    cases = _cases(connection, run_id, case_cache)
     infos = _metrics(connection, run_id, metrics)
     suspects = _exceptions(connection, run_id, cases)
-    found = _values(connection, run_id, infos, suspects)
-    expected = _expected(cases, infos, found, named=metrics is not None)
-    others = _others(connection, run_id, cases, found) if metrics is not None else set()
+    values_by_case = _values(connection, run_id, infos, suspects)
+    expected = _expected(cases, infos, values_by_case, named=metrics is not None)
+    excluded = (
+        _cases_with_other_metrics(connection, run_id, cases, values_by_case)
+        if metrics is not None
+        else set()
+    )
     series = []
     for row in cases.values():
-        if row.id in others:
+        if row.id in excluded:
             continue
-        values_of = found.get(row.id) or dict.fromkeys(expected[row.test], _NOTHING)
+        values_of = values_by_case.get(row.id) or dict.fromkeys(expected[row.test], _NO_VALUES)
         for metric_id, (values, suspect) in values_of.items():
-            info = infos[metric_id]
-            series.append(
-                Series(
-                    run=run_id,
-                    plan=plan,
-                    test=row.test,
-                    case=row.case,
-                    metric=info.name,
-                    unit=info.unit,
-                    better=info.better,
-                    values=values,
-                    suspect=suspect,
-                    failed=row.failed,
-                    asked=row.asked,
-                    skipped=row.skipped,
-                    least=row.least,
-                    rule=row.rule,
-                    ended=row.ended,
-                )
-            )
+            series.append(row.series(run_id, plan, infos[metric_id], values, suspect))
     return series
 
 
 def _expected(
-    cases: Mapping[int, _RunCase], infos: Mapping[int, Any], found: _Found, *, named: bool
+    cases: Mapping[int, MeasuredCase],
+    infos: Mapping[int, Any],
+    values_by_case: _CaseValues,
+    *,
+    named: bool,
 ) -> dict[str, list[int]]:
     """Return test -> the metrics that a case without any value should have had.
 
     They are those which the test's other cases have or, if none has any, those asked for by name.
     """
-    seen: dict[str, dict[int, None]] = {row.test: {} for row in cases.values()}
-    for run_case_id, values_of in found.items():
-        seen[cases[run_case_id].test].update(dict.fromkeys(values_of))
+    metrics_by_test: dict[str, dict[int, None]] = {row.test: {} for row in cases.values()}
+    for run_case_id, values_of in values_by_case.items():
+        metrics_by_test[cases[run_case_id].test].update(dict.fromkeys(values_of))
     engines = {row.test: row.case.engine for row in cases.values()}
     return {
         test: list(metrics)
         or [number for number, info in infos.items() if named and info.engine == engines[test]]
-        for test, metrics in seen.items()
+        for test, metrics in metrics_by_test.items()
     }
 
 
-def _others(
-    connection: Connection, run_id: int, cases: Mapping[int, _RunCase], found: _Found
+def _cases_with_other_metrics(
+    connection: Connection,
+    run_id: int,
+    cases: Mapping[int, MeasuredCase],
+    values_by_case: _CaseValues,
 ) -> set[int]:
-    """Return the cases that were measured, but gave other metrics than those `found`."""
-    if cases.keys() <= found.keys():
+    """Return the cases that were measured, but gave other metrics than those with values."""
+    if cases.keys() <= values_by_case.keys():
         return set()
-    return {row[0] for row in fetch(connection, _MEASURED, run_id=run_id)} - found.keys()
+    return {row[0] for row in fetch(connection, _MEASURED, run_id=run_id)} - values_by_case.keys()
 
 
-def _cases(connection: Connection, run_id: int, known: dict[int, Case]) -> dict[int, _RunCase]:
+def _cases(
+    connection: Connection, run_id: int, case_cache: dict[int, Case]
+) -> dict[int, MeasuredCase]:
     rows = list(fetch(connection, _CASES, run_id=run_id))
-    if any(row[7] not in known for row in rows):
-        _learn(connection, run_id, known)
+    if any(row[7] not in case_cache for row in rows):
+        _load_cases(connection, run_id, case_cache)
     return {
-        number: _RunCase(
-            number, test, asked, skipped or "", least, rule or "", ended or "", known[case_id]
-        )
-        for number, test, asked, skipped, least, rule, ended, case_id in rows
+        number: MeasuredCase(number, case_cache[case_id], *columns)
+        for number, *columns, case_id in rows
     }
 
 
-def _learn(connection: Connection, run_id: int, known: dict[int, Case]) -> None:
-    """Add the run's cases to the `known` ones, by their number in the database."""
+def _load_cases(connection: Connection, run_id: int, case_cache: dict[int, Case]) -> None:
+    """Add the run's cases to the cache, by their number in the database."""
     query = (
         select(BenchCase.id, *CASE_COLUMNS)
         .join(RunCase, RunCase.case_id == BenchCase.id)
         .where(RunCase.run_id == run_id)
     )
-    new = [row for row in fetch(connection, query) if row[0] not in known]
+    new = [row for row in fetch(connection, query) if row[0] not in case_cache]
     cases = make_cases(connection, [row[1:] for row in new])
-    known.update(zip([row[0] for row in new], cases, strict=True))
+    case_cache.update(zip([row[0] for row in new], cases, strict=True))
 
 
 def _metrics(connection: Connection, run_id: int, names: Collection[str] | None) -> dict[int, Any]:
@@ -218,7 +243,7 @@ def _metrics(connection: Connection, run_id: int, names: Collection[str] | None)
 
 
 def _exceptions(
-    connection: Connection, run_id: int, cases: Mapping[int, _RunCase]
+    connection: Connection, run_id: int, cases: Mapping[int, MeasuredCase]
 ) -> dict[int, list[int]]:
     """Count the failed replications into `cases` and return the suspect ones' numbers by case."""
     suspects: dict[int, list[int]] = {}
@@ -235,8 +260,8 @@ def _values(
     run_id: int,
     metric_ids: Iterable[int],
     suspects: Mapping[int, Sequence[int]],
-) -> _Found:
-    found: _Found = {}
+) -> _CaseValues:
+    values_by_case: _CaseValues = {}
     for metric_id in metric_ids:
         # Each value crosses into Python alone, which takes half the time of whole rows; how many
         # each case has is asked beside them, in one order.
@@ -251,8 +276,11 @@ def _values(
             if run_case_id in suspects:
                 present = np.arange(1, count + 1) if numbers is None else numbers[start:end]
                 flags[start:end] = np.isin(present, suspects[run_case_id])
-            found.setdefault(run_case_id, {})[metric_id] = values[start:end], flags[start:end]
-    return found
+            values_by_case.setdefault(run_case_id, {})[metric_id] = (
+                values[start:end],
+                flags[start:end],
+            )
+    return values_by_case
 
 
 def _sizes(

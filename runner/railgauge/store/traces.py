@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, insert, select
 from railgauge.base.errors import InputError, StoreError, TraceError
 from railgauge.base.trace import Trace, decode, loss_runs, pack, unpack
 from railgauge.store.models import BenchCase, LossRun, RunCase, TraceRow
-from railgauge.store.read import CASE_COLUMNS, find_run, make_cases
+from railgauge.store.read import CASE_COLUMNS, fetch_with_cases, find_run
 from railgauge.store.records import Outcome, StoredTrace
 
 # Loss runs inserted at once: a stream that lost every other datagram has millions.
@@ -74,34 +74,35 @@ def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTra
 
 
 def stored_traces(
-    connection: Connection, runs: Iterable[int], replication: int | None
+    connection: Connection, runs: Iterable[int], *, replication: int | None = None
 ) -> list[StoredTrace]:
-    """Return which traces the runs have: by run, by the order of its cases, by replication."""
-    return [found for run in runs for found in _of_run(connection, run, replication)]
+    """Return which traces there are, run by run: cases in the plan's order, then replications.
+
+    With `replication` those of that number only. The traces themselves are read by `load_trace`,
+    one at a time, as each may have millions of arrivals.
+    """
+    return [trace for run in dict.fromkeys(runs) for trace in _of_run(connection, run, replication)]
 
 
 def _of_run(connection: Connection, run_id: int, replication: int | None) -> list[StoredTrace]:
     plan = find_run(connection, run_id).plan
     query = _traces(
         select(
+            *CASE_COLUMNS,
             RunCase.test,
             TraceRow.number,
             TraceRow.sent,
             TraceRow.arrived,
             TraceRow.recorded,
-            *CASE_COLUMNS,
         )
     ).where(RunCase.run_id == run_id)
     if replication is not None:
         query = query.where(TraceRow.number == replication)
-    rows = connection.execute(query.order_by(RunCase.id, TraceRow.number)).all()
-    return [
-        StoredTrace(run_id, plan, row[0], case, *row[1:5])
-        for row, case in zip(rows, make_cases(connection, [row[5:] for row in rows]), strict=True)
-    ]
+    rows = fetch_with_cases(connection, query.order_by(RunCase.id, TraceRow.number))
+    return [StoredTrace(run_id, plan, test, case, *numbers) for case, (test, *numbers) in rows]
 
 
-def load(connection: Connection, stored: StoredTrace) -> Trace:
+def load_trace(connection: Connection, stored: StoredTrace) -> Trace:
     """Return the trace itself; InputError when this database hasn't it, StoreError if damaged."""
     query = _traces(select(TraceRow.data)).where(
         RunCase.run_id == stored.run,

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Float, Integer, Table, bindparam, insert, sel
 from railgauge.base.errors import StoreError
 from railgauge.plan.cases import Value
 from railgauge.store.models import (
+    Base,
     BenchCase,
     HostFact,
     HostList,
@@ -27,7 +28,7 @@ from railgauge.store.models import (
 )
 from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase, RunState
 
-_Item = TypeVar("_Item")
+_T = TypeVar("_T")
 
 # Rows handed to the driver at once: enough to be fast, few enough to stay small.
 _ROWS = 10_000
@@ -72,21 +73,15 @@ def insert_run(
     }
     began = now() if started_at is None else iso(started_at)
     values |= {"state": "unfinished", "started_at": began, "uid": uuid4().hex}
-    run_id = connection.execute(insert(Run).values(**values)).inserted_primary_key
-    assert run_id is not None
-    _insert_files(connection, run_id[0], run.files)
-    _insert_cases(connection, run_id[0], cases)
-    _insert_metrics(connection, run_id[0], metrics)
-    return int(run_id[0])
-
-
-def _insert_files(connection: Connection, run_id: int, files: Mapping[str, str]) -> None:
-    rows = [
+    (run_id,) = insert_with_ids(connection, Base.metadata.tables[Run.__tablename__], [values])
+    files = [
         {"run_id": run_id, "name": plain_text(name), "text": plain_text(content)}
-        for name, content in files.items()
+        for name, content in run.files.items()
     ]
-    if rows:
-        connection.execute(insert(RunFile), rows)
+    insert_rows(connection, RunFile, files)
+    _insert_cases(connection, run_id, cases)
+    _insert_metrics(connection, run_id, metrics)
+    return run_id
 
 
 def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCase]) -> None:
@@ -100,9 +95,9 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
         rows = []
         for case in map(by_key.__getitem__, keys):
             # Cases share their parameters: a large cluster's million pairs are written once.
-            written = texts.get(id(case.parameters))
-            if written is None:
-                written = texts[id(case.parameters)] = json_text(case.parameters)
+            parameters_text = texts.get(id(case.parameters))
+            if parameters_text is None:
+                parameters_text = texts[id(case.parameters)] = json_text(case.parameters)
             rows.append(
                 {
                     "key": case.key,
@@ -110,12 +105,12 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
                     "link": case.link,
                     "client_host": case.client,
                     "server_host": case.server,
-                    "parameters": written,
+                    "parameters": parameters_text,
                     "members_id": lists.get(id(case.members)),
                 }
             )
         insert_missing(connection, BenchCase, rows)
-    for some in chunks(cases):
+    for chunk in chunks(cases):
         connection.execute(
             _ADD_RUN_CASE,
             [
@@ -129,14 +124,16 @@ def _insert_cases(connection: Connection, run_id: int, cases: Sequence[PlannedCa
                     "ended": planned.ended or None,
                     "key": planned.case.key,
                 }
-                for planned in some
+                for planned in chunk
             ],
         )
 
 
 def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[int, int]:
     """Store the cases' members and return their ids by the identity of each tuple of them."""
-    tuples = {id(one.case.members): one.case.members for one in cases if one.case.members}
+    tuples = {
+        id(planned.case.members): planned.case.members for planned in cases if planned.case.members
+    }
     if not tuples:
         return {}
     texts = {
@@ -146,30 +143,27 @@ def _insert_lists(connection: Connection, cases: Iterable[PlannedCase]) -> dict[
     keys = {number: hashlib.sha256(text.encode()).hexdigest() for number, text in texts.items()}
     rows = {keys[number]: {"key": keys[number], "hosts": texts[number]} for number in texts}
     insert_missing(connection, HostList, [rows[key] for key in sorted(rows)])
-    ids = {}
-    for some in chunks(sorted(rows)):
-        found = select(HostList.key, HostList.id).where(HostList.key.in_(some))
-        ids.update(dict(connection.execute(found).all()))
+    ids = look_up(connection, HostList.key, HostList.id, sorted(rows))
     return {number: ids[key] for number, key in keys.items()}
 
 
 def _insert_metrics(
     connection: Connection, run_id: int, metrics: Mapping[str, Mapping[str, MetricInfo]]
 ) -> None:
-    given = [
+    described = [
         (engine, name, info)
         for engine, infos in sorted(metrics.items())
         for name, info in infos.items()
     ]
     rows = [
         {"engine": engine, "name": name, "unit": info.unit, "better": info.better}
-        for engine, name, info in given
+        for engine, name, info in described
     ]
     if not rows:
         return
     insert_missing(connection, Metric, rows)
     smallest = bindparam("smallest", type_=Float(53))
-    wanted = select(bindparam("run", type_=Integer), Metric.id, smallest).where(
+    metric_rows = select(bindparam("run", type_=Integer), Metric.id, smallest).where(
         Metric.engine == bindparam("engine"),
         Metric.name == bindparam("name"),
         Metric.unit == bindparam("unit"),
@@ -177,12 +171,28 @@ def _insert_metrics(
     )
     columns = ["run_id", "metric_id", "smallest_change"]
     connection.execute(
-        insert(RunMetric).from_select(columns, wanted),
+        insert(RunMetric).from_select(columns, metric_rows),
         [
             row | {"run": run_id, "smallest": info.smallest}
-            for row, (*_, info) in zip(rows, given, strict=True)
+            for row, (*_, info) in zip(rows, described, strict=True)
         ],
     )
+
+
+def insert_rows(connection: Connection, table: Any, rows: Sequence[Mapping[str, object]]) -> None:
+    """Store the rows, if there are any."""
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def insert_with_ids(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
+) -> list[int]:
+    """Store the rows and return the ids that they got, in their order."""
+    if not rows:
+        return []
+    statement = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+    return list(connection.execute(statement, rows).scalars())
 
 
 def insert_missing(
@@ -209,7 +219,7 @@ def _insert(connection: Connection, table: Any) -> Any:
 
 def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[str, str]) -> None:
     """Store those facts that differ from what the run has about `host`."""
-    known = dict(
+    stored = dict(
         connection.execute(
             select(HostFact.name, HostFact.value)
             .where(HostFact.run_id == run_id, HostFact.host == host)
@@ -220,10 +230,9 @@ def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[
     rows = [
         {"run_id": run_id, "host": host, "name": name, "recorded_at": moment, "value": value}
         for name, value in ((plain_text(n), plain_text(v)) for n, v in facts.items())
-        if known.get(name) != value
+        if stored.get(name) != value
     ]
-    if rows:
-        connection.execute(insert(HostFact), rows)
+    insert_rows(connection, HostFact, rows)
 
 
 def set_skipped(
@@ -246,13 +255,13 @@ def set_ended(
 def _update_case(
     connection: Connection, run_id: int, test: str, case_key: str, values: Mapping[str, str | None]
 ) -> None:
-    which = select(BenchCase.id).where(BenchCase.key == case_key).scalar_subquery()
-    found = connection.execute(
+    case_id = select(BenchCase.id).where(BenchCase.key == case_key).scalar_subquery()
+    updated = connection.execute(
         update(RunCase)
-        .where(RunCase.run_id == run_id, RunCase.test == test, RunCase.case_id == which)
+        .where(RunCase.run_id == run_id, RunCase.test == test, RunCase.case_id == case_id)
         .values(**values)
     )
-    if found.rowcount != 1:
+    if updated.rowcount != 1:
         raise StoreError(f"run {run_id} has no case {case_key} in a test {test!r}")
 
 
@@ -262,11 +271,23 @@ def set_state(connection: Connection, run_id: int, state: RunState) -> None:
     connection.execute(update(Run).where(Run.id == run_id).values(state=state, ended_at=ended_at))
 
 
-def chunks(items: Iterable[_Item]) -> Iterator[list[_Item]]:
-    """Yield `items` in lists of as many as one statement is given at once."""
+def chunks(items: Iterable[_T], most: int = _ROWS) -> Iterator[list[_T]]:
+    """Yield `items` in lists of `most`, which is what one statement is given at once."""
     rest = iter(items)
-    while some := list(islice(rest, _ROWS)):
-        yield some
+    while chunk := list(islice(rest, most)):
+        yield chunk
+
+
+def look_up(
+    connection: Connection, column: Any, result: Any, values: Iterable[Any]
+) -> dict[Any, Any]:
+    """Return the `result` column of the rows by `column`, which is one of the values."""
+    query = select(column, result)
+    return {
+        key: value
+        for chunk in chunks(values)
+        for key, value in connection.execute(query.where(column.in_(chunk)))
+    }
 
 
 def now() -> str:

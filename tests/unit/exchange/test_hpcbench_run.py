@@ -331,7 +331,7 @@ def test_replications_that_a_rule_did_not_need_are_not_missing(store, tmp_path, 
     again = import_hpcbench(store, sorted(tmp_path.glob("*/output")), catalogue=catalogue).run
     assert len(files) == 1
     assert store.failures(again) == []
-    assert list(store.done(again).values()) == [set(range(1, 9))]
+    assert list(store.replication_numbers(again).values()) == [set(range(1, 9))]
 
 
 def test_skipped_cases_are_left_out_and_told_and_what_they_gave_before_is_there(
@@ -359,7 +359,7 @@ def test_skipped_cases_are_left_out_and_told_and_what_they_gave_before_is_there(
     assert result.notes == (f"stream: 2 cases are left out, skipped in that run: {why}",)
     again = import_hpcbench(store, result.files, catalogue=catalogue).run
     # Of the one that is measured the second replication is missing, which these files call failed.
-    assert sorted(store.done(again).values(), key=len) == [{1}, {1, 2}]
+    assert sorted(store.replication_numbers(again).values(), key=len) == [{1}, {1, 2}]
     assert len(store.failures(again)) == 1
 
 

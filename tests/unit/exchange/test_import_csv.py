@@ -104,7 +104,7 @@ def test_the_papers_tables_come_back_digit_for_digit(
     for series in store.series([result.run]):
         parameters = series.case.parameters
         assert set(parameters) == {"mode", size, "sockbuf"}
-        assert (series.test, series.unit, series.asked) == ("table", "bit/s", 1)
+        assert (series.test, series.unit, series.planned) == ("table", "bit/s", 1)
         (value,) = series.values
         found[parameters[size], series.case.link, parameters["sockbuf"]] = f"{value / 1e6:.2f}"
     assert found == {

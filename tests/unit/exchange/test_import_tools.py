@@ -14,7 +14,7 @@ from tests.support import FIXTURES
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.cli import cli
 from railgauge.exchange.importing.result import ImportResult
-from railgauge.exchange.importing.tools import import_tool
+from railgauge.exchange.importing.tools import ImportNames, import_tool
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 
@@ -70,7 +70,9 @@ def test_files_of_the_same_parameters_are_replications(
     document["end"]["sum_received"]["bits_per_second"] = 4.5e10
     (tmp_path / "again.json").write_text(json.dumps(document))
     files = [TOOLS / "iperf3-3.12-tcp.json", tmp_path / "again.json"]
-    result = import_tool(store, "iperf3", files, catalogue=catalogue, link="gw→hh", test="evening")
+    result = import_tool(
+        store, "iperf3", files, catalogue=catalogue, names=ImportNames(link="gw→hh", test="evening")
+    )
     assert (result.cases, result.replications) == (1, 2)
     ((name, found),) = values(store, result, "throughput").items()
     assert name.startswith("iperf3 gw→hh ")
@@ -93,7 +95,7 @@ def test_replications_that_differ_in_what_no_parameter_holds_are_refused(
 
 def test_fios_jobs_are_cases_with_fios_own_defaults(store: Store, catalogue: Catalogue) -> None:
     files = [TOOLS / "fio-3.33-jobfile.json", TOOLS / "fio-3.33-randread.json"]
-    result = import_tool(store, "fio", files, catalogue=catalogue, link="disk1")
+    result = import_tool(store, "fio", files, catalogue=catalogue, names=ImportNames(link="disk1"))
     assert (result.files, result.cases, result.replications) == (2, 3, 3)
     # "bs=64KiB" is 64000 bytes to fio, as its own count of bytes shows.
     assert values(store, result, "iops") == {
@@ -110,7 +112,9 @@ def test_fios_jobs_are_cases_with_fios_own_defaults(store: Store, catalogue: Cat
 def test_netperfs_tables_and_keys_are_read_alike(store: Store, catalogue: Catalogue) -> None:
     names = ("tcp_stream", "udp_stream", "tcp_rr", "k-tcp_rr", "k-udp_stream")
     files = [TOOLS / f"netperf-2.7.0-{name}.txt" for name in names]
-    result = import_tool(store, "netperf", files[:3], catalogue=catalogue, link="lan")
+    result = import_tool(
+        store, "netperf", files[:3], catalogue=catalogue, names=ImportNames(link="lan")
+    )
     assert values(store, result, "throughput") == {
         "netperf lan message=16384 mode=tcp_stream": [30043.11e6],
         # what arrived, of the table's second row
@@ -118,7 +122,9 @@ def test_netperfs_tables_and_keys_are_read_alike(store: Store, catalogue: Catalo
     }
     rates = {"netperf_rr lan mode=tcp_rr request=1 response=1": [50923.28]}
     assert values(store, result, "transaction_rate") == rates
-    result = import_tool(store, "netperf", files[3:], catalogue=catalogue, link="lan")
+    result = import_tool(
+        store, "netperf", files[3:], catalogue=catalogue, names=ImportNames(link="lan")
+    )
     assert values(store, result, "throughput") == {
         "netperf lan message=60000 mode=udp_stream": [12127.31e6],
     }
@@ -132,7 +138,9 @@ def test_several_outputs_of_netperf_in_a_file_are_all_read(
     text = (TOOLS / "netperf-2.7.0-tcp_rr.txt").read_text()
     file = tmp_path / "loop.txt"
     file.write_text(text + text.replace("50923.28", "50000.00") + text.replace("50923.28", "7.00"))
-    result = import_tool(store, "netperf", [file], catalogue=catalogue, link="lan")
+    result = import_tool(
+        store, "netperf", [file], catalogue=catalogue, names=ImportNames(link="lan")
+    )
     ((_, found),) = values(store, result, "transaction_rate").items()
     assert found == [50923.28, 50000.0, 7.0]
 
@@ -140,7 +148,7 @@ def test_several_outputs_of_netperf_in_a_file_are_all_read(
 def test_osus_rows_are_cases_in_its_units(store: Store, catalogue: Catalogue) -> None:
     names = ("7.2-latency", "5.6.3-bw", "5.6.3-bibw", "5.6.3-allreduce")
     files = [TOOLS / f"osu-{name}.txt" for name in names]
-    result = import_tool(store, "osu", files, catalogue=catalogue, link="ib0")
+    result = import_tool(store, "osu", files, catalogue=catalogue, names=ImportNames(link="ib0"))
     assert values(store, result, "latency")["osu ib0 mode=latency size=1024"] == [2.31e-6]
     rates = {name: each for name, (each,) in values(store, result, "throughput").items()}
     assert rates == pytest.approx(
@@ -163,7 +171,13 @@ def test_two_tests_of_osu_in_a_file_are_not_taken_for_one(
     texts = [(TOOLS / f"osu-{name}.txt").read_text() for name in ("7.2-latency", "5.6.3-bw")]
     (tmp_path / "both.txt").write_text("".join(texts))
     with pytest.raises(FileProblems, match="give each a file of its own"):
-        import_tool(store, "osu", [tmp_path / "both.txt"], catalogue=catalogue, link="ib0")
+        import_tool(
+            store,
+            "osu",
+            [tmp_path / "both.txt"],
+            catalogue=catalogue,
+            names=ImportNames(link="ib0"),
+        )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +200,9 @@ def test_what_is_not_understood_is_refused_with_its_file(
     store: Store, catalogue: Catalogue, tool: str, name: str, words: str
 ) -> None:
     with pytest.raises(FileProblems, match=words) as caught:
-        import_tool(store, tool, [TOOLS / name], catalogue=catalogue, link="here")
+        import_tool(
+            store, tool, [TOOLS / name], catalogue=catalogue, names=ImportNames(link="here")
+        )
     assert name in str(caught.value)
     assert store.runs() == []
 
@@ -196,14 +212,18 @@ def test_a_text_that_was_cut_off_gives_no_other_figures(
     tmp_path: Path, store: Store, catalogue: Catalogue, name: str
 ) -> None:
     text = (TOOLS / name).read_text()
-    whole = import_tool(store, "netperf", [TOOLS / name], catalogue=catalogue, link="lan")
+    whole = import_tool(
+        store, "netperf", [TOOLS / name], catalogue=catalogue, names=ImportNames(link="lan")
+    )
     ((_, expected),) = values(store, whole, "transaction_rate").items()
     cut = tmp_path / "cut.txt"
     refused = 0
     for length in range(1, len(text)):
         cut.write_text(text[:length])
         try:
-            result = import_tool(store, "netperf", [cut], catalogue=catalogue, link="lan")
+            result = import_tool(
+                store, "netperf", [cut], catalogue=catalogue, names=ImportNames(link="lan")
+            )
         except FileProblems:
             refused += 1
         else:
@@ -241,7 +261,13 @@ def test_a_setting_of_fio_that_a_case_cannot_hold_is_refused(
     assert old in text
     (tmp_path / "changed.json").write_text(text.replace(old, new))
     with pytest.raises(FileProblems, match=words):
-        import_tool(store, "fio", [tmp_path / "changed.json"], catalogue=catalogue, link="disk1")
+        import_tool(
+            store,
+            "fio",
+            [tmp_path / "changed.json"],
+            catalogue=catalogue,
+            names=ImportNames(link="disk1"),
+        )
 
 
 def test_mistakes_in_a_description_of_files_are_told_with_their_line(tmp_path: Path) -> None:
@@ -279,7 +305,13 @@ def test_a_file_that_is_not_there_or_no_text_is_named(
     (tmp_path / "binary").write_bytes(b"\xff\xfe\0")
     for name, words in (("none", "can't be read: No such file"), ("binary", "no text in UTF-8")):
         with pytest.raises(InputError, match=words):
-            import_tool(store, "fio", [tmp_path / name], catalogue=catalogue, link="disk1")
+            import_tool(
+                store,
+                "fio",
+                [tmp_path / name],
+                catalogue=catalogue,
+                names=ImportNames(link="disk1"),
+            )
 
 
 def test_the_command_says_what_came_in(tmp_path: Path) -> None:
@@ -301,4 +333,10 @@ def test_netperfs_outputs_with_other_socket_buffers_are_no_replications(
     with pytest.raises(
         InputError, match=r"not of the same socket buffers \(131072  16384, 425984 212992\)"
     ):
-        import_tool(store, "netperf", [tmp_path / "loop.txt"], catalogue=catalogue, link="lan")
+        import_tool(
+            store,
+            "netperf",
+            [tmp_path / "loop.txt"],
+            catalogue=catalogue,
+            names=ImportNames(link="lan"),
+        )

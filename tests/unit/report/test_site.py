@@ -21,7 +21,6 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.site.against import Against
 from railgauge.report.verdicts.text import verdict_lines
 from railgauge.store import Store
-from railgauge.store.heads import run_heads
 
 HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"
 
@@ -93,7 +92,7 @@ def test_a_run_without_a_value_is_nothing_to_compare_with(database: Path):
     add_run(database, {1: []}, fails=3)
     nights(database, 1)
     with Store.open(str(database)) as store:
-        heads = run_heads(store)
+        heads = store.run_heads()
         against = Against(heads, {1, 3}, [], None)
     found = against.of(heads[2])
     assert found is not None

@@ -300,7 +300,7 @@ def test_a_run_that_was_killed_stops_where_it_would_have(tmp_path: Path, killed_
         keep(store, number, test, before)
         judge = Judge([test], CATALOGUE)
         assert judge.recall(store, number) == {}
-        rest = lazy(test, done=store.done(number)).keep(judge.is_open)
+        rest = lazy(test, done=store.replication_numbers(number)).keep(judge.is_open)
         assert before + list(run(rest, judge, share)) == whole
 
 

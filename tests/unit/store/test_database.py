@@ -218,7 +218,7 @@ def test_a_writer_that_is_killed_loses_nothing_it_had_stored(path: Path) -> None
     stored += [int(line) for line in writer.stdout.read().splitlines()]
     writer.wait()
     with Store.open(str(path), create=False) as store:
-        done = store.done(run)["stream", case().key]
+        done = store.replication_numbers(run)["stream", case().key]
         # The last one may have been stored and not yet been printed.
         assert set(stored) <= done <= {*stored, stored[-1] + 1}
         (series,) = store.series([run], ["throughput"])
@@ -288,7 +288,7 @@ def test_a_full_disk_is_told_and_what_was_stored_stays(small_disk: Path) -> None
                 store.add(run, "stream", case().key, measured(number), LAUNCH)
                 stored = number
         assert stored > 10
-        assert store.done(run) == {("stream", case().key): set(range(1, stored + 1))}
+        assert store.replication_numbers(run) == {("stream", case().key): set(range(1, stored + 1))}
 
 
 def test_a_full_disk_is_told_when_the_database_is_made(small_disk: Path) -> None:

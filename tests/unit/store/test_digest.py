@@ -19,8 +19,7 @@ from tests.support.store_samples import (
 
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.store import Store
-from railgauge.store.digest import Digests, digests, log_digest
-from railgauge.store.known import counting_runs, known_cases, known_metrics
+from railgauge.store.digest import Digests
 
 FIRST, SECOND = case(1460), case(2920)
 
@@ -35,7 +34,7 @@ def store(where: str):
 
 
 def told(store: Store) -> Digests:
-    return digests(store, HEADLINES)
+    return store.digests(HEADLINES)
 
 
 def test_nothing_changes_by_itself(store: Store):
@@ -79,13 +78,13 @@ def test_two_runs_alike_are_two(store: Store):
 
 
 def test_logs_have_a_digest_of_their_own(store: Store):
-    assert counting_runs(store, [1]) == []
-    before = log_digest(store, 1)
+    assert store.logged_runs([1]) == []
+    before = store.log_digest(1)
     store.add(1, "stream", FIRST.key, logged(2, system_log()), LAUNCH)
-    assert log_digest(store, 1) != before
-    assert counting_runs(store, [1]) == [1]
+    assert store.log_digest(1) != before
+    assert store.logged_runs([1]) == [1]
 
 
 def test_cases_and_metrics_are_known_whatever_measured_them(store: Store):
-    assert known_cases(store) == {FIRST.key: FIRST, SECOND.key: SECOND}
-    assert known_metrics(store) == {"udp": ["throughput", "loss_rate"]}
+    assert store.all_cases() == {FIRST.key: FIRST, SECOND.key: SECOND}
+    assert store.metric_names() == {"udp": ["throughput", "loss_rate"]}

@@ -63,7 +63,7 @@ def test_history_has_a_series_for_each_run_that_measured_the_case(store: Store) 
         assert replace(each, values=series.values, suspect=series.suspect) == series
     assert found[0].values.tolist() == [5.0, 1e9, 7.0]
     assert found[0].suspect.tolist() == [False, True, False]
-    assert (found[0].failed, found[0].asked) == (1, 3)
+    assert (found[0].failed, found[0].planned) == (1, 3)
 
 
 def test_history_knows_only_the_test_and_plan_asked_for(store: Store) -> None:
@@ -137,7 +137,7 @@ def test_what_ended_early_lacks_nothing(store: Store) -> None:
     assert [each.ended for each in store.run(run).cases] == ["narrow", "budget", "", ""]
     assert {(each.least, each.rule) for each in store.run(run).cases} == {(3, RULE)}
     found = store.series([run], ["throughput"])
-    assert [(each.least, each.ended, each.asked) for each in found[:2]] == [
+    assert [(each.least, each.ended, each.planned) for each in found[:2]] == [
         (3, "narrow", 50),
         (3, "budget", 50),
     ]

@@ -211,7 +211,7 @@ def test_a_suspect_replication_without_reasons_and_an_ok_one_with_some_are_refus
     run = store.begin_run(RUN, planned(case()), METRICS)
     with pytest.raises(StoreError, match="has reasons and an ok one has none"):
         store.add(run, "stream", case().key, outcome, LAUNCH)
-    assert store.done(run) == {}
+    assert store.replication_numbers(run) == {}
 
 
 def test_a_suspect_replication_keeps_its_trace(store: Store) -> None:
@@ -279,7 +279,7 @@ def test_a_log_of_no_interval_is_noted_and_its_replication_stays(
     logs = (replace(system_log("gw1"), **changes), system_log("hh1"))  # type: ignore[arg-type]
     store.add(run, "stream", case().key, logged(1, *logs), LAUNCH)
     assert [one.log.host for one in store.logs(run)] == ["hh1"]
-    assert store.done(run) == {("stream", case().key): {1}}
+    assert store.replication_numbers(run) == {("stream", case().key): {1}}
     assert "the log was left out" in store.warnings(run)[-1].message
 
 

@@ -85,7 +85,7 @@ def test_all_that_a_launch_measured_is_stored_at_once(store: Store, where: str) 
         [] if i == 3 else [100.0 * i + 1, 100.0 * i + 2] for i in range(len(PAIRS))
     ]
     assert [one.failed for one in series] == [2 if i == 3 else 0 for i in range(len(PAIRS))]
-    assert store.done(run) == {("stream", one.key): {1, 2} for one in PAIRS}
+    assert store.replication_numbers(run) == {("stream", one.key): {1, 2} for one in PAIRS}
     assert count(where, "launch") == 1
 
 
@@ -98,7 +98,7 @@ def test_more_outcomes_than_fit_into_one_statement_are_all_stored(store: Store) 
         run, "stream", ((one.key, Outcome(0, MOMENT, warm, warmup=True)) for one in cases), LAUNCH
     )
     store.add_all(run, "stream", ((one.key, measured(1, 7.0)) for one in cases), LAUNCH)
-    assert len(store.done(run)) == len(cases) == 11_990
+    assert len(store.replication_numbers(run)) == len(cases) == 11_990
     assert {tuple(one.values.tolist()) for one in store.series([run], ["throughput"])} == {(7.0,)}
 
 
@@ -136,10 +136,10 @@ def test_of_a_launch_with_one_impossible_outcome_nothing_is_stored(
     results = [(one.key, measured(1)) for one in PAIRS]
     with pytest.raises(StoreError, match=match):
         store.add_all(run, "stream", [*results[:-1], (PAIRS[-1].key, bad)], launch)
-    assert store.done(run) == {}
+    assert store.replication_numbers(run) == {}
     assert count(where, "launch") == 0
     store.add_all(run, "stream", results, launch)
-    assert len(store.done(run)) == len(PAIRS)
+    assert len(store.replication_numbers(run)) == len(PAIRS)
     assert count(where, "launch") == 1
 
 
@@ -151,7 +151,7 @@ def test_an_outcome_that_is_there_already_or_of_no_case_takes_none_with_it(store
             store.add_all(
                 run, "stream", [(one.key, measured(1)) for one in (PAIRS[0], second)], LAUNCH
             )
-    assert store.done(run) == {("stream", PAIRS[1].key): {1}}
+    assert store.replication_numbers(run) == {("stream", PAIRS[1].key): {1}}
     store.add_all(run, "stream", [], Launch(MOMENT))
 
 

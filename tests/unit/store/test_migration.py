@@ -84,7 +84,10 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         connection.close()
         assert store.run(1).new == RUN
         assert {planned.case.members for planned in store.run(1).cases} == {()}
-        assert store.done(1) == {("stream", case(1460).key): {1, 2}, ("stream", case(64).key): {1}}
+        assert store.replication_numbers(1) == {
+            ("stream", case(1460).key): {1, 2},
+            ("stream", case(64).key): {1},
+        }
         traced = [1] if schema > "0001" else []
         assert [each.replication for each in store.traces([1])] == traced
         store.reopen_run(1)
@@ -145,7 +148,7 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
     engine.dispose()
     with Store.open(where) as store:
         assert store.series([run], ["throughput"])[0].values.tolist() == [8.0]
-        assert store.done(run) == {("stream", case().key): {1, 2}}
+        assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
         store.add(run, "stream", case().key, lossy(3), LAUNCH)
         assert [each.replication for each in store.traces([run])] == [3]
         store.add(run, "stream", case().key, logged(4, system_log()), LAUNCH)

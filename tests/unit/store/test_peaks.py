@@ -73,7 +73,7 @@ def test_a_skipped_case_says_why_and_is_not_asked_for(store: Store) -> None:
     store.skip(run, "stream", case(1460).key, ABSENT)
     assert [each.skipped for each in store.run(run).cases] == ["", ABSENT]
     found = store.series([run], ["throughput"])
-    assert [(len(each.values), each.asked, each.skipped) for each in found] == [
+    assert [(len(each.values), each.planned, each.skipped) for each in found] == [
         (1, 3, ""),
         (0, 3, ABSENT),
     ]

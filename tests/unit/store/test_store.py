@@ -80,7 +80,7 @@ def test_what_is_added_together_with_a_mistake_is_not_stored(store: Store, where
     with pytest.raises(StoreError, match="no case nonsense"), store.together():
         store.add(run, "stream", case().key, measured(1), LAUNCH)
         store.add(run, "stream", "nonsense", measured(2), LAUNCH)
-    assert store.done(run) == {}
+    assert store.replication_numbers(run) == {}
     store.add(run, "stream", case().key, measured(1), LAUNCH)
     assert rows(where, "SELECT count(DISTINCT replication) AS n FROM measurement") == [{"n": 1}]
     assert rows(where, "SELECT count(*) AS n FROM launch") == [{"n": 1}]
@@ -97,7 +97,7 @@ def test_values_come_back_by_case_and_replication(store: Store) -> None:
     assert found[two.key, "throughput"].values.tolist() == [0.1]
     series = found[one.key, "loss_rate"]
     assert series.values.tolist() == [0.25, 0.25, 0.25]
-    assert (series.unit, series.better, series.asked, series.failed) == ("1", "lower", 3, 0)
+    assert (series.unit, series.better, series.planned, series.failed) == ("1", "lower", 3, 0)
     assert series.case == one
     assert (series.run, series.plan, series.test) == (run, "sharcnet-udp", "stream")
 
@@ -179,14 +179,14 @@ def test_done_holds_outcomes_of_every_kind_but_warmups(store: Store) -> None:
     store.add(run, "stream", one.key, suspect(2), LAUNCH)
     store.add(run, "stream", one.key, failed(3), LAUNCH)
     store.add(run, "stream", two.key, warmup(), LAUNCH)
-    assert store.done(run) == {("stream", one.key): {1, 2, 3}}
+    assert store.replication_numbers(run) == {("stream", one.key): {1, 2, 3}}
 
 
 def test_a_case_of_two_tests_is_told_apart(store: Store) -> None:
     both = planned(case(), test="first") + planned(case(), test="second")
     run = store.begin_run(RUN, both, METRICS)
     store.add(run, "second", case().key, measured(2), LAUNCH)
-    assert store.done(run) == {("second", case().key): {2}}
+    assert store.replication_numbers(run) == {("second", case().key): {2}}
     assert {s.test: len(s.values) for s in store.series([run])} == {"second": 1}
 
 
@@ -204,7 +204,7 @@ def test_a_refused_outcome_leaves_nothing_behind_and_the_next_is_stored(store: S
     with pytest.raises(StoreError, match="'colour'"):
         store.add(run, "stream", case().key, Outcome(1, MOMENT, {"colour": 1.0}), launch)
     store.add(run, "stream", case().key, measured(1), launch)
-    assert store.done(run) == {("stream", case().key): {1}}
+    assert store.replication_numbers(run) == {("stream", case().key): {1}}
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_an_outcome_that_is_no_measurement_is_refused(
     run = store.begin_run(RUN, planned(case()), METRICS)
     with pytest.raises(StoreError, match=reason):
         store.add(run, "stream", case().key, outcome, LAUNCH)
-    assert store.done(run) == {}
+    assert store.replication_numbers(run) == {}
 
 
 def test_an_outcome_of_an_unplanned_case_is_refused(store: Store) -> None:
@@ -290,7 +290,7 @@ def test_a_metric_whose_unit_changed_stands_beside_the_old_one(store: Store) -> 
 
 def test_a_run_that_is_not_there_is_the_users_mistake(store: Store) -> None:
     for run in (1, 0, -1, 2**40, 2**70):
-        for ask in (store.run, store.done, store.failures, store.reopen_run):
+        for ask in (store.run, store.replication_numbers, store.failures, store.reopen_run):
             with pytest.raises(InputError, match="railgauge list"):
                 ask(run)
         with pytest.raises(InputError, match=f"no run {run} "):

@@ -96,7 +96,7 @@ def test_what_was_not_measured_well_keeps_no_trace(store: Store, where: str) -> 
         measured(3),
     ):
         store.add(run, "stream", case().key, outcome, LAUNCH)
-    assert store.done(run) == {("stream", case().key): {1, 3}}
+    assert store.replication_numbers(run) == {("stream", case().key): {1, 3}}
     assert store.traces([run]) == []
     assert rows(where, "SELECT * FROM loss_runs") == []
 
@@ -125,7 +125,7 @@ def test_an_outcome_whose_trace_is_none_is_refused_whole(store: Store) -> None:
         store.add(
             run, "stream", case().key, replace(measured(1), trace=lossy(1).trace[:-1]), LAUNCH
         )
-    assert store.done(run) == {}
+    assert store.replication_numbers(run) == {}
 
 
 def test_a_trace_whose_replication_is_refused_is_not_stored(store: Store, where: str) -> None:

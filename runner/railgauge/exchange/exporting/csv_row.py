@@ -100,9 +100,9 @@ def _moment(text: str) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _case(key: str, engine: str, link: str, client: str, server: str, parameters: str) -> Case:
-    given = _parameters(parameters)
-    case = Case(key, engine, link, client, server or None, given)
-    if key != case_key(engine, link, client, case.server, given):
+    values = _parameters(parameters)
+    case = Case(key, engine, link, client, server or None, values)
+    if key != case_key(engine, link, client, case.server, values):
         raise WrongCaseError(
             f"case_key {key!r} is not that of this engine, link, hosts and parameters: if it is of "
             "a group's test, `railgauge db copy` copies it"
@@ -112,11 +112,11 @@ def _case(key: str, engine: str, link: str, client: str, server: str, parameters
 
 def _parameters(text: str) -> Mapping[str, Value]:
     try:
-        given = json.loads(text)
+        values = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"parameters are no JSON: {error}") from error
-    if not isinstance(given, dict) or any(
-        not isinstance(value, str | int | float) or value != value for value in given.values()
+    if not isinstance(values, dict) or any(
+        not isinstance(value, str | int | float) or value != value for value in values.values()
     ):
         raise ValueError("parameters are not a JSON object of texts and numbers")
-    return given
+    return values

@@ -38,9 +38,9 @@ def export(store: Store, runs: Sequence[int], path: Path, form: str) -> Exported
     EnvironmentFailedError when the file can't be written.
     """
     store.check()
-    wanted = sorted(set(runs)) or store.run_ids()
-    if not wanted:
+    run_ids = sorted(set(runs)) or store.run_ids()
+    if not run_ids:
         raise InputError(f"{store.name} holds no run yet: railgauge run PLAN makes one")
     with written_whole(path) as out, store.reading() as connection:
-        rows = FORMATS[form](out, stretches(connection, wanted))
-    return Exported(rows, len(wanted))
+        rows = FORMATS[form](out, stretches(connection, run_ids))
+    return Exported(rows, len(run_ids))

@@ -16,30 +16,21 @@ from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.systemlog import Suspicion
 from railgauge.exchange.exporting.csv_row import CsvRow, WrongCaseError, parse
 from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_at, imported_run
 
 _CODE = "imported"
-_WHY = "the file that was imported does not say why"
+_REASON = "the file that was imported does not say why"
 # More are of no help to anybody.
 _MOST_PROBLEMS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBack:
-    """A run that was stored, and how much of it there was."""
-
-    run: int
-    cases: int
-    replications: int
-    values: int
-
-
 def import_exported(
     store: Store, path: Path, *, catalogue: Catalogue, at: float | None = None
-) -> list[ReadBack]:
+) -> list[ImportResult]:
     """Store each run of the file as an imported one, each of them whole.
 
     Each began when its first replication did; `at` (seconds since 1970) where the file doesn't say.
@@ -76,7 +67,7 @@ class _Run:
     def moments(self) -> Iterator[float | None]:
         """Yield when each replication began, in seconds since 1970."""
         for by_number in self.replications.values():
-            yield from (each.started_at for each in by_number.values())
+            yield from (replication.started_at for replication in by_number.values())
 
     def add(self, row: CsvRow) -> None:
         """Add the row; ValueError where it contradicts what the run's others say."""
@@ -107,23 +98,23 @@ def _runs(path: Path) -> Iterator[_Run]:
     """Yield the file's runs, one in memory at a time; FileProblems at the end if it has any."""
     problems: list[Problem] = []
     run: _Run | None = None
-    seen: set[int] = set()
-    told: set[str] = set()
+    numbers: set[int] = set()
+    case_problems: set[str] = set()
     for line, fields in _lines(path):
         try:
             row = parse(fields)
             if run is None or row.run != run.number:
-                if row.run in seen:
+                if row.run in numbers:
                     raise ValueError(f"run {row.run} stands in the file in two places")
-                seen.add(row.run)
+                numbers.add(row.run)
                 if run is not None and not problems:
                     yield run
                 run = _Run(row.run, row.plan, row.git_commit)
             run.add(row)
         except ValueError as error:
-            if isinstance(error, WrongCaseError) and str(error) in told:
+            if isinstance(error, WrongCaseError) and str(error) in case_problems:
                 continue
-            told.add(str(error))
+            case_problems.add(str(error))
             problems.append(Problem(str(path), line, 1, str(error)))
             if len(problems) >= _MOST_PROBLEMS:
                 break
@@ -156,37 +147,43 @@ def _lines(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         raise InputError(f"{path} can't be read: {reason}") from error
 
 
-def _store(store: Store, run: _Run, path: Path, catalogue: Catalogue, at: float | None) -> ReadBack:
+def _store(
+    store: Store, run: _Run, path: Path, catalogue: Catalogue, at: float | None
+) -> ImportResult:
     metrics: dict[str, dict[str, MetricInfo]] = {}
     for (engine, name), unit in run.units.items():
         info = MetricInfo(unit, _better(catalogue, engine, name, unit))
         metrics.setdefault(engine, {})[name] = info
     outcomes = [
-        (test, key, _outcome(number, one))
+        (test, key, _outcome(number, replication))
         for (test, key), replications in run.replications.items()
-        for number, one in replications.items()
+        for number, replication in replications.items()
     ]
     new = imported_run(run.plan, path, run.git_commit)
     planned = [
         PlannedCase(key[0], case, max(run.replications[key])) for key, case in run.cases.items()
     ]
     number = store.import_run(new, planned, metrics, outcomes, at=at)
-    values = sum(len(one.metrics) for *_, one in outcomes)
-    return ReadBack(number, len(planned), len(outcomes), values)
+    return ImportResult(
+        run=number,
+        cases=len(planned),
+        replications=len(outcomes),
+        values=sum(len(outcome.metrics) for *_, outcome in outcomes),
+    )
 
 
-def _outcome(number: int, one: _Replication) -> Outcome:
-    outcome = Outcome(number, one.started_at, one.metrics)
-    if one.status == "failed":
-        return replace(outcome, status="failed", error_code=_CODE, error_message=_WHY)
-    if one.status == "suspect":
-        return replace(outcome, status="suspect", suspicions=(Suspicion(_CODE, None, _WHY),))
+def _outcome(number: int, replication: _Replication) -> Outcome:
+    outcome = Outcome(number, replication.started_at, replication.metrics)
+    if replication.status == "failed":
+        return replace(outcome, status="failed", error_code=_CODE, error_message=_REASON)
+    if replication.status == "suspect":
+        return replace(outcome, status="suspect", suspicions=(Suspicion(_CODE, None, _REASON),))
     return outcome
 
 
 def _better(catalogue: Catalogue, engine: str, name: str, unit: str) -> str:
-    known = catalogue.engines.get(engine)
-    metric = known.metrics.get(name) if known else None
+    info = catalogue.engines.get(engine)
+    metric = info.metrics.get(name) if info else None
     # A count's and a ratio's unit is written as nothing or as 1.
     same = metric is not None and (metric.unit or "1") == (unit or "1")
     return metric.better if metric is not None and same else "neither"

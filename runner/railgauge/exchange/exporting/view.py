@@ -41,10 +41,10 @@ def stretches(connection: Connection, runs: Iterable[int]) -> Iterator[Sequence[
     replication, texts by their code points: the same rows in any database come in the same order.
     InputError for a run that isn't there, before the first row.
     """
-    wanted = [find_run(connection, run).id for run in runs]
+    run_ids = [find_run(connection, run).id for run in runs]
     # PostgreSQL would else send all of a run's rows at once.
     streaming = connection.execution_options(stream_results=True, max_row_buffer=_STRETCH)
-    for run in wanted:
+    for run in run_ids:
         yield from streaming.execute(_rows_of(connection, run)).partitions(_STRETCH)
 
 

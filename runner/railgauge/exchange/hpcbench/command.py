@@ -46,18 +46,20 @@ def parse_command(line: str) -> Command | None:
         options, rest = getopt.getopt(words[1:], _OPTIONS)
     except getopt.GetoptError as error:
         raise ValueError(f"udptest has no such option: {error}") from error
-    given = dict(options)
-    if rest or "-h" not in given:
+    arguments = dict(options)
+    if rest or "-h" not in arguments:
         raise ValueError("udptest needs -h HOST, and options only")
-    modes = {_MODES[name] for name in given if name in _MODES}
-    modes |= {"bidirectional"} if "-i" in given else set()
+    modes = {_MODES[name] for name in arguments if name in _MODES}
+    modes |= {"bidirectional"} if "-i" in arguments else set()
     if len(modes) > 1:
         raise ValueError(f"udptest does one of {', '.join(sorted(modes))} at a time")
     mode = modes.pop() if modes else "stream"
     settings = {
-        name: parse(given[option]) for option, (name, parse) in _SETTINGS.items() if option in given
+        name: parse(arguments[option])
+        for option, (name, parse) in _SETTINGS.items()
+        if option in arguments
     }
-    return Command(match[1], given["-h"], mode, settings)
+    return Command(match[1], arguments["-h"], mode, settings)
 
 
 def _size(text: str) -> int:

@@ -20,7 +20,7 @@ from railgauge.exchange.hpcbench.system_log import cpus_of, interfaces_of, to_ro
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
 from railgauge.store import Store
-from railgauge.store.records import PlannedCase
+from railgauge.store.records import PlannedCase, StoredRun
 from railgauge.store.replications import StoredReplication
 
 # Both ways' rates, which udptest -i printed together.
@@ -47,12 +47,41 @@ def export_hpcbench(
     """
     store.check()
     run = store.run(run_id)
+    tests, skipped = _tests(store, run)
+    outputs = [
+        (test, part)
+        for test, cases in tests.items()
+        if not _of_group(cases)
+        for part in parts(cases, catalogue)
+    ]
+    idle = [stored.log for stored in store.run_logs(run_id)]
+    files: list[Path] = []
+    notes = [*_skipped_notes(skipped), *_group_notes(tests)]
+    suspect = 0
+    names = distinct(part.name for _, part in outputs)
+    for (test, part), name in zip(outputs, names, strict=True):
+        measured = _Measured(store, run_id, test, part)
+        texts = dict(_texts(part, measured, idle, run.facts))
+        files += _write(folder / name, texts)
+        suspect += measured.suspect
+        if not part.mode:
+            content = "its system logs only" if texts else "nothing"
+            notes.append(f"{name}: Hpcbench has no output for such a test: {content} is written")
+    if suspect:
+        notes.append(f"{suspect} suspect replications can't be told from others in these files")
+    return ExportResult(tuple(files), tuple(notes))
+
+
+def _tests(
+    store: Store, run: StoredRun
+) -> tuple[dict[str, list[PlannedCase]], Counter[tuple[str, str]]]:
+    """Return each test's cases to write, and how many were skipped, by test and reason."""
     tests: dict[str, list[PlannedCase]] = {}
     skipped: Counter[tuple[str, str]] = Counter()
-    less = any(planned.ended or planned.skipped for planned in run.cases)
-    done = store.done(run_id) if less else {}
+    shortened = any(planned.ended or planned.skipped for planned in run.cases)
+    measured = store.replication_numbers(run.id) if shortened else {}
     for planned in run.cases:
-        numbers = done.get((planned.test, planned.case.key), set())
+        numbers = measured.get((planned.test, planned.case.key), set())
         if planned.skipped and not numbers:
             skipped[planned.test, planned.skipped] += 1
             continue
@@ -60,41 +89,24 @@ def export_hpcbench(
             # What a rule found unneeded isn't missing, nor what was skipped when the run went on.
             planned = replace(planned, replications=max(numbers, default=1))
         tests.setdefault(planned.test, []).append(planned)
-    idle = [stored.log for stored in store.run_logs(run_id)]
-    found = [
-        (test, part)
-        for test, cases in tests.items()
-        if not any(planned.case.members for planned in cases)
-        for part in parts(cases, catalogue)
-    ]
-    files: list[Path] = []
-    notes = [*_skipped_notes(skipped), *_group_notes(tests)]
-    suspect = 0
-    names = distinct(part.name for _, part in found)
-    for (test, part), name in zip(found, names, strict=True):
-        measured = _Measured(store, run_id, test, part)
-        texts = dict(_texts(part, measured, idle, run.facts))
-        files += _write(folder / name, texts)
-        suspect += measured.suspect
-        if not part.mode:
-            what = "its system logs only" if texts else "nothing"
-            notes.append(f"{name}: Hpcbench has no output for such a test: {what} is written")
-    if suspect:
-        notes.append(f"{suspect} suspect replications can't be told from others in these files")
-    return ExportResult(tuple(files), tuple(notes))
+    return tests, skipped
+
+
+def _of_group(cases: Sequence[PlannedCase]) -> bool:
+    return any(planned.case.members for planned in cases)
 
 
 def _skipped_notes(skipped: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    for (test, why), count in skipped.items():
+    for (test, reason), count in skipped.items():
         cases = "1 case is" if count == 1 else f"{count} cases are"
-        yield f"{test}: {cases} left out, skipped in that run: {why}"
+        yield f"{test}: {cases} left out, skipped in that run: {reason}"
 
 
 def _group_notes(tests: Mapping[str, Sequence[PlannedCase]]) -> list[str]:
     return [
         f"{test}: a group's test is left out, as Hpcbench measured two hosts"
         for test, cases in tests.items()
-        if any(planned.case.members for planned in cases)
+        if _of_group(cases)
     ]
 
 
@@ -105,18 +117,21 @@ class _Measured:
         self.part = part
         keys = dict.fromkeys(case.key for case, _ in part.rows)
         self._replications = {
-            (key, each.number): each
+            (key, replication.number): replication
             for key in keys
-            for each in store.replications(run_id, test, key)
+            for replication in store.replications(run_id, test, key)
         }
         self._logs = {
             (key, stored.replication, stored.log.host): stored.log
             for key in keys
             for stored in store.logs(run_id, test=test, case_key=key)
         }
-        self.suspect = sum(
-            1 for row in part.rows if (each := self.replication(row)) and each.status == "suspect"
-        )
+        self.suspect = [entry.status for entry in self.replications()].count("suspect")
+
+    def replications(self) -> list[StoredReplication]:
+        """Return the replications of the part's rows, without those that are missing."""
+        rows = map(self.replication, self.part.rows)
+        return [replication for replication in rows if replication is not None]
 
     def replication(self, row: tuple[Case, int]) -> StoredReplication | None:
         """Return the replication of that row, if there is one."""
@@ -148,24 +163,26 @@ def _texts(
 
 def _output(part: OutputGroup, measured: _Measured) -> HpcbenchOutput:
     last = part.rows[-1][0]  # of a series, the size that was asked for
-    known = [each for row in part.rows if (each := measured.replication(row)) is not None]
-    told = next((each for each in known if each.client), None)
-    moments = [datetime.fromisoformat(each.started_at) for each in known if each.started_at]
+    replications = measured.replications()
+    client, server = next(
+        ((entry.client, entry.server) for entry in replications if entry.client), ({}, {})
+    )
+    moments = [
+        datetime.fromisoformat(entry.started_at) for entry in replications if entry.started_at
+    ]
     return HpcbenchOutput(
         mode=part.mode,
         client=last.client,
         server=last.server or "",
         moment=min(moments, default=None),
-        settings=output_settings(
-            last.parameters, told.client if told else {}, told.server if told else {}
-        ),
+        settings=output_settings(last.parameters, client, server),
         rows=tuple(_metrics(row[0], measured.replication(row)) for row in part.rows),
     )
 
 
 def _metrics(case: Case, replication: StoredReplication | None) -> dict[str, float]:
-    found = {} if replication is None else replication.metrics
-    metrics = {name: value for name, (value, _) in found.items()}
+    stored = {} if replication is None else replication.metrics
+    metrics = {name: value for name, (value, _) in stored.items()}
     ways = [metrics[name] for name in _WAYS if name in metrics]
     if len(ways) == len(_WAYS):
         metrics["total_local_throughput"] = sum(ways)
@@ -178,9 +195,8 @@ def _log_file(
     idle: Sequence[SystemLog],
     facts: Mapping[str, str],
 ) -> LogFile:
-    known = [log for log in logs if log is not None]
-    begin = min(log.started_at for log in known)
-    end = max(log.started_at for log in known)
+    moments = [log.started_at for log in logs if log is not None]
+    begin, end = min(moments), max(moments)
     # A run that was gone on with has several of them, and so has one of many imported files.
     before = [log for log in _of(idle, host, "before") if log.started_at <= begin]
     after = [log for log in _of(idle, host, "after") if log.started_at >= end]
@@ -189,8 +205,8 @@ def _log_file(
         *logs,
         min(after, key=lambda log: log.started_at, default=None),
     ]
-    shown = [log for log in rows if log is not None]
-    interfaces, cpus = interfaces_of(shown), cpus_of(shown)
+    written = [log for log in rows if log is not None]
+    interfaces, cpus = interfaces_of(written), cpus_of(written)
     return LogFile(
         host=host,
         moment=datetime.fromtimestamp(begin, UTC),

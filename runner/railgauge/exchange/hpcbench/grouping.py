@@ -29,12 +29,12 @@ class OutputGroup:
 
 def parts(cases: Sequence[PlannedCase], catalogue: Catalogue) -> Iterator[OutputGroup]:
     """Yield the parts of one test's cases in their order, with names that may not be unique."""
-    names = [name for name in varying(each.case for each in cases) if name != "mode"]
-    several_links = len({each.case.link for each in cases}) > 1
+    names = [name for name in varying(planned.case for planned in cases) if name != "mode"]
+    several_links = len({planned.case.link for planned in cases}) > 1
     groups: dict[object, list[PlannedCase]] = {}
-    for each in cases:
-        groups.setdefault(_all_but_size(each.case), []).append(each)
-    several_modes = len({each.case.parameters.get("mode") for each in cases}) > 1
+    for planned in cases:
+        groups.setdefault(_all_but_size(planned.case), []).append(planned)
+    several_modes = len({planned.case.parameters.get("mode") for planned in cases}) > 1
     for group in groups.values():
         words = [cases[0].test]
         if several_links:
@@ -46,10 +46,10 @@ def parts(cases: Sequence[PlannedCase], catalogue: Catalogue) -> Iterator[Output
                 group, [*words, *_texts(group[0].case, names, catalogue, "datagram")]
             )
             continue
-        for each in group:
-            name = safe_name([*words, *_texts(each.case, names, catalogue)])
-            rows = tuple((each.case, number) for number in range(1, each.replications + 1))
-            yield OutputGroup(_mode(each.case), name, rows)
+        for planned in group:
+            name = safe_name([*words, *_texts(planned.case, names, catalogue)])
+            rows = tuple((planned.case, number) for number in range(1, planned.replications + 1))
+            yield OutputGroup(_mode(planned.case), name, rows)
 
 
 def _mode(case: Case) -> str:
@@ -58,13 +58,13 @@ def _mode(case: Case) -> str:
 
 
 def _all_but_size(case: Case) -> object:
-    others = {name: value for name, value in case.parameters.items() if name != "datagram"}
-    return case.engine, case.link, case.client, case.server, frozenset(others.items())
+    parameters = {name: value for name, value in case.parameters.items() if name != "datagram"}
+    return case.engine, case.link, case.client, case.server, frozenset(parameters.items())
 
 
 def _is_series(cases: Sequence[PlannedCase]) -> bool:
     """Tell whether these are the sizes of mode exponential: 1, 2, 4 … and a last one."""
-    sizes = [each.case.parameters.get("datagram") for each in cases]
+    sizes = [planned.case.parameters.get("datagram") for planned in cases]
     if len(sizes) < 2 or _mode(cases[0].case) != "stream":
         return False
     doubling = [2**number for number in range(len(sizes) - 1)]
@@ -76,10 +76,10 @@ def _is_series(cases: Sequence[PlannedCase]) -> bool:
 
 def _series(cases: Sequence[PlannedCase], words: Sequence[str]) -> Iterator[OutputGroup]:
     """Yield an output for each replication of the series: Hpcbench went through it once."""
-    most = max(each.replications for each in cases)
+    most = max(planned.replications for planned in cases)
     for number in range(1, most + 1):
         name = safe_name([*words, *([f"r{number}"] if most > 1 else [])])
-        yield OutputGroup("exponential", name, tuple((each.case, number) for each in cases))
+        yield OutputGroup("exponential", name, tuple((planned.case, number) for planned in cases))
 
 
 def _texts(

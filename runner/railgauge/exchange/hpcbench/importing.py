@@ -55,38 +55,29 @@ def import_hpcbench(
     """
     tests = _read_all(paths)
     engine = catalogue.engines["udp"]
-    planned: list[PlannedCase] = []
-    outcomes: list[tuple[str, str, Outcome]] = []
-    launches: dict[tuple[str, str], Launch] = {}
-    idle: list[SystemLog] = []
-    problems: list[Problem] = []
-    for test in tests:
-        try:
-            cases = _cases(test, engine)
-        except ValueError as error:
-            problems.append(Problem(str(test.path), 1, 1, str(error)))
-            continue
-        planned += [PlannedCase(test.name, case, len(numbers)) for case, numbers in cases]
-        for case, numbers in cases:
-            outcomes += [(test.name, case.key, each) for each in _outcomes(test, numbers)]
-            if (moment := _moment(test)) is not None:
-                launches[test.name, case.key] = Launch(moment, *launch_settings(test.output))
-        idle += _idle_logs(test)
-    if problems:
-        raise FileProblems(problems)
+    cases = _all_cases(tests, engine)
+    outcomes = [
+        (test.name, case.key, outcome)
+        for test, case, rows in cases
+        for outcome in _outcomes(test, rows)
+    ]
     run = store.import_run(
         imported_run(plan or (tests[0].name if len(tests) == 1 else _PLAN), tests[0].path),
-        planned,
+        [PlannedCase(test.name, case, len(rows)) for test, case, rows in cases],
         {engine.name: _infos(engine, outcomes)},
         outcomes,
-        logs=idle,
-        launches=launches,
+        logs=[log for test in tests for log in _idle_logs(test)],
+        launches={
+            (test.name, case.key): Launch(moment, *launch_settings(test.output))
+            for test, case, _ in cases
+            if (moment := _moment(test)) is not None
+        },
         at=at,
     )
     return ImportResult(
         run=run,
         files=len(tests),
-        cases=len(planned),
+        cases=len(cases),
         replications=len(outcomes),
         logs=sum(len(test.logs) for test in tests),
     )
@@ -141,6 +132,20 @@ def _log(path: Path, ending: str, output: HpcbenchOutput) -> LogFile | None:
     return log
 
 
+def _all_cases(tests: Sequence[_Test], engine: EngineInfo) -> list[tuple[_Test, Case, range]]:
+    """Return the cases of the files, with which of the file's rows are of each."""
+    cases: list[tuple[_Test, Case, range]] = []
+    problems: list[Problem] = []
+    for test in tests:
+        try:
+            cases += [(test, case, rows) for case, rows in _cases(test, engine)]
+        except ValueError as error:
+            problems.append(Problem(str(test.path), 1, 1, str(error)))
+    if problems:
+        raise FileProblems(problems)
+    return cases
+
+
 def _cases(test: _Test, engine: EngineInfo) -> list[tuple[Case, range]]:
     """Return the file's cases, and which of its rows (from 0) are of each."""
     rows = test.output.rows
@@ -171,10 +176,10 @@ def _outcome(test: _Test, row: int, number: int) -> Outcome:
     metrics.pop("datagram", None)
     logs = []
     for side, log in test.logs.items():
-        found = log.rows[row + 1]
-        if found is not None:
+        log_row = log.rows[row + 1]
+        if log_row is not None:
             elapsed = metrics.get(f"{side}_elapsed")
-            logs.append(from_row(found, log.host, "replication", log.moment.timestamp(), elapsed))
+            logs.append(from_row(log_row, log.host, "replication", log.moment.timestamp(), elapsed))
     outcome = Outcome(number, _moment(test), metrics, logs=tuple(logs))
     if metrics:
         return outcome
@@ -200,6 +205,6 @@ def _infos(
     engine: EngineInfo, outcomes: Sequence[tuple[str, str, Outcome]]
 ) -> dict[str, MetricInfo]:
     names = dict.fromkeys(name for *_, outcome in outcomes for name in outcome.metrics)
-    known = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
-    theirs = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
-    return {name: (theirs | known)[name] for name in names}
+    infos = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
+    infos |= {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
+    return {name: infos[name] for name in names}

@@ -13,7 +13,7 @@ from railgauge.exchange.hpcbench.layout import MISSING, pattern
 # Hpcbench's largest have some hundred lines for each CPU.
 _MOST_BYTES = 64 * 2**20
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?", re.ASCII)
-_SHOWN = 60
+_MOST_CHARACTERS = 60
 
 
 class Lines:
@@ -41,51 +41,53 @@ class Lines:
             if line.strip():
                 self.match(line)
 
-    def match(self, template: str, shown: str = "") -> Mapping[str, str]:
+    def match(self, template: str) -> Mapping[str, str]:
         """Go past a line made from `template`, and return what stands in its holes."""
-        self.skip_blank()
-        line = self.peek()
-        found = None if line is None else pattern(template).fullmatch(line)
-        if found is None:
-            raise self.unexpected(shown or template)
-        self.at += 1
-        return found.groupdict()
+        texts = self.try_match(template)
+        if texts is None:
+            self.skip_blank()
+            raise self.unexpected(template)
+        return texts
+
+    def match_all(self, *templates: str) -> dict[str, str]:
+        """Go past a line made from each template, and return what stands in their holes."""
+        return {name: text for line in templates for name, text in self.match(line).items()}
 
     def try_match(self, template: str) -> Mapping[str, str] | None:
         """Return the same if the next line that isn't empty is one, else None, going nowhere."""
         start = self.at
         self.skip_blank()
         line = self.peek()
-        found = None if line is None else pattern(template).fullmatch(line)
-        if found is None:
+        match = None if line is None else pattern(template).fullmatch(line)
+        if match is None:
             self.at = start
             return None
         self.at += 1
-        return found.groupdict()
+        return match.groupdict()
 
     def sees(self, template: str) -> bool:
         """Return whether the next line that isn't empty is made from `template`."""
         start = self.at
-        found = self.try_match(template)
+        texts = self.try_match(template)
         self.at = start
-        return found is not None
+        return texts is not None
 
     def row(self, number: str, columns: Sequence[str]) -> list[Decimal | None]:
         """Go past a table's row with that number, and return its cells, None for a missing one."""
         self.skip_blank()
-        what = f"row {number} with {len(columns)} columns ({', '.join(columns)})"
+        expected = f"row {number} with {len(columns)} columns ({', '.join(columns)})"
         words = (self.peek() or "").split()
         if not words or words[0] != number or len(words) != len(columns) + 1:
-            raise self.unexpected(what)
+            raise self.unexpected(expected)
         self.at += 1
         return [self.number(word, name) for word, name in zip(words[1:], columns, strict=True)]
 
-    def number(self, text: str, what: str) -> Decimal | None:
+    def number(self, text: str, name: str) -> Decimal | None:
         """Return a number from the line just passed, None where it is missing."""
         if text == MISSING:
             return None
         if not _NUMBER.fullmatch(text):
-            raise self.problem(f"{what}: {text[:_SHOWN]!r} is not a number of 0 or more")
+            raise self.problem(f"{name}: {text[:_MOST_CHARACTERS]!r} is not a number of 0 or more")
         return Decimal(text)
 
     def end(self) -> None:
@@ -102,10 +104,12 @@ class Lines:
         """Return the problem of the next line not being what was expected."""
         line = self.peek()
         if line is None:
-            found = "the file ends here; is it truncated?"
+            text = "the file ends here; is it truncated?"
         else:
-            found = f"found {line[:_SHOWN]!r}{' …' if len(line) > _SHOWN else ''}"
-        return self._problem(self.at + 1, f"expected {expected}: {found}")
+            text = (
+                f"found {line[:_MOST_CHARACTERS]!r}{' …' if len(line) > _MOST_CHARACTERS else ''}"
+            )
+        return self._problem(self.at + 1, f"expected {expected}: {text}")
 
     def _problem(self, line: int, message: str) -> FileProblems:
         return FileProblems([Problem(str(self.path), max(1, line), 1, message)])
@@ -114,8 +118,8 @@ class Lines:
 def _read(path: Path) -> str:
     try:
         if not path.is_file():
-            what = "is not a file" if path.exists() else "does not exist"
-            raise InputError(f"{path} {what}: name a file that Hpcbench wrote")
+            problem = "is not a file" if path.exists() else "does not exist"
+            raise InputError(f"{path} {problem}: name a file that Hpcbench wrote")
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -50,12 +50,10 @@ def read_log(path: Path) -> LogFile:
     if moment is None:
         raise lines.problem("expected when the log began")
     lines.at = start
-    found = dict(lines.match(title))
-    for template in head:
-        found.update(lines.match(template))
-    times = _count(lines, "Watch times", found["times"], 3, _MOST_ROWS)
-    cpus = _count(lines, "CPU number", found["cpus"], 1, _MOST_CPUS)
-    names = _interfaces(lines, found)
+    head_values = lines.match_all(title, *head)
+    times = _count(lines, "Watch times", head_values["times"], 3, _MOST_ROWS)
+    cpus = _count(lines, "CPU number", head_values["cpus"], 1, _MOST_CPUS)
+    names = _interfaces(lines, head_values)
     sections: dict[str, list[_Cells]] = {}
     for name in names:
         first = next(iter(sections.values()), None)
@@ -74,20 +72,21 @@ def read_log(path: Path) -> LogFile:
         )
         for number, shares in enumerate(overall)
     )
-    return LogFile(found["host"], moment, names, cpus, rows)
+    return LogFile(head_values["host"], moment, names, cpus, rows)
 
 
-def _count(lines: Lines, what: str, text: str, least: int, most: int) -> int:
+def _count(lines: Lines, name: str, text: str, least: int, most: int) -> int:
     if not text.isascii() or not text.isdigit() or not least <= int(text[:9]) <= most:
-        raise lines.problem(f"{what}: {text[:40]!r} is not a number from {least} to {most}")
+        raise lines.problem(f"{name}: {text[:40]!r} is not a number from {least} to {most}")
     return int(text)
 
 
-def _interfaces(lines: Lines, found: Mapping[str, str]) -> tuple[str, ...]:
-    names = tuple(layout.interface_name(text) for text in found["names"].split())
-    if found["count"] != str(len(names)) or len(set(names)) != len(names):
+def _interfaces(lines: Lines, head_values: Mapping[str, str]) -> tuple[str, ...]:
+    names = tuple(layout.interface_name(text) for text in head_values["names"].split())
+    if head_values["count"] != str(len(names)) or len(set(names)) != len(names):
         raise lines.problem(
-            f"{found['count']} network devices were said, and these are named: {', '.join(names)}"
+            f"{head_values['count']} network devices were said, "
+            f"and these are named: {', '.join(names)}"
         )
     return names
 
@@ -100,10 +99,10 @@ def _read_section(
     rows: list[_Cells] = []
     for number in range(times):
         cells = lines.row(str(number), columns)
-        known = [cell is not None for cell in cells]
+        present = [cell is not None for cell in cells]
         # Memory may be unknown, and whose interrupts are whose.
-        needed = known[:3] + known[4:12]
-        if any(known) and not (all(needed) and len(set(known[12:])) == 1):
+        needed = present[:3] + present[4:12]
+        if any(present) and not (all(needed) and len(set(present[12:])) == 1):
             raise lines.problem(f"row {number} has some of its numbers, but not all")
         if any(cell is not None and cell != int(cell) for cell in cells):
             raise lines.problem(f"row {number}: whole numbers are expected here")
@@ -168,17 +167,18 @@ def _settled(lines: Lines, cells: _Cells, host: _Cells | None = None) -> CpuShar
 
     None where there are none.
     """
-    known = [cell for cell in cells if cell is not None]
-    if len(known) not in (0, 4) or (host is not None and bool(known) != (host[0] is not None)):
+    shares = [cell for cell in cells if cell is not None]
+    if len(shares) not in (0, 4) or (host is not None and bool(shares) != (host[0] is not None)):
         raise lines.problem("some of the shares are there, but not all")
-    if not known:
+    if not shares:
         return None
-    load, user, system, idle = (Range.rounded(cell) for cell in known)
+    load, user, system, idle = (Range.rounded(cell) for cell in shares)
     try:
         if host is not None:
             cut = [Range.cut_off(cell) for cell in host[:3] if cell is not None]
             load, user, system = (
-                shown.within(each) for each, shown in zip(cut, (load, user, system), strict=True)
+                share.within(cut_share)
+                for cut_share, share in zip(cut, (load, user, system), strict=True)
             )
         left = Range(100 - load.value, 100 - load.high, 100 - load.low)
         idle = idle.within(left)

@@ -49,9 +49,9 @@ def _interface_cells(log: LogFile, row: LogRow | None, name: str) -> list[str]:
     return [
         *(str(int(share)) for share in (load, user, system)),
         MISSING if row.memory is None else str(row.memory),
-        *(str(each) for each in (row.interrupts, row.pages, row.swaps, row.context_switches)),
-        *(str(each) for each in (counts.rx_packets, counts.rx_bytes)),
-        *(str(each) for each in (counts.tx_packets, counts.tx_bytes)),
+        *(str(count) for count in (row.interrupts, row.pages, row.swaps, row.context_switches)),
+        *(str(count) for count in (counts.rx_packets, counts.rx_bytes)),
+        *(str(count) for count in (counts.tx_packets, counts.tx_bytes)),
         *([MISSING] * log.cpus if interrupts is None else map(str, interrupts)),
     ]
 

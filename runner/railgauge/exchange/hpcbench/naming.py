@@ -27,11 +27,11 @@ def name_of_test(path: Path) -> str:
 
 def distinct(names: Iterable[str]) -> Iterator[str]:
     """Yield the names, with -2, -3 … behind those that were there before, in whatever case."""
-    seen: set[str] = set()
+    folded: set[str] = set()
     for name in names:
         unique, number = name, 1
-        while unique.casefold() in seen:
+        while unique.casefold() in folded:
             number += 1
             unique = f"{name}-{number}"
-        seen.add(unique.casefold())
+        folded.add(unique.casefold())
         yield unique

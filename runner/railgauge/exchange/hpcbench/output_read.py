@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -51,34 +50,41 @@ def read_output(path: Path) -> HpcbenchOutput:
 def _read_tables(lines: Lines) -> HpcbenchOutput:
     moment = read_moment(lines, layout.LAYOUTS[0].head[0])
     how = _layout(lines)
-    found: dict[str, str] = {}
-    settings: dict[str, Setting] = {}
-    for template in how.head[2:]:
-        if template:
-            holes = lines.match(template)
-            found.update(holes)
-            settings.update(_settings(lines, holes))
+    head_values, settings = _read_head(lines, how.head[2:])
     lines.literal(*how.table_head)
     table = _read_table(lines, how, settings.pop("repeat", None))
     rows = [metrics for _, metrics in table]
-    for which, name in how.averages.items():
-        column = next(each for each in how.columns if each.name == name)
+    for title, name in how.averages.items():
+        column = next(column for column in how.columns if column.name == name)
         printed = [cells[how.columns.index(column)] for cells, _ in table]
-        for row, value in zip(rows, _settled(lines, which, column, printed), strict=True):
+        for row, value in zip(rows, _settled(lines, title, column, printed), strict=True):
             row.update(value)
     lines.literal(*layout.PROCESS_HEAD)
     for number, row in enumerate(rows, 1):
-        cells = lines.row(f"#{number}", [each.name for each in PROCESS_COLUMNS])
+        cells = lines.row(f"#{number}", [column.name for column in PROCESS_COLUMNS])
         row.update(_metrics(lines, cells, PROCESS_COLUMNS))
-    return HpcbenchOutput(how.mode, found["client"], found["server"], moment, settings, tuple(rows))
+    return HpcbenchOutput(
+        how.mode, head_values["client"], head_values["server"], moment, settings, tuple(rows)
+    )
+
+
+def _read_head(lines: Lines, templates: Iterable[str]) -> tuple[dict[str, str], dict[str, Setting]]:
+    """Go past lines made from the templates; return what stands in their holes, and settings."""
+    head_values: dict[str, str] = {}
+    settings: dict[str, Setting] = {}
+    for template in filter(None, templates):
+        holes = lines.match(template)
+        head_values.update(holes)
+        settings.update(_settings(lines, holes))
+    return head_values, settings
 
 
 def _layout(lines: Lines) -> OutputLayout:
     for how in LAYOUTS:
         if lines.try_match(how.subtitle) is not None:
             return how
-    known = ", ".join(repr(how.subtitle) for how in LAYOUTS)
-    raise lines.unexpected(f"one of {known}")
+    subtitles = ", ".join(repr(how.subtitle) for how in LAYOUTS)
+    raise lines.unexpected(f"one of {subtitles}")
 
 
 def _read_table(
@@ -117,20 +123,20 @@ def _metrics(lines: Lines, cells: _Cells, columns: Sequence[OutputColumn]) -> di
 
 
 def _settled(
-    lines: Lines, which: str, column: OutputColumn, cells: _Cells
+    lines: Lines, title: str, column: OutputColumn, cells: _Cells
 ) -> list[dict[str, float]]:
     """Return the values of a column, an empty dict where there is none, by the line of averages."""
-    template = layout.AVERAGES.replace("{which}", which)
+    template = layout.AVERAGES.replace("{which}", title)
     texts = lines.match(template)
     names = ("average", "minimum", "maximum")
     printed = [cell for cell in cells if cell is not None]
-    summary = [lines.number(texts[name], f"{which} {name}") for name in names]
-    known = [number for number in summary if number is not None]
-    if len(known) != (3 if printed else 0):
+    summary = [lines.number(texts[name], f"{title} {name}") for name in names]
+    numbers = [number for number in summary if number is not None]
+    if len(numbers) != (3 if printed else 0):
         raise lines.problem(f"expected {'numbers' if printed else MISSING} here")
     if not printed:
         return [{} for _ in cells]
-    average, minimum, maximum = known
+    average, minimum, maximum = numbers
     try:
         values = iter(settle_average(printed, average, minimum, maximum))
     except ValueError as error:
@@ -144,17 +150,14 @@ def _settled(
 
 def _read_latency(lines: Lines) -> HpcbenchOutput:
     title, *head = layout.LATENCY_HEAD
-    moment: datetime | None = read_moment(lines, title)
-    found: dict[str, str] = {}
-    settings: dict[str, Setting] = {}
-    for template in head:
-        holes = lines.match(template)
-        found.update(holes)
-        settings.update(_settings(lines, holes))
+    moment = read_moment(lines, title)
+    head_values, settings = _read_head(lines, head)
     message, rows = read_round_trips(lines)
     if message != settings.get("message"):
-        raise lines.problem(f"the head says that messages have {found['message']} bytes")
-    return HpcbenchOutput("latency", found["client"], found["server"], moment, settings, rows)
+        raise lines.problem(f"the head says that messages have {head_values['message']} bytes")
+    return HpcbenchOutput(
+        "latency", head_values["client"], head_values["server"], moment, settings, rows
+    )
 
 
 def _settings(lines: Lines, holes: Mapping[str, str]) -> dict[str, Setting]:
@@ -181,7 +184,7 @@ def _tos(lines: Lines, text: str) -> int:
     except ValueError:
         byte = -1
     if not text.startswith("0x") or not 0 <= byte <= 255:
-        known = ", ".join(_TOS_BYTES)
-        message = f"unknown type of service {text[:40]!r}: known are {known} and bytes such as 0x28"
+        names = ", ".join(_TOS_BYTES)
+        message = f"unknown type of service {text[:40]!r}: known are {names} and bytes such as 0x28"
         raise lines.problem(message)
     return byte

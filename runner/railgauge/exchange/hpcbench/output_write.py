@@ -16,9 +16,9 @@ def output_text(output: HpcbenchOutput) -> str:
     """Return the text of the file; InputError for a mode that Hpcbench writes to no file."""
     if output.mode == "latency":
         return _text(_latency(output))
-    for each in layout.LAYOUTS:
-        if each.mode == output.mode:
-            return _text(_tables(output, each))
+    for candidate in layout.LAYOUTS:
+        if candidate.mode == output.mode:
+            return _text(_tables(output, candidate))
     raise InputError(f"Hpcbench has no file for mode {output.mode!r}")
 
 
@@ -35,9 +35,9 @@ def _tables(output: HpcbenchOutput, how: OutputLayout) -> Iterator[str]:
         yield _row(str(number), metrics, how.columns)
     yield ""
     scales = {column.name: column.scale for column in how.columns}
-    for which, name in how.averages.items():
+    for title, name in how.averages.items():
         values = [metrics[name] / scales[name] for metrics in output.rows if name in metrics]
-        yield layout.AVERAGES.format(which=which, **_summary(values, layout.AVERAGE_DECIMALS))
+        yield layout.AVERAGES.format(which=title, **_summary(values, layout.AVERAGE_DECIMALS))
     if how.averages:
         yield ""
     yield from layout.PROCESS_HEAD
@@ -63,8 +63,8 @@ def _latency(output: HpcbenchOutput) -> Iterator[str]:
 
 
 def _row(number: str, metrics: Mapping[str, float], columns: tuple[OutputColumn, ...]) -> str:
-    cells = [cell(metrics.get(each.name), each.decimals, each.scale) for each in columns]
-    return layout.row(number, cells, [each.width for each in columns])
+    cells = [cell(metrics.get(column.name), column.decimals, column.scale) for column in columns]
+    return layout.row(number, cells, [column.width for column in columns])
 
 
 def _summary(values: list[float], decimals: int) -> dict[str, str]:

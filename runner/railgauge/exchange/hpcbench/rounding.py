@@ -55,21 +55,21 @@ def settle(ranges: Sequence[Range], total: Range) -> list[float]:
     Where their own sum isn't, what is missing is shared out in proportion to each range's room.
     ValueError when no values of the ranges have a sum within `total`.
     """
-    values = [each.value for each in ranges]
-    found = math.fsum(values)
+    values = [span.value for span in ranges]
+    current = math.fsum(values)
     margin = _MARGIN * (total.high - total.low)
-    if total.low + margin < found < total.high - margin:
+    if total.low + margin < current < total.high - margin:
         return values
-    least, most = math.fsum(each.low for each in ranges), math.fsum(each.high for each in ranges)
+    least, most = math.fsum(span.low for span in ranges), math.fsum(span.high for span in ranges)
     low, high = max(total.low, least), min(total.high, most)
     if low > high + _TOLERANCE:
-        raise ValueError(f"their sum {found:g} is not {total.value:g}, even rounded")
+        raise ValueError(f"their sum {current:g} is not {total.value:g}, even rounded")
     # To the middle of what is possible.
-    missing = (low + high) / 2 - found
-    room = [each.high - each.value if missing > 0 else each.value - each.low for each in ranges]
+    missing = (low + high) / 2 - current
+    room = [span.high - span.value if missing > 0 else span.value - span.low for span in ranges]
     whole = math.fsum(room)
     share = missing / whole if whole > 0 else 0.0
-    return [value + share * each for value, each in zip(values, room, strict=True)]
+    return [value + share * slack for value, slack in zip(values, room, strict=True)]
 
 
 def settle_average(
@@ -94,7 +94,7 @@ def settle_average(
         inner = order[1:-1]
         if len(texts) <= 3:
             raise
-    values = [each.value for each in ranges]
+    values = [span.value for span in ranges]
     settled = settle([ranges[index] for index in inner], _total(average, len(inner)))
     for index, value in zip(inner, settled, strict=True):
         values[index] = value
@@ -102,8 +102,8 @@ def settle_average(
 
 
 def _total(average: Decimal, count: int) -> Range:
-    each = Range.rounded(average)
-    return Range(count * each.value, count * each.low, count * each.high)
+    mean = Range.rounded(average)
+    return Range(count * mean.value, count * mean.low, count * mean.high)
 
 
 def _exponent(text: Decimal) -> int:

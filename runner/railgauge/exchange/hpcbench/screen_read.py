@@ -16,7 +16,7 @@ _COMMAND = (
     "a file of Hpcbench's or, above what a screen showed, '[CLIENT DIR]$ udptest -h SERVER …'"
 )
 _ROW = "({number}) Throughput: {throughput} Loss-rate: {loss_rate}"
-_DONE = 'Test done! The results are stored in file "{file}"'
+_TEST_DONE = 'Test done! The results are stored in file "{file}"'
 _LOGS = 'Local-syslog: "{client_log}" server-syslog: "{server_log}"'
 _MEGA = 1e6
 
@@ -84,15 +84,15 @@ def _command(lines: Lines) -> Command | None:
 
 def _read_throughputs(lines: Lines, command: Command) -> HpcbenchOutput:
     rows: list[dict[str, float]] = []
-    while (found := lines.try_match(_ROW)) is not None:
-        if found["number"] != str(len(rows) + 1):
-            message = f"this is test {found['number']}, and {len(rows) + 1} would be next"
+    while (texts := lines.try_match(_ROW)) is not None:
+        if texts["number"] != str(len(rows) + 1):
+            message = f"this is test {texts['number']}, and {len(rows) + 1} would be next"
             raise lines.problem(message)
-        metrics = _metrics(lines, {name: found[name] for name in ("throughput", "loss_rate")})
+        metrics = _metrics(lines, {name: texts[name] for name in ("throughput", "loss_rate")})
         rows.append(_by_direction(metrics, command.mode))
     if not rows:
         raise lines.unexpected(_ROW.format(number=1, throughput="…", loss_rate="…"))
-    if lines.try_match(_DONE) is not None:
+    if lines.try_match(_TEST_DONE) is not None:
         lines.try_match(_LOGS)
     return _output(command, {}, rows)
 
@@ -106,20 +106,18 @@ def _read_latency(lines: Lines, command: Command) -> HpcbenchOutput:
 
 def _read_verbose(lines: Lines, command: Command | None) -> HpcbenchOutput:
     lines.match(_VERBOSE_TITLE)
-    head: dict[str, str] = {}
-    for template in _VERBOSE_HEAD:
-        head.update(lines.match(template))
-    said = command or Command(head["client"], head["server"], "stream", {})
-    if (said.client, said.server) != (head["client"], head["server"]):
-        raise lines.problem(f"the command says {said.client} and {said.server}")
+    head = lines.match_all(*_VERBOSE_HEAD)
+    command = command or Command(head["client"], head["server"], "stream", {})
+    if (command.client, command.server) != (head["client"], head["server"]):
+        raise lines.problem(f"the command says {command.client} and {command.server}")
     settings: dict[str, Setting] = {
         name: int(_number(lines, name, head[name])) for name in ("client_sndbuf", "client_rcvbuf")
     }
-    rows = [_verbose_row(lines, said.mode)]
+    rows = [_verbose_row(lines, command.mode)]
     while lines.sees(_VERBOSE_FIRST):
-        rows.append(_verbose_row(lines, said.mode))
+        rows.append(_verbose_row(lines, command.mode))
     lines.try_match("Test done!")
-    return _output(said, settings, rows)
+    return _output(command, settings, rows)
 
 
 def _verbose_row(lines: Lines, mode: str) -> dict[str, float]:
@@ -137,12 +135,10 @@ def _verbose_row(lines: Lines, mode: str) -> dict[str, float]:
 
 
 def _read_generator(lines: Lines, command: Command) -> HpcbenchOutput:
-    found: dict[str, str] = {}
-    for template in _GENERATOR:
-        found.update(lines.match(template))
-    if found.pop("server") != command.server:
+    texts = lines.match_all(*_GENERATOR)
+    if texts.pop("server") != command.server:
         raise lines.problem(f"the command says -h {command.server}")
-    values = _metrics(lines, found)
+    values = _metrics(lines, texts)
     settings: dict[str, Setting] = {
         "data_port": int(values.pop("data_port")),
         "duration": values.pop("duration"),
@@ -154,8 +150,10 @@ def _read_generator(lines: Lines, command: Command) -> HpcbenchOutput:
 def _output(
     command: Command, settings: dict[str, Setting], rows: list[dict[str, float]]
 ) -> HpcbenchOutput:
-    said = command.settings | settings
-    return HpcbenchOutput(command.mode, command.client, command.server, None, said, tuple(rows))
+    all_settings = command.settings | settings
+    return HpcbenchOutput(
+        command.mode, command.client, command.server, None, all_settings, tuple(rows)
+    )
 
 
 def _by_direction(metrics: dict[str, float], mode: str) -> dict[str, float]:
@@ -164,10 +162,10 @@ def _by_direction(metrics: dict[str, float], mode: str) -> dict[str, float]:
     return {_BOTH_WAYS.get(name, name): value for name, value in metrics.items()}
 
 
-def _metrics(lines: Lines, found: dict[str, str]) -> dict[str, float]:
+def _metrics(lines: Lines, texts: dict[str, str]) -> dict[str, float]:
     return {
         name: base_value(_number(lines, name, text), _MEGA if name in _IN_MEGABITS else 1.0)
-        for name, text in found.items()
+        for name, text in texts.items()
     }
 
 

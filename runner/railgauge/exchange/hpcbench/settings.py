@@ -26,22 +26,22 @@ def case_parameters(
 
     ValueError for one that rail-udp can't have.
     """
-    said = output.settings
+    settings = output.settings
     mode = "stream" if output.mode == "exponential" else output.mode
-    found: dict[str, Setting | None] = {
-        "duration": said.get("duration"),
-        "count": said.get("iterations"),
+    values: dict[str, Setting | None] = {
+        "duration": settings.get("duration"),
+        "count": settings.get("iterations"),
         "datagram": _datagram(output, metrics),
-        "rate": said.get("rate"),
-        "sockbuf": said.get("sockbuf", said.get("client_sndbuf")),
-        "server_sockbuf": said.get("server_sockbuf", said.get("server_sndbuf")),
-        "tos": said.get("client_tos"),
-        "data_port": said.get("data_port"),
+        "rate": settings.get("rate"),
+        "sockbuf": settings.get("sockbuf", settings.get("client_sndbuf")),
+        "server_sockbuf": settings.get("server_sockbuf", settings.get("server_sndbuf")),
+        "tos": settings.get("client_tos"),
+        "data_port": settings.get("data_port"),
     }
-    if found["server_sockbuf"] == found["sockbuf"]:
-        found["server_sockbuf"] = None
+    if values["server_sockbuf"] == values["sockbuf"]:
+        values["server_sockbuf"] = None
     parameters: dict[str, Value] = {"mode": mode}
-    for name, value in found.items():
+    for name, value in values.items():
         if value is not None:
             parameters[name] = _parse(engine, name, value)
     return parameters
@@ -52,12 +52,12 @@ def launch_settings(output: HpcbenchOutput) -> tuple[dict[str, Value], dict[str,
     client: dict[str, Value] = {}
     server: dict[str, Value] = {}
     for side, settings in (("client", client), ("server", server)):
-        for name, ours in _SIDES.items():
+        for name, stored_name in _SIDES.items():
             if (value := output.settings.get(f"{side}_{name}")) is not None:
-                settings[ours] = value
-    for name, ours in _CLIENT.items():
+                settings[stored_name] = value
+    for name, stored_name in _CLIENT.items():
         if (value := output.settings.get(name)) is not None:
-            client[ours] = value
+            client[stored_name] = value
     return client, server
 
 
@@ -67,25 +67,25 @@ def output_settings(
     """Return the lines of a head for a case, as far as its parameters and settings tell."""
     count = parameters.get("count") or None
     datagram = parameters.get("datagram")
-    found: dict[str, Value | None] = {
+    values: dict[str, Value | None] = {
         # With a count, the time is what comes of it.
         "duration": None if count else parameters.get("duration"),
         "iterations": client.get("iterations", count),
         "message": client.get("message_size"),
     }
     if parameters.get("mode") == "latency":
-        found["message"] = client.get("message_size", datagram)
+        values["message"] = client.get("message_size", datagram)
     for side, settings in (("client", client), ("server", server)):
-        for name, theirs in _SIDES.items():
-            found[f"{side}_{name}"] = settings.get(theirs)
+        for name, stored_name in _SIDES.items():
+            values[f"{side}_{name}"] = settings.get(stored_name)
         for name in ("packet", "data"):
-            if found[f"{side}_{name}"] is None:
-                found[f"{side}_{name}"] = datagram
-        if found[f"{side}_tos"] is None:
-            found[f"{side}_tos"] = parameters.get("tos")
+            if values[f"{side}_{name}"] is None:
+                values[f"{side}_{name}"] = datagram
+        if values[f"{side}_tos"] is None:
+            values[f"{side}_tos"] = parameters.get("tos")
     return {
         name: value
-        for name, value in found.items()
+        for name, value in values.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
 

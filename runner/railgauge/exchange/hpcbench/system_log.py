@@ -52,14 +52,14 @@ def from_row(
     }
     gauges = {} if row.memory is None else {_MEMORY: row.memory}
     labels = {}
-    for place, (text, each) in enumerate(row.interfaces.items()):
+    for place, (text, counted) in enumerate(row.interfaces.items()):
         name = text.replace("/", "|")
         gauges[_PLACE + name] = place
         for counter in ("rx_packets", "rx_bytes", "tx_packets", "tx_bytes"):
-            counts[f"interface/{name}/{counter}"] = getattr(each, counter)
-        if each.interrupts is not None and name != "lo":
+            counts[f"interface/{name}/{counter}"] = getattr(counted, counter)
+        if counted.interrupts is not None and name != "lo":
             labels[f"interrupt/{name}"] = name
-            for cpu, count in enumerate(each.interrupts):
+            for cpu, count in enumerate(counted.interrupts):
                 counts[f"interrupt/{name}/{cpu}"] = count
     moved = {name: count for name, count in counts.items() if count}
     return SystemLog(
@@ -92,15 +92,15 @@ def interfaces_of(logs: Iterable[SystemLog]) -> tuple[str, ...]:
             if name.startswith(_PLACE):
                 places[name.removeprefix(_PLACE)] = place
         for name in log.counts:
-            if found := _INTERFACE.match(name):
-                places.setdefault(found[1], _UNPLACED)
-    others = places.keys() - {"lo"}
-    return ("lo", *sorted(others, key=lambda name: (places[name], _natural(name))))
+            if match := _INTERFACE.match(name):
+                places.setdefault(match[1], _UNPLACED)
+    names = places.keys() - {"lo"}
+    return ("lo", *sorted(names, key=lambda name: (places[name], _natural(name))))
 
 
 def cpus_of(logs: Iterable[SystemLog]) -> int:
     """Return how many CPUs the logs tell of, numbered from 0."""
-    numbers = (int(found[1]) for log in logs for name in log.counts if (found := _CPU.match(name)))
+    numbers = (int(match[1]) for log in logs for name in log.counts if (match := _CPU.match(name)))
     return 1 + max(numbers, default=-1)
 
 
@@ -111,13 +111,13 @@ def to_row(
 
     The host's facts tell which interfaces are virtual, and whose a virtio card's interrupts are.
     """
-    everything = _shares(log, "all")
-    if everything is None:
+    all_cpus = _shares(log, "all")
+    if all_cpus is None:
         return None
     counts = log.counts
     return LogRow(
         cpus=tuple(_shares(log, str(cpu)) for cpu in range(cpus)),
-        all_cpus=everything,
+        all_cpus=all_cpus,
         memory=_memory(log),
         interrupts=counts.get("stat/interrupts", 0),
         pages=sum(counts.get(name, 0) for name in (_PAGES, "vm/pgpgin", "vm/pgpgout")),

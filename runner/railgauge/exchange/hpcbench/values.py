@@ -38,20 +38,22 @@ def read_round_trips(lines: Lines) -> tuple[int | None, tuple[dict[str, float], 
     Return the size of the messages in bytes, and `rtt_mean` of each trial that has one.
     """
     texts: list[Decimal | None] = []
-    while (found := lines.try_match(layout.LATENCY_ROW)) is not None:
-        if found["number"] != str(len(texts) + 1):
-            message = f"this is trial {found['number']}, and {len(texts) + 1} would be next"
+    while (trial := lines.try_match(layout.LATENCY_ROW)) is not None:
+        if trial["number"] != str(len(texts) + 1):
+            message = f"this is trial {trial['number']}, and {len(texts) + 1} would be next"
             raise lines.problem(message)
-        texts.append(lines.number(found["rtt"], "the round trip time"))
+        texts.append(lines.number(trial["rtt"], "the round trip time"))
     if not texts:
         raise lines.unexpected(layout.LATENCY_ROW.format(number=1, rtt="…"))
-    found = lines.match(layout.LATENCY_TRIALS)
-    if found["trials"] != str(len(texts)):
+    summary_texts = lines.match(layout.LATENCY_TRIALS)
+    if summary_texts["trials"] != str(len(texts)):
         raise lines.problem(f"there are {len(texts)} trials above")
-    size = lines.number(found["message"], "the message size")
-    found = lines.match(layout.LATENCY_SUMMARY)
+    size = lines.number(summary_texts["message"], "the message size")
+    summary_texts = lines.match(layout.LATENCY_SUMMARY)
     names = ("average", "minimum", "maximum")
-    summary = [each for name in names if (each := lines.number(found[name], name)) is not None]
+    summary = [
+        number for name in names if (number := lines.number(summary_texts[name], name)) is not None
+    ]
     printed = [text for text in texts if text is not None]
     if len(summary) != (3 if printed else 0):
         raise lines.problem("the summary doesn't go with the trials above")

@@ -56,12 +56,12 @@ class CsvFile:
                 )
 
     def _ragged_rows(self) -> Iterator[Problem]:
-        wanted = len(self.header)
+        width = len(self.header)
         for row in self.rows:
-            if len(row) != wanted:
+            if len(row) != width:
                 yield self.problem(
-                    row[min(len(row) - 1, wanted)],
-                    f"this row has {len(row)} cells, the header has {wanted}: "
+                    row[min(len(row) - 1, width)],
+                    f"this row has {len(row)} cells, the header has {width}: "
                     "add or remove commas (a cell with a comma in it needs quotes)",
                 )
 
@@ -69,8 +69,8 @@ class CsvFile:
 def _read(path: Path) -> str:
     try:
         if not path.is_file():
-            what = "is not a file" if path.exists() else "does not exist"
-            raise InputError(f"{path} {what}: name a CSV file")
+            problem = "is not a file" if path.exists() else "does not exist"
+            raise InputError(f"{path} {problem}: name a CSV file")
         data = path.read_bytes()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error

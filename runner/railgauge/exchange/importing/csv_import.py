@@ -19,6 +19,7 @@ from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.units import DISPLAY, parse_moment
 from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
 from railgauge.exchange.importing.result import ImportResult
+from railgauge.exchange.importing.told import parse_number
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
 from railgauge.plan.validation import suggest
@@ -96,26 +97,20 @@ def import_csv(
     engine = _engine(catalogue, mapping.engine)
     file = CsvFile(path)
     rows = _Reader(file, mapping, engine).read()
-    test = mapping.test or engine.name
-    cases: dict[str, Case] = {}
-    replications: dict[str, int] = {}
-    outcomes: list[tuple[str, str, Outcome]] = []
-    for row in rows:
-        if not row.metrics:
-            continue
-        cases.setdefault(row.case.key, row.case)
-        number = replications[row.case.key] = replications.get(row.case.key, 0) + 1
-        outcomes.append((test, row.case.key, Outcome(number, row.started_at, row.metrics)))
-    if not outcomes:
+    cases = _by_case(rows)
+    if not cases:
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
+    test = mapping.test or engine.name
+    outcomes = [
+        (test, key, Outcome(number, row.started_at, row.metrics))
+        for key, group in cases.items()
+        for number, row in enumerate(group, 1)
+    ]
+    infos = _metrics(engine)
     run = store.import_run(
         imported_run(mapping.plan or path.stem, path),
-        [PlannedCase(test, case, replications[key]) for key, case in cases.items()],
-        {
-            engine.name: {
-                binding.name: _metrics(engine)[binding.name] for binding in mapping.metrics
-            }
-        },
+        [PlannedCase(test, group[0].case, len(group)) for group in cases.values()],
+        {engine.name: {binding.name: infos[binding.name] for binding in mapping.metrics}},
         outcomes,
         at=at,
     )
@@ -140,7 +135,7 @@ def _engine(catalogue: Catalogue, name: str) -> EngineInfo:
 def _metrics(engine: EngineInfo) -> dict[str, MetricInfo]:
     """Return what the engine reports, and what system logs and soakers may say of it."""
     logged = derived_metrics(two_sided=engine.two_sided, soak=True)
-    own = {name: MetricInfo(one.unit, one.better) for name, one in engine.metrics.items()}
+    own = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
     return {**own, **{name: MetricInfo(*info) for name, info in logged.items() if name not in own}}
 
 
@@ -149,6 +144,15 @@ class _Row:
     case: Case
     started_at: float | None
     metrics: Mapping[str, float]
+
+
+def _by_case(rows: Sequence[_Row]) -> Mapping[str, Sequence[_Row]]:
+    """Return the rows that hold a value, by case key."""
+    cases: dict[str, list[_Row]] = {}
+    for row in rows:
+        if row.metrics:
+            cases.setdefault(row.case.key, []).append(row)
+    return cases
 
 
 class _Reader:
@@ -257,20 +261,20 @@ def _check_names(mapping: CsvMapping, engine: EngineInfo) -> None:
         raise InputError("no column is named as a metric: say for example throughput=mbps:Mbit/s")
     if bool(mapping.link) == bool(mapping.link_name):
         raise InputError("say which column names the link, or one name for the link of all rows")
-    for kind, known, names in (
+    for kind, available, names in (
         ("parameter", engine.parameters, [*mapping.fixed, *(b.name for b in mapping.parameters)]),
         ("metric", _metrics(engine), [binding.name for binding in mapping.metrics]),
     ):
-        for problem in _name_problems(kind, engine.name, known, names):
+        for problem in _name_problems(kind, engine.name, available, names):
             raise InputError(problem)
 
 
 def _name_problems(
-    kind: str, engine: str, known: Mapping[str, object], names: Sequence[str]
+    kind: str, engine: str, available: Mapping[str, object], names: Sequence[str]
 ) -> Iterator[str]:
     for name in names:
-        if name not in known:
-            hint = suggest(name, known) or f": it has {', '.join(known)}"
+        if name not in available:
+            hint = suggest(name, available) or f": it has {', '.join(available)}"
             yield f"unknown {kind} {name!r} of engine {engine}{hint}"
         if names.count(name) > 1:
             yield f"the {kind} {name!r} is given twice: leave one away"
@@ -291,22 +295,22 @@ def _fixed(mapping: CsvMapping, engine: EngineInfo) -> dict[str, Value]:
 def _parse_parameter(info: ParameterInfo, text: str, unit: str) -> Value:
     if info.type == "bool" and text in ("true", "false"):
         return info.parse(text == "true")
-    if info.type == "int" and re.fullmatch(r"-?[0-9]{1,18}", text, re.ASCII):
-        return info.parse(int(text))
-    return info.parse(f"{text}{unit}")
+    return parse_number(info, text, unit)
 
 
-def _scale(metric: str, of: str, unit: str) -> Decimal:
+def _scale(metric: str, metric_unit: str, unit: str) -> Decimal:
     """Return how much one `unit` is in the metric's base unit `of`."""
-    if of in _COUNTS and not unit:
+    if metric_unit in _COUNTS and not unit:
         return Decimal(1)
     base, scale = DISPLAY.get(unit, ("", 0.0))
-    same = base == of or (base in _COUNTS and of in _COUNTS)
+    same = base == metric_unit or (base in _COUNTS and metric_unit in _COUNTS)
     if not scale or not same:
-        fitting = ", ".join(name for name, (each, _) in DISPLAY.items() if each == of)
-        said = f"not {unit!r}" if unit else "which has to be said"
+        fitting = ", ".join(
+            name for name, (base_unit, _) in DISPLAY.items() if base_unit == metric_unit
+        )
+        remark = f"not {unit!r}" if unit else "which has to be said"
         raise InputError(
-            f"metric {metric!r} has the unit {fitting or of or '1'}, {said}: "
+            f"metric {metric!r} has the unit {fitting or metric_unit or '1'}, {remark}: "
             f"write {metric}=COLUMN:UNIT"
         )
     # By way of its shortest decimal text, a power of ten or 1024 is exact.

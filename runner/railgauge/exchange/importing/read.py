@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from railgauge.base.errors import EngineError, FileProblems, InputError, Problem
-from railgauge.exchange.importing.told import told_value
+from railgauge.exchange.importing.told import imported_value
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, Value
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.output import ProgramOutput, ValueSource
@@ -97,11 +97,13 @@ class _Reader:
         self._everywhere: dict[str, set[str | None]] = {}
         # What rail-exec measures stands in no file.
         files = {
-            name: {mode: each for mode, each in by_mode.items() if isinstance(each, ValueSource)}
+            name: {
+                mode: source for mode, source in by_mode.items() if isinstance(source, ValueSource)
+            }
             for name, by_mode in program.metric_sources.items()
         }
         self.program = replace(
-            program, metric_sources={name: each for name, each in files.items() if each}
+            program, metric_sources={name: files[name] for name in files if files[name]}
         )
 
     def read(self) -> Iterator[FileMeasurement]:
@@ -120,13 +122,15 @@ class _Reader:
                 raise self.whole.missing("a measurement", self.imported.cases)
         self._check_apart(parts)
         for part in parts:
-            yield self._found(part)
+            yield self._measurement(part)
 
     def _is_json(self) -> bool:
         sources = [
-            each for by_mode in self.program.metric_sources.values() for each in by_mode.values()
+            source
+            for by_mode in self.program.metric_sources.values()
+            for source in by_mode.values()
         ]
-        return any(isinstance(each, ValueSource) and each.path for each in sources)
+        return any(isinstance(source, ValueSource) and source.path for source in sources)
 
     def _check_apart(self, parts: Sequence[ProgramOutput]) -> None:
         """Refuse figures of what ran side by side: each is but a share of what was measured."""
@@ -139,15 +143,15 @@ class _Reader:
                 "let the program report such as one (fio: --group_reporting)"
             )
 
-    def _found(self, part: ProgramOutput) -> FileMeasurement:
+    def _measurement(self, part: ProgramOutput) -> FileMeasurement:
         if words := self.program.failure(part):
             raise ValueError(f"the program says that it failed ({words}): leave this file out")
         for name, source in self.imported.refused.items():
             if (text := self._at(part, source)) is not None:
                 raise ValueError(f"{name} is {text}, which no case of {self.engine.name} can hold")
         parameters = self._parameters(part)
-        optional = frozenset(each.name for each in self.engine.metrics.values() if each.optional)
-        same = {name: self._at(part, each) or "" for name, each in self.imported.same.items()}
+        optional = frozenset(info.name for info in self.engine.metrics.values() if info.optional)
+        same = {name: self._at(part, source) or "" for name, source in self.imported.same.items()}
         return FileMeasurement(
             path=self.path,
             engine=self.engine,
@@ -161,31 +165,31 @@ class _Reader:
 
     def _parameters(self, part: ProgramOutput) -> dict[str, Value]:
         """Return the parameters; one that has no effect in the file's mode has its default."""
-        told = self.imported.parameters
+        descriptions = self.imported.parameters
         modes = []
-        if "mode" in told:
-            modes = [self._parameter(part, self.engine.parameters["mode"], told["mode"])]
-        found = {}
-        for name, each in told.items():
+        if "mode" in descriptions:
+            modes = [self._parameter(part, self.engine.parameters["mode"], descriptions["mode"])]
+        values = {}
+        for name, description in descriptions.items():
             info = self.engine.parameters[name]
             if info.applies(modes):
-                found[name] = self._parameter(part, info, each)
+                values[name] = self._parameter(part, info, description)
             elif info.default is not None:
-                found[name] = info.default
-        return found
+                values[name] = info.default
+        return values
 
     def _parameter(
-        self, part: ProgramOutput, info: ParameterInfo, told: ImportedParameter
+        self, part: ProgramOutput, info: ParameterInfo, description: ImportedParameter
     ) -> Value:
-        for source in told.sources:
+        for source in description.sources:
             if (text := self._at(part, source)) is not None:
                 try:
-                    return told_value(info, told, text)
+                    return imported_value(info, description, text)
                 except ValueError as error:
                     raise ValueError(f"{info.name}: {error}") from None
-        if told.absent is None:
-            raise part.missing(info.name, told.sources[0])
-        return told.absent
+        if description.absent is None:
+            raise part.missing(info.name, description.sources[0])
+        return description.absent
 
     def _at(self, part: ProgramOutput, source: ValueSource) -> str | None:
         """Return what stands in the part or, where it has nothing, in all the file alike."""
@@ -193,7 +197,7 @@ class _Reader:
             return text
         texts = self._everywhere.get(source.regex)
         if texts is None:  # Looked up once: a file may have thousands of parts.
-            texts = {each.text(source) for each in self.whole.parts(source)}
+            texts = {part.text(source) for part in self.whole.parts(source)}
             self._everywhere[source.regex] = texts
         if len(texts) > 1:
             raise ValueError(

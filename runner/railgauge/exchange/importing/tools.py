@@ -14,14 +14,21 @@ from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, imported_run
 
+# The measurements of each case, by test and case key.
+_Cases = Mapping[tuple[str, str], tuple[Case, Sequence[FileMeasurement]]]
+
 
 @dataclass(frozen=True, slots=True)
-class _Named:
-    """A measurement, the test that it belongs to, and its case."""
+class ImportNames:
+    """Names for what is imported, each empty where the default is right.
 
-    found: FileMeasurement
-    test: str
-    case: Case
+    `link` names the link (or host) where the files don't tell both hosts; `plan` is the file's name
+    or, of several, the tool's, `test` the engine's name, if left out.
+    """
+
+    link: str = ""
+    plan: str = ""
+    test: str = ""
 
 
 def import_tool(
@@ -30,47 +37,33 @@ def import_tool(
     paths: Sequence[Path],
     *,
     catalogue: Catalogue,
-    link: str = "",
-    plan: str = "",
-    test: str = "",
+    names: ImportNames = ImportNames(),
     at: float | None = None,
 ) -> ImportResult:
     """Store what `tool` wrote into the files as one run, all or nothing.
 
     Measurements of the same parameters and hosts are replications 1, 2, 3, … in the order of the
-    files. What a file doesn't tell is left unknown. `link` names the link (or host) where the files
-    don't tell both hosts; `plan` is the file's name or, of several, the tool's, `test` the engine's
-    name, if left out; `at` is when it was measured (see `Store.import_run`). FileProblems with the
-    first mistake in each file that has one; InputError where nothing tells who measured, or
-    replications of a case differ in what no parameter holds.
+    files. What a file doesn't tell is left unknown. `at` is when it was measured (see
+    `Store.import_run`). FileProblems with the first mistake in each file that has one; InputError
+    where nothing tells who measured, or replications of a case differ in what no parameter holds.
     """
-    engines = _engines(catalogue, tool)
     # Named twice, by whatever way, it is still one measurement.
     files = list({path.resolve(): path for path in paths}.values())
-    measured = [_named(found, link, test) for found in _read_all(files, engines)]
-    _check_alike(measured)
-    cases: dict[tuple[str, str], Case] = {}
-    counts: dict[tuple[str, str], int] = {}
-    launches: dict[tuple[str, str], Launch] = {}
-    outcomes: list[tuple[str, str, Outcome]] = []
-    for each in measured:
-        key = each.test, each.case.key
-        cases.setdefault(key, each.case)
-        number = counts[key] = counts.get(key, 0) + 1
-        started_at = each.found.started_at
-        outcomes.append((*key, Outcome(number, started_at, each.found.metrics)))
-        told = {name: text for name, text in each.found.same.items() if text}
-        if told and started_at is not None:
-            launches.setdefault(key, Launch(started_at, client=told))
+    measurements = _read_all(files, _engines(catalogue, tool))
+    cases = _by_case(measurements, names)
     run = store.import_run(
-        imported_run(plan or (files[0].stem if len(files) == 1 else tool), files[0]),
-        [PlannedCase(test, case, counts[test, key]) for (test, key), case in cases.items()],
-        _infos(measured),
-        outcomes,
-        launches=launches,
+        imported_run(names.plan or (files[0].stem if len(files) == 1 else tool), files[0]),
+        [PlannedCase(test, case, len(group)) for (test, _), (case, group) in cases.items()],
+        _infos(measurements),
+        [
+            (*key, Outcome(number, measurement.started_at, measurement.metrics))
+            for key, (_, group) in cases.items()
+            for number, measurement in enumerate(group, 1)
+        ],
+        launches=_launches(cases),
         at=at,
     )
-    return ImportResult(run=run, files=len(files), cases=len(cases), replications=len(outcomes))
+    return ImportResult(run=run, files=len(files), cases=len(cases), replications=len(measurements))
 
 
 def _engines(catalogue: Catalogue, tool: str) -> list[EngineInfo]:
@@ -87,50 +80,68 @@ def _engines(catalogue: Catalogue, tool: str) -> list[EngineInfo]:
 def _read_all(paths: Sequence[Path], engines: Sequence[EngineInfo]) -> list[FileMeasurement]:
     if not paths:
         raise InputError("name at least one file to import")
-    found: list[FileMeasurement] = []
+    measurements: list[FileMeasurement] = []
     problems: list[Problem] = []
     for path in paths:
         try:
-            found += read_file(path, engines)
+            measurements += read_file(path, engines)
         except FileProblems as error:
             problems += error.problems
     if problems:
         raise FileProblems(problems)
-    return found
+    return measurements
 
 
-def _named(found: FileMeasurement, link: str, test: str) -> _Named:
-    client, server = found.client, found.server or None
+def _by_case(measurements: Sequence[FileMeasurement], names: ImportNames) -> _Cases:
+    cases = [_case(measurement, names.link) for measurement in measurements]
+    groups: dict[tuple[str, str], tuple[Case, list[FileMeasurement]]] = {}
+    for case, measurement in zip(cases, measurements, strict=True):
+        _, group = groups.setdefault((names.test or case.engine, case.key), (case, []))
+        group.append(measurement)
+        _check_same(group[0], measurement)
+    return groups
+
+
+def _case(measurement: FileMeasurement, link: str) -> Case:
+    client, server = measurement.client, measurement.server or None
     if not link:
         if not client or server is None:
             raise InputError(
-                f"{found.path} doesn't tell which hosts measured: say --link with the name of the "
-                "link, or of the host"
+                f"{measurement.path} doesn't tell which hosts measured: say --link with the name "
+                "of the link, or of the host"
             )
         link = f"{client}→{server}"
-    engine, client = found.engine.name, client or link
-    key = case_key(engine, link, client, server, found.parameters)
-    return _Named(found, test or engine, Case(key, engine, link, client, server, found.parameters))
+    engine, client = measurement.engine.name, client or link
+    key = case_key(engine, link, client, server, measurement.parameters)
+    return Case(key, engine, link, client, server, measurement.parameters)
 
 
-def _check_alike(measured: Sequence[_Named]) -> None:
-    first: dict[tuple[str, str], FileMeasurement] = {}
-    for each in measured:
-        known = first.setdefault((each.test, each.case.key), each.found)
-        for name, text in each.found.same.items():
-            if known.same[name] != text:
-                raise InputError(
-                    f"{known.path} and {each.found.path} are of the same parameters, but not of "
-                    f"the same {name.replace('_', ' ')} ({known.same[name] or 'nothing'}, "
-                    f"{text or 'nothing'}): import them apart, each with a --test of its own"
-                )
+def _check_same(first: FileMeasurement, other: FileMeasurement) -> None:
+    for name, text in other.same.items():
+        if first.same[name] != text:
+            raise InputError(
+                f"{first.path} and {other.path} are of the same parameters, but not of "
+                f"the same {name.replace('_', ' ')} ({first.same[name] or 'nothing'}, "
+                f"{text or 'nothing'}): import them apart, each with a --test of its own"
+            )
 
 
-def _infos(measured: Sequence[_Named]) -> Mapping[str, Mapping[str, MetricInfo]]:
+def _launches(cases: _Cases) -> Mapping[tuple[str, str], Launch]:
+    """Return a launch for each case whose files tell when it began, and settings."""
+    launches: dict[tuple[str, str], Launch] = {}
+    for key, (_, group) in cases.items():
+        settings = {name: text for name, text in group[0].same.items() if text}
+        moments = [entry.started_at for entry in group if entry.started_at is not None]
+        if settings and moments:
+            launches[key] = Launch(moments[0], client=settings)
+    return launches
+
+
+def _infos(measurements: Sequence[FileMeasurement]) -> Mapping[str, Mapping[str, MetricInfo]]:
     infos: dict[str, dict[str, MetricInfo]] = {}
-    for each in measured:
-        engine = each.found.engine
-        for name in each.found.metrics:
+    for measurement in measurements:
+        engine = measurement.engine
+        for name in measurement.metrics:
             metric = engine.metrics[name]
             info = MetricInfo(metric.unit, metric.better)
             infos.setdefault(engine.name, {}).setdefault(name, info)

@@ -37,7 +37,7 @@ class UnjudgedCases:
 
     @cached_property
     def _numbers(self) -> Mapping[_CaseName, Collection[int]]:
-        return self._store.done(self._records.run.id)
+        return self._store.replication_numbers(self._records.run.id)
 
     @cached_property
     def _failed(self) -> Counter[_CaseName]:

@@ -29,7 +29,6 @@ from railgauge.report.verdicts.history.words import beside_lines, change_text, d
 from railgauge.stats.compare import BETTER
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
-from railgauge.store.known import known_cases, known_metrics
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
@@ -96,8 +95,8 @@ class CasePages:
         self._heads: dict[str, list[RunHead]] = {}
         for head in heads:
             self._heads.setdefault(head.plan, []).append(head)
-        self._metrics = known_metrics(store)
-        self._cases = known_cases(store)
+        self._metrics = store.metric_names()
+        self._cases = store.all_cases()
         self._smallest_changes = cache(store.smallest_changes)
 
     def page(self, job: CaseJob) -> CaseHistoryPage:

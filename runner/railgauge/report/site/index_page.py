@@ -19,7 +19,6 @@ from railgauge.report.site.mark import FileMark, fingerprint
 from railgauge.report.site.run_page import VerdictText, judged
 from railgauge.report.tables.naming import non_default
 from railgauge.store import Store
-from railgauge.store.known import known_cases
 from railgauge.store.records import RunSummary
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ class Index:
             )
 
     def _case_rows(self, catalogue: Catalogue) -> Iterator[tuple[LinkedCell, ...]]:
-        cases = known_cases(self._store)
+        cases = self._store.all_cases()
         for listed in self._site.cases:
             case = cases[listed.key]
             name = case_name(case, non_default(case, catalogue), catalogue)

@@ -15,8 +15,8 @@ from railgauge.report.site.against import Against
 from railgauge.report.site.folder import CASES, CHANGES, LOGS, RUNS
 from railgauge.report.site.mark import fingerprint
 from railgauge.store import Store
-from railgauge.store.digest import CaseName, Digests, digests, log_digest
-from railgauge.store.heads import RunHead, run_heads
+from railgauge.store.digest import CaseName, Digests
+from railgauge.store.heads import RunHead
 
 _KEY = re.compile("[0-9a-f]{16}")
 
@@ -101,9 +101,9 @@ def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> Site
     `maker` is what makes them (`made_by`); of each plan the newest `logs` runs have log pages.
     InputError for a baseline that isn't there.
     """
-    heads = run_heads(store)
+    heads = store.run_heads()
     # Before anything is read for the pages: what comes meanwhile makes them anew next time.
-    run_digests = digests(store, HEADLINES)
+    run_digests = store.digests(HEADLINES)
     heads = [head for head in heads if head.id in run_digests.settings]
     against = Against(heads, run_digests.measured, store.baselines(), baseline, run_digests.over)
     return _Planner(store, maker, heads, run_digests, against, logs).site()
@@ -156,7 +156,7 @@ class _Planner:
         measured = [head for head in heads if head.id in run_digests.measured]
         runs = [head.id for head in last_of_each_plan(measured, logs)] if logs else []
         self._logged = {run: tuple(store.logged_cases(run, MOST_PAGES)) for run in runs}
-        self._logs = {run: log_digest(store, run) for run, names in self._logged.items() if names}
+        self._logs = {run: store.log_digest(run) for run, names in self._logged.items() if names}
         self._run_inputs = {
             run: fingerprint(settings, tuple(run_digests.cases.get(run, {}).items()))
             for run, settings in run_digests.settings.items()

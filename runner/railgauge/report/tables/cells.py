@@ -198,7 +198,7 @@ def _numbers(
 def _case(series: Series) -> tuple[int, str, str, int, int, int]:
     """Return a cell's run, test, case key and how many replications it has of which sort."""
     suspect = int(np.count_nonzero(series.suspect))
-    return series.run, series.test, series.case.key, series.asked, series.failed, suspect
+    return series.run, series.test, series.case.key, series.planned, series.failed, suspect
 
 
 class CellMaker:

@@ -120,7 +120,7 @@ class Logs:
         ended = len(series.values) + self._failed
         # By a rule there may be as many as it takes.
         planned = ended if self._planned.least is not None else self._planned.replications
-        return replace(series, failed=self._failed, asked=planned)
+        return replace(series, failed=self._failed, planned=planned)
 
     def _series(
         self,
@@ -140,7 +140,7 @@ class Logs:
             values=np.array([value for _, value in values], dtype=np.float64),
             suspect=np.array([interval.suspect for interval, _ in values], dtype=np.bool_),
             failed=0,
-            asked=len(values),
+            planned=len(values),
         )
 
     def _intervals(

@@ -103,12 +103,12 @@ def remarks_on(
 def _counts(series: Series, suspect: int) -> str:
     n, failed = len(series.values), series.failed
     # A case that ended by its rule or its time needs no more than the least.
-    needed = series.asked if series.least is None or not series.ended else series.least
+    needed = series.planned if series.least is None or not series.ended else series.least
     missing = needed - n - failed
     if n >= needed and not failed and not suspect:
         return ""
     least = "" if series.least is None else f"{series.least} to "
-    reasons = [f"{n} of {least}{series.asked} replications"]
+    reasons = [f"{n} of {least}{series.planned} replications"]
     if failed:
         reasons.append(f"{failed} failed")
     if missing > 0 and series.least is not None and not series.ended:

@@ -29,7 +29,7 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
             "two_groups": groups._asdict() if groups and in_groups(entry) else None,
             "suspect": int(entry.suspect.sum()),
             "failed": entry.failed,
-            "asked": entry.asked,
+            "asked": entry.planned,
             "rule": entry.rule,
             "ended": entry.ended,
         }

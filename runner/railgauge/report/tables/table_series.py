@@ -100,7 +100,7 @@ class TableSeries:
                         values=np.array(values, dtype=np.float64),
                         suspect=np.full(len(values), replication.status == "suspect"),
                         failed=int(replication.status == "failed"),
-                        asked=1,
+                        planned=1,
                         least=None,
                         rule="",
                         ended="",

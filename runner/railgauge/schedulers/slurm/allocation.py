@@ -19,7 +19,7 @@ _SECONDS = 60.0
 # Before a job's time is over: for the last results, and for submitting the next job.
 MARGIN = 60.0
 # What tells Slurm's clients where their Slurm is and who we are.
-_KEPT = {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_CLUSTERS"}
+_SITE_VARIABLES = {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_CLUSTERS"}
 _FIELD = re.compile(r"(\w+)=(\S*)")
 
 OUTSIDE = (
@@ -46,34 +46,34 @@ def inherited(environment: Mapping[str, str] = os.environ) -> list[str]:
     return sorted(
         name
         for name in environment
-        if name.startswith(("SLURM_", "SRUN_", "SBATCH_")) and name not in _KEPT
+        if name.startswith(("SLURM_", "SRUN_", "SBATCH_")) and name not in _SITE_VARIABLES
     )
 
 
 def nodes(job: str) -> tuple[Node, ...]:
-    """Return the nodes of `job` in Slurm's order; EnvironmentFailedError if it can't be told."""
-    # Of a job array or a heterogeneous job its other jobs may be told of, too.
-    record = next((each for each in _records("job", job) if each.get("JobId") == job), {})
+    """Return the nodes of `job` in Slurm's order; EnvironmentFailedError if it has none."""
+    # Of a job array or a heterogeneous job its other jobs may be listed, too.
+    record = next((record for record in _records("job", job) if record.get("JobId") == job), {})
     names = ask(["scontrol", "show", "hostnames", record.get("NodeList", "")]).split()
     if not names:
         raise EnvironmentFailedError(f"Slurm tells no nodes of job {job}: see `scontrol show job`")
     addresses = {
-        each["NodeName"]: each.get("NodeAddr", each["NodeName"])
-        for each in _records("node", ",".join(names))
+        record["NodeName"]: record.get("NodeAddr", record["NodeName"])
+        for record in _records("node", ",".join(names))
     }
     return tuple(Node(name, addresses.get(name, name)) for name in names)
 
 
-def require_nodes(wanted: Collection[str]) -> None:
-    """See that we are in an allocation with all the `wanted` nodes; InputError if not."""
-    if not wanted:
+def require_nodes(names: Collection[str]) -> None:
+    """See that we are in an allocation with all these nodes; InputError if not."""
+    if not names:
         return
     job = current_job()
-    ask_for = f"--nodelist={','.join(dict.fromkeys(wanted))}"
+    ask_for = f"--nodelist={','.join(dict.fromkeys(names))}"
     if job is None:
         raise InputError(f"nodes of Slurm are to be measured, but {OUTSIDE} (with {ask_for})")
-    held = {node.name for node in nodes(job)}
-    if lacking := sorted(set(wanted) - held):
+    present = {node.name for node in nodes(job)}
+    if lacking := sorted(set(names) - present):
         raise InputError(
             f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not in this allocation "
             f"(job {job}), and other nodes would be another measurement: ask for {ask_for}"
@@ -83,15 +83,15 @@ def require_nodes(wanted: Collection[str]) -> None:
 def deadline(margin: float, say: Callable[[str], None]) -> float | None:
     """Return when what runs in our job must have ended, a moment of time.monotonic().
 
-    That is `margin` seconds before its time is over; None without a limit. Where Slurm doesn't
-    tell, that is said.
+    That is `margin` seconds before its time is over; None without a limit. Where Slurm
+    doesn't tell, `say` gets a sentence.
     """
     job = current_job()
     if job is None:
         return None
-    told = os.environ.get("SLURM_JOB_END_TIME", "")
-    if told.isdigit():
-        return time.monotonic() + float(told) - time.time() - margin
+    end_time = os.environ.get("SLURM_JOB_END_TIME", "")
+    if end_time.isdigit():
+        return time.monotonic() + float(end_time) - time.time() - margin
     try:
         left = seconds_of(ask(["squeue", "-h", "-j", job, "-o", "%L"]).strip())
     except EnvironmentFailedError as error:
@@ -116,10 +116,10 @@ def ask(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
     Its environment is ours without what a job's options would change, if no other is given.
     """
     if environment is None:
-        ours = set(inherited())
-        environment = {name: text for name, text in os.environ.items() if name not in ours}
+        job_variables = set(inherited())
+        environment = {name: text for name, text in os.environ.items() if name not in job_variables}
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             command,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -136,12 +136,12 @@ def ask(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
         raise EnvironmentFailedError(
             f"Slurm's {command[0]} gave no answer within {_SECONDS:g} s: is slurmctld up?"
         ) from error
-    if done.returncode != 0:
-        said = " ".join(done.stderr.split())[-300:] or f"status {done.returncode}"
-        raise EnvironmentFailedError(f"Slurm's {command[0]} failed: {said}")
-    return done.stdout
+    if completed.returncode != 0:
+        message = " ".join(completed.stderr.split())[-300:] or f"status {completed.returncode}"
+        raise EnvironmentFailedError(f"Slurm's {command[0]} failed: {message}")
+    return completed.stdout
 
 
 def _records(kind: str, names: str) -> list[dict[str, str]]:
-    shown = ask(["scontrol", "show", kind, names, "--oneliner"])
-    return [dict(_FIELD.findall(line)) for line in shown.splitlines() if line.strip()]
+    output = ask(["scontrol", "show", kind, names, "--oneliner"])
+    return [dict(_FIELD.findall(line)) for line in output.splitlines() if line.strip()]

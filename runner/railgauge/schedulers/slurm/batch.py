@@ -54,13 +54,13 @@ class Batch:
 
 def submit(script: Path, variables: Mapping[str, str]) -> str:
     """Submit `script` with `variables` added to our environment; return the job's id."""
-    ours = set(inherited())
-    kept = {
+    job_variables = set(inherited())
+    environment = {
         name: text
         for name, text in os.environ.items()
-        if name not in ours or name.startswith("SBATCH_")
+        if name not in job_variables or name.startswith("SBATCH_")
     }
-    answer = ask(["sbatch", "--parsable", str(script)], {**kept, **variables})
+    answer = ask(["sbatch", "--parsable", str(script)], {**environment, **variables})
     job = answer.strip().partition(";")[0]
     if not job.isdigit():
         raise EnvironmentFailedError(f"sbatch told no job's id but {answer.strip()[:100]!r}")

@@ -191,7 +191,7 @@ def _notes(
     if timeless:
         yield f"Not drawn, as nobody knows when they were measured: {timeless} replications."
     unmeasured = sum(
-        max(0, series.asked - len(moments[series.run].get((series.test, series.case.key), ())))
+        max(0, series.planned - len(moments[series.run].get((series.test, series.case.key), ())))
         for series in all_series
         if series.least is None and not series.skipped
     )

@@ -170,7 +170,9 @@ def notes(all_series: Sequence[Series], noun: str = "Points") -> Iterator[str]:
 
 def _unmeasured(series: Series) -> int:
     """Return how many replications of a fixed number neither have a value nor failed."""
-    return max(0, series.asked - len(series.values) - series.failed) if series.least is None else 0
+    return (
+        max(0, series.planned - len(series.values) - series.failed) if series.least is None else 0
+    )
 
 
 def oddities(all_series: Sequence[Series], noun: str) -> Iterator[str]:

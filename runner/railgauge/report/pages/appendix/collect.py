@@ -12,7 +12,6 @@ from railgauge.report.pages.appendix.hosts import machine_tables
 from railgauge.report.pages.appendix.methods import methods
 from railgauge.report.pages.appendix.shown import table_numbers
 from railgauge.report.tables.table import Table
-from railgauge.store.counts import changed_facts, launch_settings, replication_counts
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
@@ -45,10 +44,10 @@ def make_appendix(
     about = [
         methods(
             record,
-            replication_counts(store, record.run.id),
+            store.replication_counts(record.run.id),
             catalogue,
-            launches=launch_settings(store, record.run.id),
-            changed=changed_facts(store, record.run.id),
+            launches=store.launch_settings(record.run.id),
+            changed=store.changed_facts(record.run.id),
         )
         for record in records
     ]
