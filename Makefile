@@ -85,9 +85,9 @@ house: setup-dev
 schema: setup
 	$(MAKE) -C engines describe OUT=../schema/engines.json
 	$(BIN)/python -m railgauge.plan.schema_files schema
-	$(BIN)/python -m railgauge.store.schema_file schema
-	$(BIN)/python -m railgauge.lab.testbed.schema_file schema
-	$(BIN)/python -m railgauge.report.definition.schema_file schema
+	$(BIN)/python -m railgauge.store.store_schema schema
+	$(BIN)/python -m railgauge.lab.testbed.testbed_schema schema
+	$(BIN)/python -m railgauge.report.definition.definition_schema schema
 
 # docs/gallery, of the database that is kept there; tests check that it isn't stale.
 gallery: setup-dev

@@ -15,7 +15,7 @@ from tests.support.sshlab import Lab
 
 from railgauge.base.errors import BuildError
 from railgauge.engine.deploy import Bundle, bundle, deploy
-from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.ssh import SshTransport
 
 MAKEFILE = b"""BUILD = build

@@ -13,7 +13,7 @@ from tests.support.sshlab import Lab, LabHost, ip
 
 from railgauge.lab.doctor.diagnosis import Diagnosis
 from railgauge.lab.doctor.examine import examine
-from railgauge.lab.doctor.patients import read_targets
+from railgauge.lab.doctor.targets import read_targets
 
 LINKS = "links: {ab: {from: a, to: b}, ba: {from: b, to: a}}\n"
 PLAN = """\

@@ -10,7 +10,7 @@ import pytest
 from tests.support.sshlab import Lab, keygen
 
 from railgauge.base.errors import HostUnreachableError
-from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.ssh import SshTransport
 
 PORT = 2229

@@ -19,7 +19,7 @@ from tests.support.boxes import Box
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.engine.deploy import bundle, deploy
-from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.hosts.transport.netns import NetnsTransport, host_name
 

@@ -12,7 +12,7 @@ from tests.support.slurmlab import SlurmLab
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport import open_transport
-from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.slurm import SlurmTransport
 from railgauge.plan.model import Host
 

@@ -17,7 +17,7 @@ from tests.support.sshlab import PORT, Lab, keygen
 
 from railgauge.base.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
 from railgauge.hosts.transport import open_transport
-from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.retry import TRIES
 from railgauge.hosts.transport.ssh import SshTransport
 from railgauge.plan.model import Host

@@ -16,7 +16,7 @@ from tests.support import boxes, sshlab
 from tests.support.boxes import Box
 
 from railgauge.engine.deploy import bundle, deploy
-from railgauge.hosts.transport.base import Process
+from railgauge.hosts.transport.interface import Process
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.hosts.transport.netns import NetnsTransport
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from railgauge.exchange.hpcbench.layout import LAYOUTS, TOS_NAMES
-from railgauge.exchange.hpcbench.records import (
+from railgauge.exchange.hpcbench.file_layout import LAYOUTS, TOS_NAMES
+from railgauge.exchange.hpcbench.hpcbench_records import (
     CpuShares,
     HpcbenchOutput,
     InterfaceCounts,

@@ -10,9 +10,9 @@ from railgauge.base.trace import Trace, encode
 from railgauge.hosts.peaks import Peak
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.model import TableSpec
-from railgauge.report.tables.beside import RunContext
+from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.pivot import build
+from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, Series

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.support.verdict_samples import add_run, lane, noisy
 
-from railgauge.report.site.build import Built, build_site
-from railgauge.report.site.jobs import case_file
+from railgauge.report.site.site_builder import Built, build_site
+from railgauge.report.site.site_pages import case_file
 
 PLAN = "sharcnet-udp"
 CASES = tuple(case_file(lane(number).key) for number in (1, 2))

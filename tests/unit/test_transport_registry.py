@@ -6,7 +6,7 @@ import pytest
 
 from railgauge.base.errors import InputError
 from railgauge.hosts.transport import check_transports, open_transport
-from railgauge.hosts.transport.connect import TRANSPORTS
+from railgauge.hosts.transport.registry import TRANSPORTS
 from railgauge.plan.model import Host
 
 HOSTS: list[tuple[dict[str, Any], str]] = [

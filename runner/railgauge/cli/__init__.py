@@ -18,7 +18,7 @@ import click
 
 from railgauge import __version__
 from railgauge.base.errors import FileProblems, InterruptedRunError, RailgaugeError
-from railgauge.base.interrupts import raise_keyboard_interrupt
+from railgauge.base.stop_signals import raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {

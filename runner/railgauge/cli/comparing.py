@@ -8,14 +8,14 @@ import click
 
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
-from railgauge.cli.written import check_folder, write
+from railgauge.cli.output_files import check_folder, write
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection, select
 from railgauge.compare.verdict import Verdict, verdict_on
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.markdown import markdown as as_markdown
-from railgauge.report.verdicts.text import verdict_lines
+from railgauge.report.verdicts.verdict_json import verdict_data
+from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
 
 

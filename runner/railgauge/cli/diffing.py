@@ -16,10 +16,10 @@ from railgauge.compare.facts import FactChange, HostChanges
 from railgauge.compare.verdict import few_runs_note
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue, load_catalogue
-from railgauge.report.pages.difference import Difference, ParameterChange, difference
-from railgauge.report.verdicts.jsonable import case_data, result_data
-from railgauge.report.verdicts.text import case_lines, result_lines
-from railgauge.report.verdicts.words import Namer, tally
+from railgauge.report.pages.run_difference import Difference, ParameterChange, difference
+from railgauge.report.verdicts.verdict_json import case_data, result_data
+from railgauge.report.verdicts.verdict_text import case_lines, result_lines
+from railgauge.report.verdicts.verdict_words import Namer, tally
 from railgauge.store import Store
 from railgauge.store.records import StoredRun
 

@@ -14,7 +14,7 @@ from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings
 from railgauge.lab.doctor.examine import examine
-from railgauge.lab.doctor.patients import read_targets
+from railgauge.lab.doctor.targets import read_targets
 
 _HEADER = (
     "host",

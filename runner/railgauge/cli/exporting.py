@@ -9,7 +9,7 @@ import click
 from railgauge.base.characters import visible
 from railgauge.cli.options import database
 from railgauge.exchange.exporting.export import export
-from railgauge.exchange.hpcbench.export import export_hpcbench
+from railgauge.exchange.hpcbench.export_hpcbench import export_hpcbench
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 

@@ -18,8 +18,8 @@ from railgauge.base.errors import EnvironmentFailedError, InputError, Interrupte
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.notifying import command_line, notify
 from railgauge.cli.options import allow_large, as_json, database, hosts, keep_going, margin, wait
+from railgauge.cli.output_files import check_folder, write
 from railgauge.cli.running import unsettled_lines
-from railgauge.cli.written import check_folder, write
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
 from railgauge.compare.reading import CaseName, read
@@ -28,10 +28,10 @@ from railgauge.compare.verdict import Verdict, find_reasons, notes_on
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import load_plan
 from railgauge.report.verdicts.github import workflow_commands
-from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.junit import junit
 from railgauge.report.verdicts.markdown import markdown
-from railgauge.report.verdicts.text import verdict_lines
+from railgauge.report.verdicts.verdict_json import verdict_data
+from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.run.job import Finished, Request
 from railgauge.run.pipeline import execute
 from railgauge.run.progress import observer_for

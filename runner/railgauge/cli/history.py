@@ -15,8 +15,8 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
-from railgauge.cli.written import write
-from railgauge.compare.history import (
+from railgauge.cli.output_files import write
+from railgauge.compare.case_history import (
     NIGHTS,
     History,
     NearbyChanges,
@@ -28,9 +28,9 @@ from railgauge.compare.history import (
 from railgauge.plan.cases import case_name, varying
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import HEADLINES
-from railgauge.report.tables.naming import non_default
-from railgauge.report.verdicts.history.jsonable import history_data
-from railgauge.report.verdicts.history.text import all_lines, history_lines, not_looked_at
+from railgauge.report.tables.case_names import non_default
+from railgauge.report.verdicts.history.history_json import history_data
+from railgauge.report.verdicts.history.history_text import all_lines, history_lines, not_looked_at
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 from railgauge.store.records import FoundCase

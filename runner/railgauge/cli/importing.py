@@ -10,14 +10,14 @@ from railgauge.base.errors import InputError
 from railgauge.base.units import parse_moment
 from railgauge.cli.options import database
 from railgauge.exchange.exporting.read_back import import_exported
-from railgauge.exchange.hpcbench.importing import import_hpcbench
+from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.exchange.importing.csv_import import (
     CsvMapping,
     import_csv,
     parse_binding,
     parse_setting,
 )
-from railgauge.exchange.importing.tools import ImportNames, import_tool
+from railgauge.exchange.importing.import_tool import ImportNames, import_tool
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 

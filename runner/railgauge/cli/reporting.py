@@ -12,8 +12,8 @@ from railgauge.cli.options import database
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.spec import load_spec
 from railgauge.report.figures.pictures import PICTURES, Pictures
-from railgauge.report.formats.write import ReportOptions, write_report
-from railgauge.report.pages.case.collect import MOST_PAGES
+from railgauge.report.formats.write_report import ReportOptions, write_report
+from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.store import Store
 
 

@@ -12,7 +12,7 @@ import click
 
 from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
 from railgauge.cli.tables import default_text
-from railgauge.plan.replications import share_text
+from railgauge.plan.replication_rule import share_text
 from railgauge.run.job import Finished, Request
 from railgauge.run.pipeline import execute
 from railgauge.run.progress import observer_for

@@ -16,7 +16,7 @@ from railgauge.plan.cases import Case, case_name, varying
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.tables.default import default_series
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
-from railgauge.report.tables.summaries import statistics_of
+from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.store import Store
 from railgauge.store.records import Failure, RunSummary, StoredRun, StoredSuspicion
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from railgauge.cli.options import as_json, database
-from railgauge.report.site.build import build_site
+from railgauge.report.site.site_builder import build_site
 
 
 @click.command()

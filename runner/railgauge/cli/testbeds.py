@@ -13,7 +13,7 @@ from railgauge.base.units import format_rate, format_time
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.lab.testbed.down import down
-from railgauge.lab.testbed.read import read_testbed
+from railgauge.lab.testbed.read_testbed import read_testbed
 from railgauge.lab.testbed.state import State, find, states
 from railgauge.lab.testbed.status import as_dict
 from railgauge.lab.testbed.up import up

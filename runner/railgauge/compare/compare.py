@@ -19,7 +19,7 @@ from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
 from railgauge.stats import Change, Compared, Side, compare_all
 from railgauge.stats.between_runs import BETWEEN_RUNS
-from railgauge.stats.compare import BETTER
+from railgauge.stats.series_changes import BETTER
 from railgauge.store.records import PlannedCase, Series
 
 # The smallest change that matters where a plan says none, a share.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from railgauge.base.collector import collector_off
 from railgauge.plan.catalogue.headlines import HEADLINES
-from railgauge.stats.compare import BETTER
+from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase, Series
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.compare import Comparison, Result, compare
-from railgauge.compare.counters import CounterChange, changed_counters
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import CaseName, ReadRuns
 from railgauge.compare.select import Selection

@@ -9,9 +9,9 @@ from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.engine.mpi_job import Launcher, foreign_job, own_job, watch_option
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
+from railgauge.plan.catalogue.argument_text import plain
 from railgauge.plan.catalogue.external import RANKS
 from railgauge.plan.catalogue.program import Program, expand, fill
-from railgauge.plan.catalogue.written import plain
 
 # Engines that make something of what their link is known to carry.
 _KNOW_LINK_RATE = ("tcp", "udp")

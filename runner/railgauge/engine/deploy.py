@@ -22,7 +22,7 @@ from railgauge.base.errors import (
     EnvironmentFailedError,
     HostUnreachableError,
 )
-from railgauge.hosts.transport.base import Completed, Transport, run
+from railgauge.hosts.transport.interface import Completed, Transport, run
 
 # What a login shell may say first (a banner, a message of the day) comes before this.
 _MARK = "railgauge-deploy:"

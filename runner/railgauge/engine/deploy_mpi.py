@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from railgauge.base.errors import BuildError
 from railgauge.engine.deploy import failure
-from railgauge.hosts.transport.base import Transport, run
+from railgauge.hosts.transport.interface import Transport, run
 
 _MARK = "railgauge-mpi:"
 

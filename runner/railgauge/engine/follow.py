@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.engine.events import Done, Event, Failed, Listening, parse
-from railgauge.hosts.transport.base import Exit, Process
+from railgauge.hosts.transport.interface import Exit, Process
 
 # How often we look after the server while the client is silent, which it is as long as it measures.
 _GLANCE = 1.0

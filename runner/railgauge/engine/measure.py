@@ -38,9 +38,9 @@ from railgauge.engine.follow import RunningProgram, events, listening_port, nami
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.pair_rows import PairRows
 from railgauge.engine.patience import patience_for
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
-from railgauge.hosts.transport.base import Transport, end
+from railgauge.hosts.transport.interface import Transport, end
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from railgauge.base.errors import EngineError
 from railgauge.engine.mpi_job import Launcher, mpirun_of
-from railgauge.hosts.transport.base import Completed, Transport, run
+from railgauge.hosts.transport.interface import Completed, Transport, run
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
 from railgauge.plan.catalogue.program import fill

@@ -16,7 +16,7 @@ from railgauge.plan.allocated import Allocated
 from railgauge.plan.catalogue import Catalogue, EngineInfo, load_catalogue
 from railgauge.plan.model import Plan, Test
 from railgauge.plan.places import read_places
-from railgauge.plan.replications import judged_metrics
+from railgauge.plan.replication_rule import judged_metrics
 from railgauge.plan.space import Place, Space, SpaceReader
 from railgauge.plan.topology import Topology, read_topology
 from railgauge.plan.validation import Mistake, attempt, suggest

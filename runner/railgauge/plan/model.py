@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from railgauge.plan.allocated import OrAllocation
+from railgauge.plan.declared_peaks import Peaks
 from railgauge.plan.equipment import Device, Equipment
 from railgauge.plan.fields import (
     Address,
@@ -21,8 +22,7 @@ from railgauge.plan.fields import (
     Slug,
 )
 from railgauge.plan.links import LinkEntry
-from railgauge.plan.peaks import Peaks
-from railgauge.plan.replications import OrNumber, Replications, Shares, Time
+from railgauge.plan.replication_rule import OrNumber, Replications, Shares, Time
 from railgauge.plan.system_log import OrOff, SystemLogging
 from railgauge.plan.validation import Scalar, StrictModel, Version
 

@@ -17,7 +17,7 @@ from railgauge.base.errors import Problem
 from railgauge.plan.catalogue import SOAK, EngineInfo, ParameterInfo, SeriesMode, Value
 from railgauge.plan.model import Test
 from railgauge.plan.ranges import MAX_VALUES, read_range
-from railgauge.plan.series import Row, expand_series, joint_size, series_named
+from railgauge.plan.series_modes import Row, expand_series, joint_size, series_named
 from railgauge.plan.validation import suggest_or_list
 from railgauge.plan.yamlfile import Document
 

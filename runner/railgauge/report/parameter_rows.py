@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from railgauge.report.definition.model import TableSpec
+from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import Placed, axis_value
 
 PARAMETERS = "parameters"

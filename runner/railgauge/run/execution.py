@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from railgauge.base.errors import HostUnreachableError
-from railgauge.base.interrupts import calling_on_signal
+from railgauge.base.stop_signals import calling_on_signal
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.observing import Observing
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.schedule import Dispatch, Extent, Round, within

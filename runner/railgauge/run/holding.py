@@ -29,7 +29,7 @@ from railgauge.base.errors import (
 from railgauge.base.side_by_side import everywhere
 from railgauge.engine.follow import naming_lost_host
 from railgauge.engine.measure import EquippedHost
-from railgauge.hosts.transport.base import Process, end
+from railgauge.hosts.transport.interface import Process, end
 from railgauge.run.job import Job
 
 # Runs that say the same name here exclude each other.

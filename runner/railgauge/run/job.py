@@ -11,7 +11,7 @@ from pathlib import Path
 from railgauge.engine.deploy import Bundle
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.observing import Scene
-from railgauge.hosts.transport.base import Transport
+from railgauge.hosts.transport.interface import Transport
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan

@@ -24,8 +24,8 @@ from railgauge.base.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.base.interrupts import calling_on_signal
 from railgauge.base.side_by_side import everywhere
+from railgauge.base.stop_signals import calling_on_signal
 from railgauge.base.systemlog import Phase
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import MpiInstallation as BuiltMpi
@@ -49,7 +49,7 @@ from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
 from railgauge.run.stopping import Judge, Unsettled
 from railgauge.schedulers.slurm.allocation import deadline
-from railgauge.store.connect import connect as connect_database
+from railgauge.store.database_url import connect as connect_database
 from railgauge.store.records import StoredRun
 
 # How long the machines are watched before the first and after the last launch.

@@ -8,9 +8,9 @@ from dataclasses import replace
 from railgauge.base.errors import HostUnreachableError
 from railgauge.base.side_by_side import everywhere
 from railgauge.hosts.transport import check_transports, open_transport
-from railgauge.hosts.transport.base import Transport
-from railgauge.hosts.transport.base import run as run_program
 from railgauge.hosts.transport.closing import close_all
+from railgauge.hosts.transport.interface import Transport
+from railgauge.hosts.transport.interface import run as run_program
 from railgauge.plan.schedule import Dispatch, extent
 from railgauge.run.job import Job
 

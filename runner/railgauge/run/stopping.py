@@ -17,7 +17,7 @@ from railgauge.engine.outcome import Outcome
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, Value
 from railgauge.plan.model import Test
-from railgauge.plan.replications import Replications, judged_metrics
+from railgauge.plan.replication_rule import Replications, judged_metrics
 from railgauge.plan.schedule import Dispatch, length_of
 from railgauge.stats import FEWEST, StopRule, narrow_enough, within_share
 from railgauge.store import Store

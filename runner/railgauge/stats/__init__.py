@@ -3,13 +3,14 @@
 from railgauge.stats.autocorrelation import autocorrelation
 from railgauge.stats.averages import Average, average_of
 from railgauge.stats.change_points import ChangePoint, change_points
-from railgauge.stats.compare import Compared, Side, compare_all
 from railgauge.stats.interval import Interval, mean_interval, median_interval
+from railgauge.stats.judgement import Change
 from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.oddities import Oddities, oddities
 from railgauge.stats.outliers import OUTLIER_RANGES, outliers
 from railgauge.stats.pair_interval import difference_interval, ratio_interval
 from railgauge.stats.rank_test import rank_test
+from railgauge.stats.series_changes import Compared, Side, compare_all
 from railgauge.stats.shortfalls import (
     EXCUSED,
     HOST_DEVIATIONS,
@@ -20,11 +21,10 @@ from railgauge.stats.shortfalls import (
     Shortfalls,
     find_shortfalls,
 )
-from railgauge.stats.stopping import FEWEST, StopRule, narrow_enough, within_share
+from railgauge.stats.stopping_rule import FEWEST, StopRule, narrow_enough, within_share
 from railgauge.stats.summaries import summaries
 from railgauge.stats.summary import Summary, summarise
 from railgauge.stats.two_groups import TwoGroups, two_groups
-from railgauge.stats.verdict import Change
 
 __all__ = [
     "EXCUSED",

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Engine
 from railgauge.base.errors import RailgaugeError
 from railgauge.store import read
 from railgauge.store.claim import claim_advisory, claim_file
-from railgauge.store.connect import connect
 from railgauge.store.damage import check_contents, check_pages
+from railgauge.store.database_url import connect
 from railgauge.store.explain import BUSY_SECONDS, explained
 from railgauge.store.migrate import migrate
 

@@ -24,7 +24,7 @@ from railgauge.store.models import (
     RunFile,
     RunMetric,
 )
-from railgauge.store.peaks import stored_peaks
+from railgauge.store.peak_rows import stored_peaks
 from railgauge.store.records import (
     Failure,
     NewRun,

@@ -14,7 +14,7 @@ from railgauge.store import (
     extras,
     extras_read,
     heads,
-    known,
+    inventory,
     log_read,
     log_rows,
     log_write,
@@ -28,10 +28,9 @@ from railgauge.store.baselines import (
     stored_baseline,
     stored_baselines,
 )
+from railgauge.store.case_values import case_history, cases_like
 from railgauge.store.database import Database, reading, writing
-from railgauge.store.history import case_history, cases_like
-from railgauge.store.moments import case_moments
-from railgauge.store.peaks import insert_peaks
+from railgauge.store.peak_rows import insert_peaks
 from railgauge.store.records import (
     CaseEnd,
     Launch,
@@ -44,8 +43,9 @@ from railgauge.store.records import (
     SystemLog,
     imported_at,
 )
-from railgauge.store.replications import case_replications, launch_times, logged_cases
 from railgauge.store.series import all_series, test_names
+from railgauge.store.stored_replications import case_replications, launch_times, logged_cases
+from railgauge.store.timed_values import case_moments
 from railgauge.store.traces import load_trace, stored_traces
 
 
@@ -208,13 +208,13 @@ class Store(Database):
     launch_settings = reading(counts.launch_settings)
     replication_counts = reading(counts.replication_counts)
     changed_facts = reading(counts.changed_facts)
-    all_cases = reading(known.all_cases)
-    case_names = reading(known.case_names)
-    metric_names = reading(known.metric_names)
-    directed_metrics = reading(known.directed_metrics)
-    has_start_times = reading(known.has_start_times)
+    all_cases = reading(inventory.all_cases)
+    case_names = reading(inventory.case_names)
+    metric_names = reading(inventory.metric_names)
+    directed_metrics = reading(inventory.directed_metrics)
+    has_start_times = reading(inventory.has_start_times)
     logged_cases = reading(logged_cases)
-    logged_runs = reading(known.logged_runs)
+    logged_runs = reading(inventory.logged_runs)
     logs = reading(log_read.logs)
     run_logs = reading(log_read.run_logs)
     ports = reading(extras_read.ports)

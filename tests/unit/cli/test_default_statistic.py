@@ -12,8 +12,8 @@ from tests.support.plan_data import store_plan
 
 from railgauge.base.assets import folder
 from railgauge.cli import cli
+from railgauge.report.definition.definition_model import CellSpec
 from railgauge.report.definition.figure_model import YSpec
-from railgauge.report.definition.model import CellSpec
 from railgauge.store import Store
 
 # A test's columns on the terminal -> the table of reports/quickstart.yaml and its columns there.

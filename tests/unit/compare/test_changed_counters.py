@@ -10,7 +10,7 @@ from tests.support.store_samples import logged, system_log
 from tests.support.verdict_samples import add_run, lane
 
 from railgauge.base.systemlog import PortLog
-from railgauge.compare.counters import CounterChange, changed_counters
+from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.rates import FREQUENCY, rates
 from railgauge.store import Store
 

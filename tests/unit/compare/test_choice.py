@@ -13,7 +13,7 @@ from tests.support.verdict_samples import add_run, lane, noisy, verdict
 from railgauge.cli.comparing import compare
 from railgauge.compare.reading import read
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.verdicts.text import verdict_lines
+from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 

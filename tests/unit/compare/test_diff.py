@@ -15,7 +15,7 @@ from railgauge.base.systemlog import Suspicion
 from railgauge.cli.diffing import diff
 from railgauge.compare.compare import Result
 from railgauge.plan.cases import Case
-from railgauge.report.pages.difference import Difference, difference
+from railgauge.report.pages.run_difference import Difference, difference
 from railgauge.store import Store
 from railgauge.store.records import NewRun, Peak
 

@@ -12,7 +12,7 @@ import pytest
 
 from railgauge.base.errors import BuildError
 from railgauge.engine.deploy import Bundle, bundle, deploy
-from railgauge.hosts.transport.base import run
+from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.local import LocalTransport
 
 MAKEFILE = b"""BUILD = build

@@ -14,10 +14,10 @@ from railgauge.base.trace import MAX_BYTES, decode
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.events import Traced
 from railgauge.engine.measure import EquippedHost, measure
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
-from railgauge.hosts.transport.base import Exit
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport
+from railgauge.hosts.transport.interface import Exit
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo, MetricDescription, ParameterInfo
 from railgauge.plan.catalogue.program import Program

@@ -17,7 +17,7 @@ from railgauge.engine.observing import Observing, Scene
 from railgauge.engine.observing.judging import judged
 from railgauge.engine.observing.scene import TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.watch.watcher import Watcher
 from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport
 from railgauge.plan.cases import Case

@@ -10,7 +10,7 @@ from railgauge.engine.command_lines import Terms
 from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.outcome import Outcome
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.hosts.transport.fake import FakeTransport
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo, MetricDescription

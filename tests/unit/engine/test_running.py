@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.hosts.transport.local import LocalTransport
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.support.watch_samples import NAMES, counters, mark, own_mark, ready, sample
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError
-from railgauge.engine.watch.lines import parse
-from railgauge.engine.watch.record import WatchRecord
+from railgauge.engine.watch.watch_events import parse
+from railgauge.engine.watch.watch_record import WatchRecord
 from railgauge.engine.watch.watcher import Watcher, idle
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
 

@@ -15,7 +15,7 @@ from railgauge.base.errors import FileProblems, InputError, RailgaugeError
 from railgauge.cli import cli
 from railgauge.exchange.exporting.export import export
 from railgauge.exchange.exporting.read_back import import_exported
-from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.exchange.exporting.view_rows import COLUMNS
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 from railgauge.store.records import Launch

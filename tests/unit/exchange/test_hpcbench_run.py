@@ -16,8 +16,8 @@ from tests.support.hpcbench_samples import OUTPUTS, SAMPLES, SCREENS
 
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.base.systemlog import Phase, Suspicion, SystemLog
-from railgauge.exchange.hpcbench.export import export_hpcbench
-from railgauge.exchange.hpcbench.importing import import_hpcbench
+from railgauge.exchange.hpcbench.export_hpcbench import export_hpcbench
+from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store

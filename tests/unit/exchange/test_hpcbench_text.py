@@ -21,11 +21,11 @@ from tests.support.hpcbench_samples import (
 )
 
 from railgauge.base.errors import FileProblems, InputError, RailgaugeError
-from railgauge.exchange.hpcbench.log_read import read_log
-from railgauge.exchange.hpcbench.log_write import log_text
+from railgauge.exchange.hpcbench.hpcbench_records import HpcbenchOutput, LogFile
 from railgauge.exchange.hpcbench.output_read import read_output
 from railgauge.exchange.hpcbench.output_write import output_text
-from railgauge.exchange.hpcbench.records import HpcbenchOutput, LogFile
+from railgauge.exchange.hpcbench.read_log_file import read_log
+from railgauge.exchange.hpcbench.write_log_file import log_text
 
 property_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

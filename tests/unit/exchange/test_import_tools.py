@@ -13,8 +13,8 @@ from tests.support import FIXTURES
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.cli import cli
+from railgauge.exchange.importing.import_tool import ImportNames, import_tool
 from railgauge.exchange.importing.result import ImportResult
-from railgauge.exchange.importing.tools import ImportNames, import_tool
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 

@@ -14,8 +14,8 @@ from railgauge.hosts.facts import clock, cpu, frequency, kernel, memory, sockets
 from railgauge.hosts.facts.asking import ask, script, split
 from railgauge.hosts.facts.source import FactSource
 from railgauge.hosts.transport import open_transport
-from railgauge.hosts.transport.base import Transport
 from railgauge.hosts.transport.fake import FakeTransport, Program
+from railgauge.hosts.transport.interface import Transport
 from railgauge.plan.model import Host
 
 

@@ -9,9 +9,9 @@ import pytest
 from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.engine.events import Failed
 from railgauge.engine.follow import RunningProgram, events
-from railgauge.hosts.transport.base import Exit
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Script
 from railgauge.hosts.transport.fake import Program as Steps
+from railgauge.hosts.transport.interface import Exit
 
 PEER_LOST = '{"event":"error","code":"peer-lost","message":"the server hung up"}'
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support.facts_samples import facts_of
 
 from railgauge.hosts.peaks import Peak, host_peaks, link_peak, missing_peak_reason
-from railgauge.plan.peaks import RESOURCES, ByteRate, Peaks, Time
+from railgauge.plan.declared_peaks import RESOURCES, ByteRate, Peaks, Time
 
 # AMD's data sheet of the EPYC 7543: 32 cores, 3.7 GHz at most, eight channels of DDR4-3200 which
 # carry 204.8 GB/s.

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.hosts.transport.base import Exit, end, run
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Program
+from railgauge.hosts.transport.interface import Exit, end, run
 
 
 def hello(argv: Sequence[str]) -> Program:

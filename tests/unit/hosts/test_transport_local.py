@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError, HostUnreachableError
-from railgauge.hosts.transport.base import end, run
-from railgauge.hosts.transport.connect import open_transport
+from railgauge.hosts.transport.interface import end, run
 from railgauge.hosts.transport.local import LocalTransport
+from railgauge.hosts.transport.registry import open_transport
 from railgauge.plan.model import Host
 
 

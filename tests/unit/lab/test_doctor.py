@@ -14,15 +14,23 @@ import pytest
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.hosts.transport.fake import LINE, FakeTransport, Program
 from railgauge.hosts.transport.local import LocalTransport
-from railgauge.lab.doctor import buffers, clock, compiler, governor, mpi, ports, system
+from railgauge.lab.doctor import (
+    architecture,
+    buffers,
+    clock_offset,
+    compiler,
+    governor,
+    mpi,
+    ports,
+)
 from railgauge.lab.doctor.check import Check
 from railgauge.lab.doctor.choice import choose, distinct
-from railgauge.lab.doctor.clock import Offset
-from railgauge.lab.doctor.compare import compare
+from railgauge.lab.doctor.clock_offset import Offset
 from railgauge.lab.doctor.diagnosis import HostFindings
-from railgauge.lab.doctor.patients import read_targets
+from railgauge.lab.doctor.host_differences import compare
+from railgauge.lab.doctor.needs import Needs
 from railgauge.lab.doctor.probe import probe, split
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.targets import read_targets
 from railgauge.plan.links import Link
 from railgauge.plan.model import Host, Mpi
 
@@ -92,8 +100,8 @@ def test_missing_compiler_and_make_are_told_with_the_package() -> None:
 
 
 def test_another_system_than_linux_is_told() -> None:
-    assert judged(system.CHECK, ["system Linux", "kernel 6.1"]) == []
-    assert judged(system.CHECK, ["system FreeBSD"]) == [
+    assert judged(architecture.CHECK, ["system Linux", "kernel 6.1"]) == []
+    assert judged(architecture.CHECK, ["system FreeBSD"]) == [
         "it runs FreeBSD, and the engines need Linux: leave it out"
     ]
 
@@ -163,7 +171,9 @@ def test_fixed_ports_that_something_else_has_are_told() -> None:
 
 
 def test_the_quickest_exchange_tells_the_clocks_offset_and_its_error() -> None:
-    found = clock.best([(100.0, "102.5", 101.0), (200.0, "202.000000001", 200.2), (1.0, None, 1.1)])
+    found = clock_offset.best(
+        [(100.0, "102.5", 101.0), (200.0, "202.000000001", 200.2), (1.0, None, 1.1)]
+    )
     assert found is not None
     assert found.seconds == pytest.approx(1.9)
     assert found.error == pytest.approx(0.1)
@@ -171,22 +181,22 @@ def test_the_quickest_exchange_tells_the_clocks_offset_and_its_error() -> None:
 
 @pytest.mark.parametrize("line", ["1700000000.N", "1700000000.", "1700000000", "", None, "x"])
 def test_a_date_without_nanoseconds_gives_no_offset(line: str | None) -> None:
-    assert clock.best([(1.0, line, 2.0)]) is None
+    assert clock_offset.best([(1.0, line, 2.0)]) is None
 
 
 def test_only_a_clock_that_is_surely_wrong_is_told() -> None:
-    assert clock.judge(Offset(0.15, 0.06)) == []
-    assert clock.judge(Offset(-0.05, 0.0)) == []
-    (ahead,) = clock.judge(Offset(2.5, 0.01))
+    assert clock_offset.judge(Offset(0.15, 0.06)) == []
+    assert clock_offset.judge(Offset(-0.05, 0.0)) == []
+    (ahead,) = clock_offset.judge(Offset(2.5, 0.01))
     assert ahead.startswith("its clock is 2.500 s ahead of this machine's (± 0.010 s): let NTP")
-    (behind,) = clock.judge(Offset(-2.5, 0.01))
+    (behind,) = clock_offset.judge(Offset(-2.5, 0.01))
     assert "2.500 s behind" in behind
 
 
 def test_this_machines_clock_agrees_with_itself() -> None:
     transport = LocalTransport("here")
     try:
-        offset = clock.clock_offset(transport)
+        offset = clock_offset.clock_offset(transport)
     finally:
         transport.close()
     assert offset is not None
@@ -202,7 +212,7 @@ def test_a_clock_of_ours_that_is_set_meanwhile_makes_no_exchange_quick(
 
     readings = itertools.chain([1000.0], itertools.repeat(400.0))
     monkeypatch.setattr("time.time", lambda: next(readings))
-    offset = clock.clock_offset(FakeTransport("n1", {"sh": date}))
+    offset = clock_offset.clock_offset(FakeTransport("n1", {"sh": date}))
     assert offset is not None
     assert offset.error >= 0
     assert min(abs(offset.seconds - right) for right in (0.5, 600.5)) < 0.1

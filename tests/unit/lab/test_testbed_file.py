@@ -11,10 +11,10 @@ import pytest
 from railgauge.base.assets import folder
 from railgauge.base.errors import FileProblems
 from railgauge.lab.testbed.layout import ClusterLayout, free_network, lay_out
-from railgauge.lab.testbed.read import read_testbed
+from railgauge.lab.testbed.read_testbed import read_testbed
 from railgauge.lab.testbed.relay import arguments
-from railgauge.lab.testbed.schema_file import NAME, schema_file
 from railgauge.lab.testbed.shaping import discipline
+from railgauge.lab.testbed.testbed_schema import NAME, schema_file
 from railgauge.plan.yamlfile import load
 
 NETWORK = "10.77.0.0/16"

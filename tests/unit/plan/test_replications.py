@@ -13,7 +13,7 @@ from railgauge.base.errors import FileProblems
 from railgauge.cli import cli
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import LoadedPlan, load_plan_text
-from railgauge.plan.replications import Until, judged_metrics
+from railgauge.plan.replication_rule import Until, judged_metrics
 
 PLAN = """\
 railgauge: 1

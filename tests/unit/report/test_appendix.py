@@ -16,8 +16,8 @@ from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.texts import NODES
 from railgauge.report.formats.page import RunRecords
-from railgauge.report.formats.write import write_report
-from railgauge.report.pages.appendix.collect import Appendix, make_appendix
+from railgauge.report.formats.write_report import write_report
+from railgauge.report.pages.appendix.appendix_parts import Appendix, make_appendix
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
 

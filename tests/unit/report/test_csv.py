@@ -8,7 +8,7 @@ import io
 import pytest
 from tests.support.report_data import series
 
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.tables.pivot import build
 

@@ -9,11 +9,11 @@ from tests.support.report_data import series
 from tests.support.store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case, measured, planned
 
 from railgauge.base.errors import InputError
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.formats.render import render_text
-from railgauge.report.tables.beside import read_context
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
+from railgauge.report.tables.run_context import read_context
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 

@@ -13,7 +13,7 @@ from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
-from railgauge.report.definition.model import Spec
+from railgauge.report.definition.definition_model import Spec
 from railgauge.report.figures.figure import Content
 from railgauge.report.figures.figures import build_figures
 from railgauge.report.figures.gnuplot import find_gnuplot

@@ -18,11 +18,11 @@ from railgauge.base.characters import visible
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.github import workflow_commands
-from railgauge.report.verdicts.jsonable import verdict_data
 from railgauge.report.verdicts.junit import junit
 from railgauge.report.verdicts.markdown import escaped, markdown
-from railgauge.report.verdicts.text import verdict_lines
-from railgauge.report.verdicts.words import quantities
+from railgauge.report.verdicts.verdict_json import verdict_data
+from railgauge.report.verdicts.verdict_text import verdict_lines
+from railgauge.report.verdicts.verdict_words import quantities
 
 CATALOGUE = load_catalogue()
 HOSTILE = "a\nb\r<c>&d|e%f::g,h`*_[]\"'\u202e\u0007\x85\ud800\ufffe\u2028]]>"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.report_data import reference_table, series
 
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import render_latex, render_latex_document

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.support.report_data import series
 
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.formats.contents import Passage, ReportPart
 from railgauge.report.formats.page import Details, Page
 from railgauge.report.formats.render import (
@@ -22,7 +22,7 @@ from railgauge.report.formats.render import (
     render_latex_document,
 )
 from railgauge.report.formats.tex import breakable
-from railgauge.report.pages.appendix.collect import Appendix
+from railgauge.report.pages.appendix.appendix_parts import Appendix
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 

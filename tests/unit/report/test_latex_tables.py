@@ -10,7 +10,7 @@ import pytest
 from tests.support.latex_lab import alone, pages_of, run
 from tests.support.report_data import series
 
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.formats.render import render_latex
 from railgauge.report.tables.pivot import build
 

@@ -16,9 +16,9 @@ from railgauge.hosts.peaks import Peak
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
-from railgauge.report.definition.model import Spec
+from railgauge.report.definition.definition_model import Spec
 from railgauge.report.figures.gnuplot import find_gnuplot
-from railgauge.report.formats.write import write_report
+from railgauge.report.formats.write_report import write_report
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase
 

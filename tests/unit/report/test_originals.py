@@ -15,10 +15,10 @@ from tests.support.report_data import store_traces, trace
 from tests.support.zc_samples import ZC, store_zc
 
 from railgauge.base.assets import folder
-from railgauge.exchange.hpcbench.importing import import_hpcbench
+from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write import ReportOptions, write_report
+from railgauge.report.formats.write_report import ReportOptions, write_report
 from railgauge.store import Store
 
 

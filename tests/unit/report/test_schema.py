@@ -10,7 +10,7 @@ import pytest
 
 from railgauge.base.assets import folder
 from railgauge.plan.yamlfile import load
-from railgauge.report.definition.schema_file import NAME, schema_file
+from railgauge.report.definition.definition_schema import NAME, schema_file
 
 _TABLE: dict[str, Any] = {
     "name": "t",

@@ -13,11 +13,11 @@ from railgauge.base.derived import derived_metrics
 from railgauge.hosts.peaks import Peak, host_peaks
 from railgauge.plan.cases import Case, expand
 from railgauge.plan.catalogue import EngineInfo, load_catalogue
+from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.load import load_plan
-from railgauge.plan.peaks import RESOURCES
 from railgauge.report.definition.spec import load_spec
-from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.pivot import build
+from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
 

@@ -18,8 +18,8 @@ from tests.support.verdict_samples import add_run, lane, noisy, verdict
 from railgauge.base.systemlog import TimeSeries
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.site.against import Against
-from railgauge.report.verdicts.text import verdict_lines
+from railgauge.report.site.baseline_choice import Against
+from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
 
 HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from tests.support.report_data import series
 
+from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec, TableSpec
 from railgauge.report.definition.figure_model import FigureSpec, YSpec
-from railgauge.report.definition.model import CellSpec, SlowNodesSpec, TableSpec
-from railgauge.report.figures.kinds.base import FigureLine
 from railgauge.report.figures.kinds.heatmap import KIND
+from railgauge.report.figures.kinds.kind import FigureLine
 from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.page import Details, Page
@@ -27,7 +27,7 @@ from railgauge.report.tables.pivot import build
 from railgauge.report.tables.selection import make_axes
 from railgauge.report.tables.slow_nodes import build_listings
 from railgauge.report.tables.statistic import value_of
-from railgauge.report.tables.summaries import statistics_of
+from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.report.tables.table import Table
 from railgauge.stats import summarise
 from railgauge.store import Store

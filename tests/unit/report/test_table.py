@@ -7,10 +7,10 @@ from tests.support.report_data import series
 
 from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec
-from railgauge.report.tables.beside import RunContext
 from railgauge.report.tables.pivot import build
+from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
 
 _THROUGHPUT = CellSpec(metric="throughput", statistic="mean", unit="Mbit/s")

@@ -35,7 +35,7 @@ from tests.support.store_samples import (
     system_log,
 )
 
-from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.exchange.exporting.view_rows import COLUMNS
 from railgauge.plan.cases import Case
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo

@@ -33,7 +33,7 @@ from railgauge.base.errors import StoreError
 from railgauge.store import Store
 from railgauge.store.log_models import LOG_TABLES
 from railgauge.store.migrate import NEWEST, VERSION_TABLE
-from railgauge.store.schema_file import schema_file
+from railgauge.store.store_schema import schema_file
 
 # Of each older schema, how many tables it had.
 OLD = {"0001": 10, "0002": 12, "0003": 13, "0004": 31, "0005": 32}

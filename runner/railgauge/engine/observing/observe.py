@@ -15,7 +15,7 @@ from railgauge.engine.command_lines import Terms
 from railgauge.engine.observing.judging import judged
 from railgauge.engine.observing.scene import Scene
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.watch.soaker import Soaker
 from railgauge.engine.watch.watcher import Watcher
 from railgauge.plan.catalogue import SOAK

@@ -11,7 +11,7 @@ from typing import Any
 from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import SoakLoad, Suspicion
 from railgauge.engine.follow import naming_lost_host
-from railgauge.hosts.transport.base import Process, Transport
+from railgauge.hosts.transport.interface import Process, Transport
 
 # A calibration takes a second, and is tried again where the machine is not idle.
 _CALIBRATION_SECONDS = 60.0

@@ -8,9 +8,9 @@ import time
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError, RailgaugeError
 from railgauge.base.systemlog import Phase, SystemLog
-from railgauge.engine.watch.lines import Line, WatchDone, WatchFailed, parse
-from railgauge.engine.watch.record import WatchRecord
-from railgauge.hosts.transport.base import Process, Transport, end
+from railgauge.engine.watch.watch_events import Line, WatchDone, WatchFailed, parse
+from railgauge.engine.watch.watch_record import WatchRecord
+from railgauge.hosts.transport.interface import Process, Transport, end
 
 _START_SECONDS = 30.0
 # An engine goes on only after its mark was taken; the line about it has to come this far only.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.exchange.exporting.view_rows import COLUMNS
 from railgauge.plan.cases import Case, Value, case_key
 
 _STATES = ("ok", "failed", "suspect")

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from railgauge.base.errors import InputError
 from railgauge.exchange.exporting.parquet import write_parquet
 from railgauge.exchange.exporting.textfiles import write_csv, write_json
-from railgauge.exchange.exporting.view import Row, stretches
+from railgauge.exchange.exporting.view_rows import Row, stretches
 from railgauge.exchange.exporting.whole import written_whole
 from railgauge.store import Store
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO
 
 from railgauge.base.errors import InputError, StoreError
-from railgauge.exchange.exporting.view import COLUMNS, Row
+from railgauge.exchange.exporting.view_rows import COLUMNS, Row
 
 # Rows of a row group: a reader that wants one run skips the others' groups, as each tells which
 # runs it holds. Larger ones would be kept in memory whole, smaller ones (a run's few rows) cost

@@ -15,7 +15,7 @@ from pathlib import Path
 from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.systemlog import Suspicion
 from railgauge.exchange.exporting.csv_row import CsvRow, WrongCaseError, parse
-from railgauge.exchange.exporting.view import COLUMNS
+from railgauge.exchange.exporting.view_rows import COLUMNS
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue

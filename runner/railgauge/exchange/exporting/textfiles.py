@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from railgauge.base.errors import StoreError
-from railgauge.exchange.exporting.view import COLUMNS, Row
+from railgauge.exchange.exporting.view_rows import COLUMNS, Row
 
 _Encoders = Mapping[str, Callable[[Any], str]]
 # What a spreadsheet takes for a formula's beginning; and the mark that says that it's none.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import PurePath
 
-from railgauge.exchange.hpcbench.records import Setting
+from railgauge.exchange.hpcbench.hpcbench_records import Setting
 
 # `[mk1 ~/hpcbench/udp]$ ./udptest -h mk4 -r 6`
 _PROMPT = re.compile(r"\[(?:\S+@)?(\S+)\s[^\]]*\][$#]\s*(\S.*)")

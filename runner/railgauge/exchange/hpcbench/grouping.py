@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from railgauge.exchange.hpcbench.naming import safe_name
+from railgauge.exchange.hpcbench.file_names import safe_name
 from railgauge.plan.cases import Case, varying
 from railgauge.plan.catalogue import Catalogue
 from railgauge.store.records import PlannedCase

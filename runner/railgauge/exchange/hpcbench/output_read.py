@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from railgauge.exchange.hpcbench import layout
-from railgauge.exchange.hpcbench.layout import (
+from railgauge.exchange.hpcbench import file_layout
+from railgauge.exchange.hpcbench.file_layout import (
     LAYOUTS,
     MISSING,
     PROCESS_COLUMNS,
     OutputColumn,
     OutputLayout,
 )
-from railgauge.exchange.hpcbench.lines import Lines
-from railgauge.exchange.hpcbench.records import HpcbenchOutput, Setting
+from railgauge.exchange.hpcbench.hpcbench_records import HpcbenchOutput, Setting
+from railgauge.exchange.hpcbench.line_reader import Lines
 from railgauge.exchange.hpcbench.rounding import settle_average
 from railgauge.exchange.hpcbench.screen_read import read_screen
 from railgauge.exchange.hpcbench.values import (
@@ -26,7 +26,7 @@ from railgauge.exchange.hpcbench.values import (
     read_round_trips,
 )
 
-_TOS_BYTES = {name: byte for byte, name in layout.TOS_NAMES.items()}
+_TOS_BYTES = {name: byte for byte, name in file_layout.TOS_NAMES.items()}
 _Cells = Sequence[Decimal | None]
 
 
@@ -37,9 +37,9 @@ def read_output(path: Path) -> HpcbenchOutput:
     maximum with more digits, tells more: then as values that all of these can come from.
     """
     lines = Lines(path)
-    if lines.sees(layout.LATENCY_HEAD[0]):
+    if lines.sees(file_layout.LATENCY_HEAD[0]):
         output = _read_latency(lines)
-    elif lines.sees(layout.LAYOUTS[0].head[0]):
+    elif lines.sees(file_layout.LAYOUTS[0].head[0]):
         output = _read_tables(lines)
     else:
         output = read_screen(lines)
@@ -48,7 +48,7 @@ def read_output(path: Path) -> HpcbenchOutput:
 
 
 def _read_tables(lines: Lines) -> HpcbenchOutput:
-    moment = read_moment(lines, layout.LAYOUTS[0].head[0])
+    moment = read_moment(lines, file_layout.LAYOUTS[0].head[0])
     how = _layout(lines)
     head_values, settings = _read_head(lines, how.head[2:])
     lines.literal(*how.table_head)
@@ -59,7 +59,7 @@ def _read_tables(lines: Lines) -> HpcbenchOutput:
         printed = [cells[how.columns.index(column)] for cells, _ in table]
         for row, value in zip(rows, _settled(lines, title, column, printed), strict=True):
             row.update(value)
-    lines.literal(*layout.PROCESS_HEAD)
+    lines.literal(*file_layout.PROCESS_HEAD)
     for number, row in enumerate(rows, 1):
         cells = lines.row(f"#{number}", [column.name for column in PROCESS_COLUMNS])
         row.update(_metrics(lines, cells, PROCESS_COLUMNS))
@@ -126,7 +126,7 @@ def _settled(
     lines: Lines, title: str, column: OutputColumn, cells: _Cells
 ) -> list[dict[str, float]]:
     """Return the values of a column, an empty dict where there is none, by the line of averages."""
-    template = layout.AVERAGES.replace("{which}", title)
+    template = file_layout.AVERAGES.replace("{which}", title)
     texts = lines.match(template)
     names = ("average", "minimum", "maximum")
     printed = [cell for cell in cells if cell is not None]
@@ -149,7 +149,7 @@ def _settled(
 
 
 def _read_latency(lines: Lines) -> HpcbenchOutput:
-    title, *head = layout.LATENCY_HEAD
+    title, *head = file_layout.LATENCY_HEAD
     moment = read_moment(lines, title)
     head_values, settings = _read_head(lines, head)
     message, rows = read_round_trips(lines)

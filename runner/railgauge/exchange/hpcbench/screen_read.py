@@ -8,8 +8,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from railgauge.exchange.hpcbench.command import Command, parse_command
-from railgauge.exchange.hpcbench.lines import Lines
-from railgauge.exchange.hpcbench.records import HpcbenchOutput, Setting
+from railgauge.exchange.hpcbench.hpcbench_records import HpcbenchOutput, Setting
+from railgauge.exchange.hpcbench.line_reader import Lines
 from railgauge.exchange.hpcbench.values import base_value, count_losses, read_round_trips
 
 _COMMAND = (

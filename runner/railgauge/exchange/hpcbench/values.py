@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
-from railgauge.exchange.hpcbench import layout
-from railgauge.exchange.hpcbench.lines import Lines
+from railgauge.exchange.hpcbench import file_layout
+from railgauge.exchange.hpcbench.line_reader import Lines
 from railgauge.exchange.hpcbench.rounding import settle_average
 
 # Of a loss rate printed with three digits.
@@ -24,10 +24,10 @@ def base_value(value: Decimal | float, scale: float) -> float:
 def read_moment(lines: Lines, template: str) -> datetime | None:
     """Go past the title and return its moment, or None where it has none."""
     text = lines.match(template)["moment"]
-    if text == layout.MISSING:
+    if text == file_layout.MISSING:
         return None
     try:
-        return layout.parse_moment(text)
+        return file_layout.parse_moment(text)
     except ValueError as error:
         raise lines.problem(str(error)) from error
 
@@ -38,18 +38,18 @@ def read_round_trips(lines: Lines) -> tuple[int | None, tuple[dict[str, float], 
     Return the size of the messages in bytes, and `rtt_mean` of each trial that has one.
     """
     texts: list[Decimal | None] = []
-    while (trial := lines.try_match(layout.LATENCY_ROW)) is not None:
+    while (trial := lines.try_match(file_layout.LATENCY_ROW)) is not None:
         if trial["number"] != str(len(texts) + 1):
             message = f"this is trial {trial['number']}, and {len(texts) + 1} would be next"
             raise lines.problem(message)
         texts.append(lines.number(trial["rtt"], "the round trip time"))
     if not texts:
-        raise lines.unexpected(layout.LATENCY_ROW.format(number=1, rtt="…"))
-    summary_texts = lines.match(layout.LATENCY_TRIALS)
+        raise lines.unexpected(file_layout.LATENCY_ROW.format(number=1, rtt="…"))
+    summary_texts = lines.match(file_layout.LATENCY_TRIALS)
     if summary_texts["trials"] != str(len(texts)):
         raise lines.problem(f"there are {len(texts)} trials above")
     size = lines.number(summary_texts["message"], "the message size")
-    summary_texts = lines.match(layout.LATENCY_SUMMARY)
+    summary_texts = lines.match(file_layout.LATENCY_SUMMARY)
     names = ("average", "minimum", "maximum")
     summary = [
         number for name in names if (number := lines.number(summary_texts[name], name)) is not None
@@ -59,7 +59,7 @@ def read_round_trips(lines: Lines) -> tuple[int | None, tuple[dict[str, float], 
         raise lines.problem("the summary doesn't go with the trials above")
     values = iter(_settled(lines, printed, summary))
     rows = tuple(
-        {} if text is None else {"rtt_mean": base_value(next(values), layout.LATENCY_SCALE)}
+        {} if text is None else {"rtt_mean": base_value(next(values), file_layout.LATENCY_SCALE)}
         for text in texts
     )
     return None if size is None else int(size), rows

@@ -19,7 +19,7 @@ from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.units import DISPLAY, parse_moment
 from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
 from railgauge.exchange.importing.result import ImportResult
-from railgauge.exchange.importing.told import parse_number
+from railgauge.exchange.importing.value_text import parse_number
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
 from railgauge.plan.validation import suggest

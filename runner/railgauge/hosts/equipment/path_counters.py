@@ -10,8 +10,8 @@ from dataclasses import replace
 from railgauge.base.errors import EquipmentError
 from railgauge.base.systemlog import PortLog
 from railgauge.hosts.equipment.credentials import read_credentials
-from railgauge.hosts.equipment.difference import count_changes, restarted
 from railgauge.hosts.equipment.interfaces import DeviceReading, find, read
+from railgauge.hosts.equipment.port_counts import count_changes, restarted
 from railgauge.plan.equipment import DevicePort, Equipment
 
 

@@ -13,6 +13,7 @@ from railgauge.hosts.facts import (
     cgroup,
     clock,
     cpu,
+    cpu_topology,
     dmi,
     ethtool,
     fabric,
@@ -21,7 +22,7 @@ from railgauge.hosts.facts import (
     kernel,
     limits,
     memory,
-    mpi,
+    mpi_installation,
     nic,
     numa,
     pci,
@@ -29,12 +30,11 @@ from railgauge.hosts.facts import (
     scheduling,
     sockets,
     system,
-    topology,
     virtualisation,
 )
 from railgauge.hosts.facts.asking import ask
 from railgauge.hosts.facts.source import FactSource
-from railgauge.hosts.transport.base import Transport
+from railgauge.hosts.transport.interface import Transport
 
 # `routes` goes before those that ask about the interfaces it chooses.
 _MODULES = (
@@ -42,7 +42,7 @@ _MODULES = (
     kernel,
     virtualisation,
     cpu,
-    topology,
+    cpu_topology,
     frequency,
     numa,
     memory,
@@ -52,7 +52,7 @@ _MODULES = (
     limits,
     cgroup,
     build,
-    mpi,
+    mpi_installation,
     sockets,
     routes,
     nic,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.hosts.facts.source import FactSource, Files
-from railgauge.hosts.transport.base import Transport, run
+from railgauge.hosts.transport.interface import Transport, run
 
 # A login shell may talk before the first.
 _MARK = "railgauge-facts:"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from railgauge.hosts.peaks.devices import memory, network
+from railgauge.hosts.peaks.peak import LINK_RATE, Peak, PeakValue
 from railgauge.hosts.peaks.processor import floating_point
-from railgauge.hosts.peaks.record import LINK_RATE, Peak, PeakValue
-from railgauge.plan.peaks import RESOURCES, Peaks
+from railgauge.plan.declared_peaks import RESOURCES, Peaks
 
 __all__ = ["LINK_RATE", "Peak", "host_peaks", "link_peak", "missing_peak_reason"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from railgauge.hosts.peaks.record import PeakValue
+from railgauge.hosts.peaks.peak import PeakValue
 
 Facts = Mapping[str, str]
 

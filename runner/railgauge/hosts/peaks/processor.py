@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from railgauge.hosts.peaks.record import PeakValue
+from railgauge.hosts.peaks.peak import PeakValue
 
 Facts = Mapping[str, str]
 

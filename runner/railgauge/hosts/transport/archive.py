@@ -7,7 +7,7 @@ import tarfile
 from collections.abc import Mapping
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.hosts.transport.base import Exit
+from railgauge.hosts.transport.interface import Exit
 
 # $1 is a folder; the files come as a tar archive.
 _UNPACK = (

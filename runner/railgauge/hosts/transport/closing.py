@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterable
 
-from railgauge.hosts.transport.base import Transport
+from railgauge.hosts.transport.interface import Transport
 
 _AT_ONCE = 100
 _SECONDS = 30.0

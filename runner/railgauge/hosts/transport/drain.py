@@ -10,7 +10,7 @@ import select
 import threading
 from typing import IO
 
-from railgauge.hosts.transport.lines import Tail
+from railgauge.hosts.transport.line_buffer import Tail
 
 _READ = 65536
 

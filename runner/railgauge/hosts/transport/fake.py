@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.hosts.transport.base import Exit
+from railgauge.hosts.transport.interface import Exit
 
 
 class Wait(enum.Enum):

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
-from railgauge.hosts.transport.base import Exit, StartedProcesses, end
 from railgauge.hosts.transport.drain import StderrDrain
-from railgauge.hosts.transport.lines import LineBuffer
+from railgauge.hosts.transport.interface import Exit, StartedProcesses, end
+from railgauge.hosts.transport.line_buffer import LineBuffer
 
 _READ = 65536
 _DRAIN = StderrDrain()

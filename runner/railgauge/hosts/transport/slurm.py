@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
-from railgauge.hosts.transport.base import Exit, StartedProcesses, shell_status
+from railgauge.hosts.transport.interface import Exit, StartedProcesses, shell_status
 from railgauge.hosts.transport.local import LocalProcess, LocalTransport
 from railgauge.schedulers.slurm.allocation import OUTSIDE, ask, current_job, inherited
 

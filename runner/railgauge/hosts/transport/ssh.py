@@ -23,8 +23,8 @@ from paramiko.ssh_exception import SSHException
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
-from railgauge.hosts.transport.base import Exit, StartedProcesses, shell_status
-from railgauge.hosts.transport.lines import LineBuffer, Tail
+from railgauge.hosts.transport.interface import Exit, StartedProcesses, shell_status
+from railgauge.hosts.transport.line_buffer import LineBuffer, Tail
 from railgauge.hosts.transport.sshconnect import SshConnection, translated
 from railgauge.hosts.transport.sshpool import SshPool
 

@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, Future, InvalidStateError
 import paramiko
 
 from railgauge.base.errors import HostUnreachableError
-from railgauge.hosts.transport.base import closed_error
+from railgauge.hosts.transport.interface import closed_error
 from railgauge.hosts.transport.retry import with_retries
 from railgauge.hosts.transport.sshconnect import ANSWER, SshConnection, is_transient
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from railgauge.base import units
 from railgauge.lab.doctor.check import Check, Facts, fields
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.needs import Needs
 
 _SCRIPT = """
 for name in rmem_max wmem_max; do

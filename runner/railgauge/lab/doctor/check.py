@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.needs import Needs
 
 Facts = Mapping[str, str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railgauge.lab.doctor.check import Check, Facts, fields
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.needs import Needs
 
 _SCRIPT = """
 command -v cc >/dev/null && echo "compiler $(cc --version 2>/dev/null </dev/null | head -n 1)"

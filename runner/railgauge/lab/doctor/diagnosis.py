@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from railgauge.lab.doctor.clock import Offset
+from railgauge.lab.doctor.clock_offset import Offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,15 @@ from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport import open_transport
-from railgauge.hosts.transport.base import Transport, run
-from railgauge.lab.doctor import clock, mpi
+from railgauge.hosts.transport.interface import Transport, run
+from railgauge.lab.doctor import clock_offset, mpi
 from railgauge.lab.doctor.choice import choose, distinct
-from railgauge.lab.doctor.compare import compare
 from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings, LinkFindings
 from railgauge.lab.doctor.firewall import Firewall, LinkEnd
-from railgauge.lab.doctor.patients import Targets
+from railgauge.lab.doctor.host_differences import compare
+from railgauge.lab.doctor.needs import Needs
 from railgauge.lab.doctor.probe import CHECKS, probe
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.targets import Targets
 from railgauge.plan.links import Link
 from railgauge.plan.model import Host
 
@@ -97,12 +97,12 @@ def _host(
         return HostFindings(False, problems=[_sentence(transport, error)]), None
     try:
         facts = probe(transport, needs)
-        offset = clock.clock_offset(transport)
+        offset = clock_offset.clock_offset(transport)
     except EnvironmentFailedError as error:
         return HostFindings(True, problems=[_sentence(transport, error)]), None
     problems = [sentence for check in CHECKS for sentence in check.judge(facts, needs)]
     if offset is not None:
-        problems += clock.judge(offset)
+        problems += clock_offset.judge(offset)
     site = None
     # What is missing for building them has been reported by then.
     if sources is not None and {"compiler", "make"} <= facts.keys():

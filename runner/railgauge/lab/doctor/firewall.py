@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost, measure
-from railgauge.engine.running import RunningPrograms
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.lab.doctor.diagnosis import LinkFindings
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.needs import Needs
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue, EngineInfo, Value
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from railgauge.lab.doctor.check import Check, Facts, fields
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.needs import Needs
 
 # Where nothing is said, the first mpicc in PATH decides, as it does when rail-mpi is built.
 _SCRIPT = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from railgauge.lab.doctor.check import Check, Facts
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.needs import Needs
 
 # TCP sockets that listen (state 0A), and all UDP sockets.
 _SCRIPT = """

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.hosts.transport.base import Transport, run
-from railgauge.lab.doctor import buffers, compiler, governor, mpi, ports, system
+from railgauge.hosts.transport.interface import Transport, run
+from railgauge.lab.doctor import architecture, buffers, compiler, governor, mpi, ports
 from railgauge.lab.doctor.check import Check
-from railgauge.lab.doctor.wishes import Needs
+from railgauge.lab.doctor.needs import Needs
 
 CHECKS: tuple[Check, ...] = tuple(
-    module.CHECK for module in (system, compiler, mpi, buffers, governor, ports)
+    module.CHECK for module in (architecture, compiler, mpi, buffers, governor, ports)
 )
 # What a check says follows this; a login shell may talk before the first.
 _MARK = "railgauge-doctor:"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from railgauge.base.errors import InputError
 from railgauge.hosts.transport.netns import exists
 from railgauge.lab.testbed.state import ClusterRecord, State, locked, translated
-from railgauge.lab.testbed.tools import end, inside, processes_of, tool
+from railgauge.lab.testbed.system_commands import end, inside, processes_of, tool
 
 
 def down(state: State) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
 
-from railgauge.lab.testbed.model import Loss, Switch, Testbed
+from railgauge.lab.testbed.testbed_model import Loss, Switch, Testbed
 
 Means = Literal["veth", "netem", "rail-wire"]
 _FIRST_OCTET = 77  # of 10.x.0.0/16, the networks that testbeds take where their files name none

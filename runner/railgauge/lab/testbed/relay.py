@@ -18,10 +18,10 @@ from railgauge.engine.deploy import bundle, deploy
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.hosts.transport.netns import enter
 from railgauge.lab.testbed.layout import Cable
-from railgauge.lab.testbed.model import Loss
 from railgauge.lab.testbed.shaping import burst_of
 from railgauge.lab.testbed.state import TOKEN, ClusterRecord, State, translated
-from railgauge.lab.testbed.tools import processes_of
+from railgauge.lab.testbed.system_commands import processes_of
+from railgauge.lab.testbed.testbed_model import Loss
 
 _READY = 10.0  # seconds until a relay has made its devices
 _ANSWER = 2.0  # seconds until a relay has written its counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from railgauge.lab.testbed.layout import Cable
-from railgauge.lab.testbed.tools import environment
+from railgauge.lab.testbed.system_commands import environment
 
 # On the wire a frame takes its own bytes, at least 60, and 24 more: preamble, checksum and gap.
 # rail-wire counts so, too.

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.hosts.transport.netns import exists
-from railgauge.lab.testbed import build, relay
-from railgauge.lab.testbed.agent import agent
+from railgauge.lab.testbed import construction, relay
 from railgauge.lab.testbed.down import remove
 from railgauge.lab.testbed.holder import hold
 from railgauge.lab.testbed.hosts_file import hosts_file
 from railgauge.lab.testbed.layout import free_network, has_delay, lay_out
-from railgauge.lab.testbed.model import Testbed
-from railgauge.lab.testbed.read import read_testbed
+from railgauge.lab.testbed.mpirun_agent import agent
+from railgauge.lab.testbed.read_testbed import read_testbed
 from railgauge.lab.testbed.shaping import kernel_has_netem
 from railgauge.lab.testbed.state import (
     ClusterRecord,
@@ -26,6 +25,7 @@ from railgauge.lab.testbed.state import (
     states,
     translated,
 )
+from railgauge.lab.testbed.testbed_model import Testbed
 
 
 def up(path: Path) -> State:
@@ -73,10 +73,10 @@ def _build(state: State) -> State:
             (state.folder / "run").mkdir()
         record = replace(record, holder=hold(record.token, str(state.folder / "run")))
         state = state.write(record)
-    build.build_namespaces(record)
-    build.build_pairs(record)
+    construction.build_namespaces(record)
+    construction.build_pairs(record)
     relay.start(state)
-    build.connect(record)
+    construction.connect(record)
     with translated():
         state.agent.write_text(agent(record), encoding="utf-8")
         state.agent.chmod(0o755)

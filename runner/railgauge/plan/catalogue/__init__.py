@@ -1,5 +1,7 @@
 """What every engine can do: its parameters, its metrics and how it is started."""
 
+from railgauge.plan.catalogue.argument_text import Value
+from railgauge.plan.catalogue.engine_files import load_catalogue, read_engine
 from railgauge.plan.catalogue.info import (
     SOAK,
     Catalogue,
@@ -8,8 +10,6 @@ from railgauge.plan.catalogue.info import (
     ParameterInfo,
     SeriesMode,
 )
-from railgauge.plan.catalogue.load import load_catalogue, read_engine
-from railgauge.plan.catalogue.written import Value
 
 __all__ = [
     "SOAK",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from railgauge.base.units import DISPLAY
+from railgauge.plan.catalogue.argument_text import Value
 from railgauge.plan.catalogue.external_model import ExternalImport, ExternalSource, ImportedValue
 from railgauge.plan.catalogue.external_sources import SourceReader
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.output import ValueSource
-from railgauge.plan.catalogue.written import Value
 from railgauge.plan.validation import Reporter, suggest
 
 _HERE = "import"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from railgauge.plan.catalogue.argument_text import Value
 from railgauge.plan.catalogue.output import ValueSource
-from railgauge.plan.catalogue.written import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from railgauge.base.errors import EngineError
+from railgauge.plan.catalogue.argument_text import Value
 from railgauge.plan.catalogue.imported import Imported
 from railgauge.plan.catalogue.output import ProgramOutput, ValueSource
 from railgauge.plan.catalogue.template import split_arguments, split_template
-from railgauge.plan.catalogue.written import Value
 
 # An argument, or several that are left out together when one of their placeholders is empty.
 Item = str | tuple[str, ...]

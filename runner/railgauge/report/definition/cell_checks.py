@@ -8,11 +8,11 @@ from collections.abc import Generator, Iterator, Sequence
 from railgauge.base.errors import Problem
 from railgauge.base.quantities import unit_of
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.peaks import RESOURCES
+from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.checking import Checker, Place, Selections
-from railgauge.report.definition.model import CellSpec
+from railgauge.report.definition.definition_model import CellSpec
 from railgauge.report.tables.axes import FIXED_AXES, REPLICATION
 from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
 from railgauge.report.tables.statistic import LOCATIONS, own_unit

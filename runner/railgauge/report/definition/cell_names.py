@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from railgauge.report.definition.model import CellSpec
+from railgauge.report.definition.definition_model import CellSpec
 
 
 def places_of(cells: Sequence[CellSpec], name: str) -> list[int]:

@@ -12,8 +12,8 @@ from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.checking import Checker, Place
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.kinds import KINDS, kind_of
-from railgauge.report.figures.kinds.base import AxisRules, Kind
 from railgauge.report.figures.kinds.errorbars import fits
+from railgauge.report.figures.kinds.kind import AxisRules, Kind
 from railgauge.report.tables.axes import FIXED_AXES
 
 _TO_SHOW = {

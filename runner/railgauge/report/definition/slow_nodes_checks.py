@@ -8,7 +8,7 @@ from railgauge.base.errors import Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.checking import Checker, Place
-from railgauge.report.definition.model import SlowNodesSpec
+from railgauge.report.definition.definition_model import SlowNodesSpec
 
 
 class SlowNodesChecker(Checker):

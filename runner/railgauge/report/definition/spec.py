@@ -9,8 +9,8 @@ from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.validation import suggest, validate
 from railgauge.plan.yamlfile import Document, load
+from railgauge.report.definition.definition_model import Spec
 from railgauge.report.definition.figure_checks import FigureChecker
-from railgauge.report.definition.model import Spec
 from railgauge.report.definition.slow_nodes_checks import SlowNodesChecker
 from railgauge.report.definition.table_checks import TableChecker
 

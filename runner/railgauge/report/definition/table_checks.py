@@ -12,7 +12,7 @@ from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.cell_checks import CellChecker
 from railgauge.report.definition.cell_names import name_of, places_of
 from railgauge.report.definition.checking import Checker, Place
-from railgauge.report.definition.model import TableSpec
+from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.parameter_rows import PARAMETERS
 from railgauge.report.tables.table_series import own_axes
 

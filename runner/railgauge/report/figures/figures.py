@@ -10,7 +10,7 @@ from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.kinds import kind_of
-from railgauge.report.figures.kinds.base import FigureLine, Kind, Lacking
+from railgauge.report.figures.kinds.kind import FigureLine, Kind, Lacking
 from railgauge.report.figures.legend import label, tell_apart
 from railgauge.report.tables.axes import FIXED_AXES, Axis
 from railgauge.report.tables.notes import sources

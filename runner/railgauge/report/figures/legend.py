@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from railgauge.report.figures.kinds.base import FigureLine
+from railgauge.report.figures.kinds.kind import FigureLine
 from railgauge.report.tables.axes import Axis, AxisValue, Placed, axis_value
 from railgauge.report.tables.selection import P, group_by_axes
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.report.definition.model import TextSpec
+from railgauge.report.definition.definition_model import TextSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.tables.table import Table

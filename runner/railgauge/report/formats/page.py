@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.report.pages.case.collect import CaseLink
+from railgauge.report.pages.case.case_pages import CaseLink
 from railgauge.report.pages.machines import Machines, make_machines
-from railgauge.report.tables.naming import CaseNames
+from railgauge.report.tables.case_names import CaseNames
 from railgauge.store.records import Failure, StoredRun, StoredSuspicion
 
 if TYPE_CHECKING:

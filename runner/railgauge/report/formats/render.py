@@ -19,9 +19,9 @@ from railgauge.report.formats.policy import policy
 from railgauge.report.formats.templates import ANGLED, environment
 from railgauge.report.formats.textable import lay_out
 from railgauge.report.formats.tooltip import tooltip
-from railgauge.report.pages.appendix.collect import Appendix
+from railgauge.report.pages.appendix.appendix_parts import Appendix
+from railgauge.report.pages.case.case_view import CasePage
 from railgauge.report.pages.case.timeplot import CasePlot
-from railgauge.report.pages.case.view import CasePage
 from railgauge.report.pages.machines import in_short
 from railgauge.report.tables.table import Table, marks
 

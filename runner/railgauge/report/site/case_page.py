@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.compare.history import (
+from railgauge.compare.case_history import (
     Changed,
     History,
     NearbyChanges,
@@ -20,13 +20,20 @@ from railgauge.compare.history import (
 )
 from railgauge.plan.cases import Case, case_name
 from railgauge.plan.catalogue.headlines import HEADLINES
-from railgauge.report.site.cells import LinkedCell, count, interval, number, quantity, replications
-from railgauge.report.site.jobs import CaseJob, log_file, run_file
-from railgauge.report.tables.naming import non_default, parameter_texts
+from railgauge.report.site.linked_cells import (
+    LinkedCell,
+    count,
+    interval,
+    number,
+    quantity,
+    replications,
+)
+from railgauge.report.site.site_pages import CaseJob, log_file, run_file
+from railgauge.report.tables.case_names import non_default, parameter_texts
+from railgauge.report.verdicts.history.history_text import span, summary
+from railgauge.report.verdicts.history.history_words import beside_lines, change_text, day
 from railgauge.report.verdicts.history.plot import draw_history
-from railgauge.report.verdicts.history.text import span, summary
-from railgauge.report.verdicts.history.words import beside_lines, change_text, day
-from railgauge.stats.compare import BETTER
+from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 from railgauge.store.records import Series

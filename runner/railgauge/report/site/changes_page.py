@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.compare.history import (
+from railgauge.compare.case_history import (
     NIGHTS,
     History,
     NearbyChanges,
@@ -17,10 +17,10 @@ from railgauge.compare.history import (
     newest_first,
 )
 from railgauge.plan.cases import case_name, varying
-from railgauge.report.site.cells import LinkedCell, count, number, text
-from railgauge.report.site.jobs import case_file, run_file
-from railgauge.report.verdicts.history.text import nothing_changed
-from railgauge.report.verdicts.history.words import beside_names, day, levels
+from railgauge.report.site.linked_cells import LinkedCell, count, number, text
+from railgauge.report.site.site_pages import case_file, run_file
+from railgauge.report.verdicts.history.history_text import nothing_changed
+from railgauge.report.verdicts.history.history_words import beside_names, day, levels
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
 from railgauge.store.heads import RunHead

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.compare.history import LEAST_NIGHTS
+from railgauge.compare.case_history import LEAST_NIGHTS
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import verdict_on
 from railgauge.plan.cases import case_name
-from railgauge.report.site.cells import LinkedCell, count, text
 from railgauge.report.site.folder import CHANGES, INDEX
-from railgauge.report.site.jobs import ListedCase, SitePages, run_file
+from railgauge.report.site.linked_cells import LinkedCell, count, text
 from railgauge.report.site.mark import FileMark, fingerprint
 from railgauge.report.site.run_page import VerdictText, judged
-from railgauge.report.tables.naming import non_default
+from railgauge.report.site.site_pages import ListedCase, SitePages, run_file
+from railgauge.report.tables.case_names import non_default
 from railgauge.store import Store
 from railgauge.store.records import RunSummary
 

@@ -12,16 +12,21 @@ from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.formats.render import render_case
-from railgauge.report.pages.case.collect import CaseLink, case_links, case_pages
+from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.site.case_page import CasePages
 from railgauge.report.site.changes_page import changes_page
 from railgauge.report.site.folder import Folder
 from railgauge.report.site.index_page import Index
-from railgauge.report.site.jobs import CaseJob, ChangesJob, Job, LogJob, RunJob, log_stem
 from railgauge.report.site.mark import FileMark
-from railgauge.report.site.render import render_case_page, render_changes, render_index, render_run
 from railgauge.report.site.run_page import run_page
+from railgauge.report.site.site_pages import CaseJob, ChangesJob, Job, LogJob, RunJob, log_stem
+from railgauge.report.site.site_templates import (
+    render_case_page,
+    render_changes,
+    render_index,
+    render_run,
+)
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 

@@ -15,13 +15,13 @@ from railgauge.compare.verdict import Reasons, Verdict, verdict_on
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats.page import Page, RunRecords, make_page
 from railgauge.report.pages.idle import idle_details
-from railgauge.report.site.bare import UnjudgedCases
-from railgauge.report.site.cells import LinkedCell, number, quantity, replications, text
-from railgauge.report.site.cells import interval as interval_cell
 from railgauge.report.site.heatmaps import heatmaps
-from railgauge.report.site.jobs import RunJob, case_file, log_file
-from railgauge.report.tables.naming import CaseNames
-from railgauge.report.verdicts.words import (
+from railgauge.report.site.linked_cells import LinkedCell, number, quantity, replications, text
+from railgauge.report.site.linked_cells import interval as interval_cell
+from railgauge.report.site.site_pages import RunJob, case_file, log_file
+from railgauge.report.site.unjudged import UnjudgedCases
+from railgauge.report.tables.case_names import CaseNames
+from railgauge.report.verdicts.verdict_words import (
     Namer,
     counter_line,
     headline,

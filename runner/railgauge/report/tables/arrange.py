@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from railgauge.base.characters import visible
-from railgauge.report.definition.model import TableSpec
+from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables import notes
 from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import Axis, Key

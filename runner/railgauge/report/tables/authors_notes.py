@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.report.definition.cell_names import places_of
-from railgauge.report.definition.model import TableSpec
+from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import Axis, AxisValue
 from railgauge.report.tables.marks import Marks, Remark
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
 from railgauge.report.tables.statistic import own_unit, resolved

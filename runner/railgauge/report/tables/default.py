@@ -11,7 +11,7 @@ import numpy as np
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, scale
 from railgauge.plan.catalogue.headlines import TABLE_HEADLINES
-from railgauge.report.definition.model import CellSpec, Spec, Statistic, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, Spec, Statistic, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec, Selection
 from railgauge.report.tables.axes import axis_value
 from railgauge.report.tables.notes import capitalised, words

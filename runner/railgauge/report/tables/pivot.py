@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import places_of
-from railgauge.report.definition.model import SortSpec, TableSpec
+from railgauge.report.definition.definition_model import SortSpec, TableSpec
 from railgauge.report.parameter_rows import with_parameters
 from railgauge.report.tables import notes
-from railgauge.report.tables.against import References
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
 from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import FIXED_AXES, Axis, Key, axis_value, sorted_keys
-from railgauge.report.tables.beside import RunContext
-from railgauge.report.tables.cells import (
+from railgauge.report.tables.cell_contents import (
     CellContent,
     CellMaker,
     ContentMaker,
@@ -29,6 +27,8 @@ from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
 from railgauge.report.tables.marks import Marks
 from railgauge.report.tables.narrowness import alarms
+from railgauge.report.tables.references import References
+from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.selection import (
     abbreviated,
     differing_axes,

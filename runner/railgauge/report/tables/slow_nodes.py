@@ -12,7 +12,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, fitting_units, format_number, scale
 from railgauge.plan.cases import Value
-from railgauge.report.definition.model import SlowNodesSpec
+from railgauge.report.definition.definition_model import SlowNodesSpec
 from railgauge.report.figures.legend import label
 from railgauge.report.tables.axes import FIXED_AXES, Axis
 from railgauge.report.tables.matrix import Matrix, make_matrix

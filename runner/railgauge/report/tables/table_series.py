@@ -10,7 +10,7 @@ import numpy as np
 
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case
-from railgauge.report.definition.model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.model_parts import Selection
 from railgauge.report.tables.axes import REPLICATION, Placed
 from railgauge.report.tables.logged import Logs, axes_of, idle_logs, is_logged

@@ -11,7 +11,7 @@ from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale
 from railgauge.hosts.peaks import LINK_RATE, Peak, missing_peak_reason
 from railgauge.plan.cases import Case
-from railgauge.plan.peaks import RESOURCES
+from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.report.tables.axes import Placed, axis_value
 from railgauge.report.tables.notes import listed, words
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railgauge.base.characters import visible
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
-from railgauge.report.verdicts.words import Namer, headline, reason_lines, sentence
+from railgauge.report.verdicts.verdict_words import Namer, headline, reason_lines, sentence
 
 # GitHub shows so many of each kind for a step; the last one says how many more there are.
 _MOST = 10

@@ -12,7 +12,7 @@ from railgauge.base.characters import visible
 from railgauge.compare.compare import Result
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
-from railgauge.report.verdicts.words import Namer, headline, reason_lines, sentence
+from railgauge.report.verdicts.verdict_words import Namer, headline, reason_lines, sentence
 
 _OUTCOMES = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 

@@ -9,7 +9,7 @@ from railgauge.base.characters import visible
 from railgauge.compare.compare import Result
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
-from railgauge.report.verdicts.words import (
+from railgauge.report.verdicts.verdict_words import (
     Namer,
     count,
     counter_line,

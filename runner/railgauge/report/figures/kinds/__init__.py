@@ -16,7 +16,7 @@ from railgauge.report.figures.kinds import (
     lines,
     replications,
 )
-from railgauge.report.figures.kinds.base import Kind
+from railgauge.report.figures.kinds.kind import Kind
 
 KINDS: Mapping[str, Kind[Any]] = {
     "arrival": arrival.KIND,

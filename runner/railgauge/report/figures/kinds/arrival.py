@@ -16,7 +16,7 @@ from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
+from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.thin import thinned, visible_points
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table

@@ -13,8 +13,8 @@ from railgauge.base.trace import interarrival
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.distribution import steps
+from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:

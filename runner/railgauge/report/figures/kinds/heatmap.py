@@ -14,9 +14,9 @@ from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Content, Grid, Scale, Tics
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.base import AxisRules, FigureLine, Kind
 from railgauge.report.figures.kinds.colouring import Colouring
-from railgauge.report.figures.kinds.limits import map_crosses
+from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind
+from railgauge.report.figures.kinds.unseen import map_crosses
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms

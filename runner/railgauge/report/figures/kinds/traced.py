@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.plan.cases import Case, Value
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.kinds.base import Lacking
+from railgauge.report.figures.kinds.kind import Lacking
 
 if TYPE_CHECKING:
     from railgauge.store import Store

@@ -14,7 +14,7 @@ from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value, varying
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.figure import Scale
-from railgauge.report.figures.kinds.base import scale_of
+from railgauge.report.figures.kinds.kind import scale_of
 from railgauge.report.formats.csvfile import axis_columns
 from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups

@@ -16,7 +16,7 @@ from railgauge.plan.yamlfile import loads
 from railgauge.report.formats.contents import Passage
 from railgauge.report.formats.page import RunRecords, time_of
 from railgauge.report.pages.appendix.reasons import counted, plural
-from railgauge.report.pages.appendix.settings import distinct_parameters, settings
+from railgauge.report.pages.appendix.test_settings import distinct_parameters, settings
 from railgauge.report.tables.selection import abbreviated, make_axes
 from railgauge.store.counts import Counts, LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
 from railgauge.base.systemlog import SoakLoad, SystemLog
-from railgauge.report.pages.case.counters import Counters, by_number
+from railgauge.report.pages.case.counter_families import Counters, by_number
 from railgauge.report.pages.case.sheet import Kind, Piece, Sheet, SheetRow, count, share
 
 _IDLE = ("idle", "iowait")

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from railgauge.base.derived import cpu_load
 from railgauge.base.number import best_unit, scale
 from railgauge.base.systemlog import Suspicion
+from railgauge.report.pages.case.case_records import CaseRecords
 from railgauge.report.pages.case.cpus import soak_load
-from railgauge.report.pages.case.records import CaseRecords
 from railgauge.report.pages.case.sheet import Sheet, SheetRow, count, share, value
 from railgauge.report.tables.notes import words
-from railgauge.store.replications import StoredReplication
+from railgauge.store.stored_replications import StoredReplication
 
 _MOST_ROWS = 1000
 # Of more hosts a page shows these many.

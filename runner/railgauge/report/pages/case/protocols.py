@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.report.pages.case.counters import Counters
+from railgauge.report.pages.case.counter_families import Counters
 from railgauge.report.pages.case.sheet import Sheet, SheetRow, count
 
 _NO_ROOM = "dropped: the socket's receive buffer was full"

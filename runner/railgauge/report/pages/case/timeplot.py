@@ -8,8 +8,8 @@ from typing import NamedTuple
 from railgauge.base.characters import visible
 from railgauge.report.figures.gnuplot import run_gnuplot
 from railgauge.report.figures.scripts import render_timelines
+from railgauge.report.pages.case.case_view import HostTimelines
 from railgauge.report.pages.case.timelines import Steps, blocks
-from railgauge.report.pages.case.view import HostTimelines
 
 _COLOURS = ("#0072B2", "#D55E00")  # of Okabe and Ito (jfly.uni-koeln.de/color)
 

@@ -9,11 +9,11 @@ from datetime import datetime
 
 from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, scale
-from railgauge.compare.history import History, Night
+from railgauge.compare.case_history import History, Night
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.scripts import render_history
 from railgauge.report.verdicts.history.dots import dots
-from railgauge.report.verdicts.history.words import beside_lines, change_text, day
+from railgauge.report.verdicts.history.history_words import beside_lines, change_text, day
 from railgauge.store.records import Series
 
 # Below the picture stand the newest change points, so many, each with so many lines beside it.

@@ -1,0 +1,309 @@
+"""A case over many runs: its median in each, since when it has another level, and what changed.
+
+A run counts as a night. Its value is the median of all its replications, suspect ones included:
+what makes them suspect may be what changed. Runs in which the case failed, was skipped or wasn't
+measured are gaps; runs of some of a plan's cases only, which confirm others, don't count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from statistics import median
+from typing import Literal
+
+import numpy as np
+
+from railgauge.compare.compare import SMALLEST
+from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
+from railgauge.compare.reading import Kind, has_direction, kind
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.stats import (
+    ChangePoint,
+    Interval,
+    benjamini_hochberg,
+    change_points,
+    median_interval,
+)
+from railgauge.stats.change_points import LEAST_VALUES
+from railgauge.stats.series_changes import BETTER
+from railgauge.store import Store
+from railgauge.store.heads import RunHead
+from railgauge.store.records import Series, StoredRun
+
+# With fewer there is nothing to find.
+LEAST_NIGHTS = 2 * LEAST_VALUES
+# Points of many cases are reported where about so many of a hundred of these cases are by chance.
+SHARE_BY_CHANCE = 0.05
+# All cases of so many nights are looked at, unless another number is asked for.
+NIGHTS = 100
+# A change is dated within so many nights: what else changed is shown for as many around it.
+AROUND = 2
+
+Direction = Literal["faster", "slower", "higher", "lower"]
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What a run measured of a case: the median of `n` values in base units, and its interval.
+
+    Of the values `suspect` are, `failed` replications gave none.
+    """
+
+    run: RunHead
+    median: float
+    interval: Interval | None
+    n: int
+    suspect: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """What was not in run `before` as it was in `run`, the next one: facts, settings."""
+
+    before: RunHead
+    run: RunHead
+    hosts: tuple[HostChanges, ...]
+    settings: tuple[FactChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change point: its first night, in which direction, and what else changed around it."""
+
+    point: ChangePoint
+    night: Night
+    direction: Direction
+    beside: tuple[RunDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A metric of a case over the runs of its plan, oldest first.
+
+    `gaps` of the runs gave no value, `other_unit` one of another unit or direction than the last:
+    of another metric. Changes smaller than the share `smallest` don't matter.
+    """
+
+    plan: str
+    test: str
+    case: Case
+    metric: str
+    unit: str
+    better: str
+    smallest: float
+    nights: tuple[Night, ...]
+    gaps: int
+    other_unit: int
+    changes: tuple[Changed, ...]
+
+
+def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunHead]:
+    """Return the last runs of each plan that count, all of them without `nights`; oldest first."""
+    whole = [head for head in heads if not head.partial]
+    if nights is None:
+        return whole
+    counting: set[int] = set()
+    for plan in {head.plan for head in whole}:
+        counting.update(head.id for head in [head for head in whole if head.plan == plan][-nights:])
+    return [head for head in whole if head.id in counting]
+
+
+def case_history(
+    all_series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
+) -> History | None:
+    """Return the history that one case's series of one metric, of one plan and test, show.
+
+    None where none has a value in a run that counts. `heads` are the plan's runs, oldest first;
+    those that aren't among them don't count.
+    """
+    by_id = {head.id: head for head in heads if not head.partial}
+    dated = [
+        (series, _night(series, by_id[series.run], median_interval(series.values)))
+        for series in all_series
+        if len(series.values) and series.run in by_id
+    ]
+    if not dated:
+        return None
+    nights = [(kind(series), night) for series, night in dated]
+    return _history(dated[-1][0], nights, list(by_id.values()), smallest)
+
+
+class NearbyChanges:
+    """What changed around the change points of many histories, looking each run up once.
+
+    `look_up` returns a run by its id. What changed, which is little, is cached; runs are not.
+    """
+
+    def __init__(self, look_up: Callable[[int], StoredRun]) -> None:
+        self._run = lru_cache(maxsize=2 * AROUND + 2)(look_up)
+        self._differences: dict[tuple[int, int], RunDifference | None] = {}
+
+    def add_to(self, history: History) -> History:
+        """Return `history` with what changed around each of its change points."""
+        edges = [0, *(change.point.index for change in history.changes), len(history.nights)]
+        changes = []
+        for place, change in enumerate(history.changes):
+            first = max(edges[place], change.point.index - 1 - AROUND)
+            last = min(edges[place + 2] - 1, change.point.index + AROUND)
+            runs = [night.run for night in history.nights[first : last + 1]]
+            differences = [self._between(before, after) for before, after in pairwise(runs)]
+            beside = tuple(difference for difference in differences if difference is not None)
+            changes.append(replace(change, beside=beside))
+        return replace(history, changes=tuple(changes))
+
+    def _between(self, before: RunHead, after: RunHead) -> RunDifference | None:
+        pair = before.id, after.id
+        if pair not in self._differences:
+            first, second = self._run(before.id), self._run(after.id)
+            hosts = host_changes(first.facts, second.facts)
+            settings = setting_changes(first, second)
+            changed = bool(hosts or settings)
+            self._differences[pair] = (
+                RunDifference(before, after, hosts, settings) if changed else None
+            )
+        return self._differences[pair]
+
+
+@dataclass(frozen=True, slots=True)
+class AllHistories:
+    """The histories that have a change point, and in how many cases one was looked for.
+
+    `not_looked_at` are those of the plans' last runs that never had a value of a headline metric
+    with a direction; none where another metric is asked for.
+    """
+
+    changed: tuple[History, ...]
+    looked_at: int
+    not_looked_at: int
+
+
+def all_histories(
+    store: Store, heads: Sequence[RunHead], metric: str | None = None
+) -> AllHistories:
+    """Return the histories of the cases of these runs, oldest first, that have a change point.
+
+    Of its headline metrics that have a direction, or of `metric`. Of all that is there about 5 %
+    is chance (Benjamini and Hochberg over all cases and metrics), as some of thousands of cases
+    would show a point in any case. Only medians are held, without their intervals.
+    """
+    names = list(HEADLINES) if metric is None else [metric]
+    last: dict[tuple[str, str, str, str], Series] = {}
+    nights: dict[tuple[str, str, str, str], list[tuple[Kind, Night]]] = {}
+    of_plan: dict[str, list[RunHead]] = {}
+    for head in heads:
+        if head.partial:
+            continue
+        of_plan.setdefault(head.plan, []).append(head)
+        for series in store.series([head.id], names):
+            if len(series.values):
+                name = (series.plan, series.test, series.case.key, series.metric)
+                last[name] = series
+                nights.setdefault(name, []).append((kind(series), _night(series, head, None)))
+    smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
+    measured = {
+        name: series for name, series in last.items() if metric is not None or has_direction(series)
+    }
+    changed = surest(
+        _history(
+            series, nights[name], of_plan[series.plan], smallest[series.plan].get(_engines(series))
+        )
+        for name, series in measured.items()
+    )
+    looked_at = {name[:3] for name in measured}
+    if metric is not None:
+        return AllHistories(tuple(changed), len(looked_at), 0)
+    planned = {
+        (plan, planned_case.test, planned_case.case.key)
+        for plan, runs in of_plan.items()
+        for planned_case in store.run(runs[-1].id).cases
+    }
+    return AllHistories(tuple(changed), len(looked_at), len(planned - looked_at))
+
+
+def surest(histories: Iterable[History]) -> list[History]:
+    """Return those with a change point that is none by chance, though so many were looked at."""
+    long_enough = [history for history in histories if len(history.nights) >= LEAST_NIGHTS]
+    least = [
+        min((change.point.p for change in history.changes), default=1.0) for history in long_enough
+    ]
+    q = benjamini_hochberg(np.array(least, np.float64))
+    return [
+        history
+        for history, share in zip(long_enough, q.tolist(), strict=True)
+        if history.changes and share <= SHARE_BY_CHANCE
+    ]
+
+
+def newest_first(histories: Iterable[History]) -> list[History]:
+    """Return them by their last change point, the newest first, of one night the largest first."""
+    return sorted(
+        histories,
+        key=lambda history: _age_and_size(history.changes[-1]),
+        reverse=True,
+    )
+
+
+def _age_and_size(change: Changed) -> tuple[str, float]:
+    return change.night.run.started_at, _size(change.point)
+
+
+def _history(
+    last: Series,
+    dated: Sequence[tuple[Kind, Night]],
+    runs: Sequence[RunHead],
+    smallest: float | None,
+) -> History:
+    """Return the history of what `last` is of; `dated` are its nights, each with its kind."""
+    nights = tuple(night for of_kind, night in dated if of_kind == kind(last))
+    measured = {night.run.id for _, night in dated}
+    # Before its first night the case may not have been planned.
+    first = next(place for place, run in enumerate(runs) if run.id in measured)
+    share = SMALLEST if smallest is None else smallest
+    points = change_points([night.median for night in nights], least=share)
+    return History(
+        plan=last.plan,
+        test=last.test,
+        case=last.case,
+        metric=last.metric,
+        unit=last.unit,
+        better=last.better,
+        smallest=share,
+        nights=nights,
+        gaps=sum(run.id not in measured for run in runs[first:]),
+        other_unit=len(dated) - len(nights),
+        changes=tuple(
+            Changed(point, nights[point.index], _direction(last.better, point)) for point in points
+        ),
+    )
+
+
+def _engines(series: Series) -> tuple[str, str]:
+    return series.case.engine, series.metric
+
+
+def _night(series: Series, run: RunHead, interval: Interval | None) -> Night:
+    return Night(
+        run=run,
+        median=median(series.values.tolist()),
+        interval=interval,
+        n=len(series.values),
+        suspect=int(np.count_nonzero(series.suspect)),
+        failed=series.failed,
+    )
+
+
+def _direction(better: str, point: ChangePoint) -> Direction:
+    more = point.after > point.before
+    if better not in BETTER:
+        return "higher" if more else "lower"
+    return "faster" if more == (better == "higher") else "slower"
+
+
+def _size(point: ChangePoint) -> float:
+    return math.inf if not point.ratio > 0 else abs(math.log(point.ratio))

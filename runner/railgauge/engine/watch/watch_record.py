@@ -1,0 +1,219 @@
+"""Puts together what rail-watch says: its counters' values, and what they counted in intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.errors import EngineError
+from railgauge.base.systemlog import Phase, SystemLog, TimeSeries
+from railgauge.engine.watch.watch_events import (
+    CounterNames,
+    Gone,
+    Labels,
+    Line,
+    Ready,
+    WatchMark,
+    WatchSample,
+)
+
+# Samples of one interval that are kept; with more, each two become one, again and again.
+_MOST_SAMPLES = 4_000
+
+# When, and what changed: a row a counter, of its index and its difference.
+_Changes = NDArray[np.int64]
+_Sample = tuple[float, _Changes]
+
+
+@dataclass(slots=True)
+class _Interval:
+    """An interval that has begun: what was counted then, and the samples since."""
+
+    began: WatchMark
+    values: list[int]
+    samples: list[_Sample] = field(default_factory=list)
+    reset: set[int] = field(default_factory=set)
+    ended: int = 0
+
+
+@dataclass(slots=True)
+class WatchRecord:
+    """What one rail-watch has said so far.
+
+    `logs` are what was counted in the replications that have ended, by launch and replication,
+    `own` around the run, by phase.
+    """
+
+    host: str
+    ready: Ready | None = None
+    logs: dict[tuple[int, int], SystemLog] = field(default_factory=dict)
+    own: dict[Phase, SystemLog] = field(default_factory=dict)
+    _ends: dict[int, int] = field(default_factory=dict)
+    _names: list[str] = field(default_factory=list)
+    _gauges: set[int] = field(default_factory=set)
+    _dead: set[int] = field(default_factory=set)
+    _labels: dict[str, str] = field(default_factory=dict)
+    _values: list[int] = field(default_factory=list)
+    _open: dict[tuple[int, int], _Interval] = field(default_factory=dict)
+    _idle: _Interval | None = None
+
+    def take(self, line: Line) -> None:
+        """Take note of a line; EngineError `contract` where it contradicts those before."""
+        match line:
+            case Ready():
+                self.ready = line
+            case CounterNames():
+                self._add_counters(line)
+            case Labels():
+                self._labels.update(line.labels)
+            case Gone():
+                self._dead.update(line.indices)
+            case WatchSample():
+                self._apply(line)
+            case WatchMark():
+                self._apply(line)
+                self._mark(line)
+
+    def expect(self, launch: int, ends: int) -> None:
+        """Take note that so many ends on this machine will mark each replication of a launch."""
+        self._ends[launch] = ends
+
+    def forget(self, launch: int) -> None:
+        """Drop what there is of a launch that is over."""
+        self._ends.pop(launch, None)
+        self.logs = {key: log for key, log in self.logs.items() if key[0] != launch}
+        self._open = {key: interval for key, interval in self._open.items() if key[0] != launch}
+
+    def _add_counters(self, line: CounterNames) -> None:
+        if line.first != len(self._names):
+            raise EngineError("contract", f"rail-watch on {self.host} left out counters")
+        self._names.extend(line.names)
+        self._gauges |= line.gauges
+        self._values.extend([0] * len(line.names))
+
+    def _apply(self, line: WatchSample | WatchMark) -> None:
+        changed, values, fell = line.changed, self._values, []
+        try:
+            for at in range(0, len(changed), 2):
+                values[changed[at]] += changed[at + 1]
+                if changed[at + 1] < 0:
+                    fell.append(changed[at])
+        except IndexError:
+            raise EngineError(
+                "contract", f"rail-watch on {self.host} counted what it never named"
+            ) from None
+        if self._idle is not None:
+            self._idle.reset.update(fell)
+        if self._open:
+            changes = np.array(changed, dtype=np.int64).reshape(-1, 2)
+            for interval in self._open.values():
+                interval.reset.update(fell)
+                _keep(interval, line.at, changes)
+
+    def _mark(self, mark: WatchMark) -> None:
+        if mark.launch is None or mark.replication is None:
+            self._mark_own(mark)
+        elif mark.launch in self._ends:
+            self._mark_replication((mark.launch, mark.replication), mark)
+
+    def _mark_replication(self, key: tuple[int, int], mark: WatchMark) -> None:
+        """Open an interval or end it: with two ends on one machine, from the first to the last."""
+        if mark.label == "begin":
+            self._open.setdefault(key, _Interval(mark, self._values.copy()))
+        elif mark.label == "end" and (interval := self._open.get(key)):
+            interval.ended += 1
+            if interval.ended == self._ends[key[0]]:
+                del self._open[key]
+                self.logs[key] = self._log(interval, mark, "replication")
+
+    def _mark_own(self, mark: WatchMark) -> None:
+        """Take a mark of ours: `before` and `after` end what the one before, `idle`, began."""
+        if self._idle is not None and mark.label in ("before", "after"):
+            phase: Phase = "before" if mark.label == "before" else "after"
+            self.own[phase] = self._log(self._idle, mark, phase)
+        self._idle = _Interval(mark, self._values.copy())
+
+    def _log(self, interval: _Interval, ended: WatchMark, phase: Phase) -> SystemLog:
+        assert self.ready is not None
+        began, before = interval.began, interval.values
+        length = len(before)
+        counts: dict[str, int] = {}
+        gauges: dict[str, int] = {}
+        for index, name in enumerate(self._names):
+            if index in self._dead:
+                continue
+            value = self._values[index]
+            if index in self._gauges:
+                gauges[name] = value
+            elif index < length and value > before[index] and index not in interval.reset:
+                counts[name] = value - before[index]
+        return SystemLog(
+            self.host,
+            phase,
+            self.ready.started_at + began.at,
+            ended.at - began.at,
+            self.ready.ticks_per_second,
+            counts,
+            gauges,
+            self._labels_of(counts),
+            self._series(interval, counts, gauges),
+        )
+
+    def _labels_of(self, counts: Mapping[str, int]) -> dict[str, str]:
+        labelled = {name.rpartition("/")[0] for name in counts if name.startswith("interrupt/")}
+        return {name: self._labels[name] for name in sorted(labelled) if name in self._labels}
+
+    def _series(
+        self, interval: _Interval, counts: Mapping[str, int], gauges: Mapping[str, int]
+    ) -> TimeSeries | None:
+        """Return the samples of the counters that moved and of the gauges that changed."""
+        began, before, samples = interval.began, interval.values, interval.samples
+        if len(samples) < 2:  # the last is the end itself
+            return None
+        moved = np.unique(np.concatenate([changes[:, 0] for _, changes in samples])).tolist()
+        columns = [
+            index
+            for index in moved
+            if index < len(before)
+            and index not in self._dead
+            and (self._names[index] in counts or self._names[index] in gauges)
+        ]
+        place = np.full(len(self._names), -1)
+        place[columns] = np.arange(len(columns))
+        values: NDArray[np.int64] = np.zeros((len(samples) + 1, len(columns)), dtype=np.int64)
+        times = np.zeros(len(samples) + 1)
+        for at, index in enumerate(columns):
+            values[0, at] = _signed(before[index]) if index in self._gauges else 0
+        for row, (when, changes) in enumerate(samples, 1):
+            times[row] = when - began.at
+            at_columns = place[changes[:, 0]]
+            selected = at_columns >= 0
+            values[row, at_columns[selected]] = changes[selected, 1]
+        np.cumsum(values, axis=0, out=values)
+        return TimeSeries(times, tuple(self._names[index] for index in columns), values)
+
+
+def _signed(value: int) -> int:
+    """Return the number of 64 bits that stands for `value` where sums overflow."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def _keep(interval: _Interval, at: float, changes: _Changes) -> None:
+    interval.samples.append((at, _sum(changes)))
+    if len(interval.samples) > _MOST_SAMPLES:
+        samples = interval.samples
+        pairs = zip(samples[::2], samples[1::2], strict=False)
+        interval.samples = [(second[0], _sum(first[1], second[1])) for first, second in pairs]
+        interval.samples += samples[len(samples) & ~1 :]
+
+
+def _sum(*parts: _Changes) -> _Changes:
+    """Return what changed in all of them together, each counter once."""
+    rows = np.concatenate(parts)
+    indices, places = np.unique(rows[:, 0], return_inverse=True)
+    total = np.stack((indices, np.zeros_like(indices)), axis=1)
+    np.add.at(total[:, 1], places, rows[:, 1])
+    return total

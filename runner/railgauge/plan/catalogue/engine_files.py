@@ -1,0 +1,135 @@
+"""Reads the descriptions of all engines: ours as they give them, external ones from YAML."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from railgauge.base import assets
+from railgauge.base.errors import EnvironmentFailedError, FileProblems, Problem
+from railgauge.plan.catalogue.argument_text import Value
+from railgauge.plan.catalogue.external import load_external
+from railgauge.plan.catalogue.info import (
+    Catalogue,
+    EngineInfo,
+    MetricDescription,
+    ParameterInfo,
+    SeriesMode,
+)
+
+# Plans don't name rail-exec itself; they name what it runs.
+_EXECUTOR = "exec"
+
+
+def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
+    """Return our engines, those of engines/external/ and those that the `extra` files describe.
+
+    FileProblems with the mistakes of all the descriptions.
+    """
+    shipped = _shipped(assets.folder("schema"), assets.folder("engines"))
+    engines, files = dict(shipped.engines), dict(shipped.external)
+    _add_external(engines, files, extra, shipped.executor)
+    return Catalogue(engines, shipped.executor, files)
+
+
+# Nothing changes them while a process runs, and a report or a plan of a thousand hosts asks often.
+@functools.cache
+def _shipped(schema: Path, sources: Path) -> Catalogue:
+    engines = _our_engines(schema / "engines.json")
+    files: dict[str, str] = {}
+    executor = engines.pop(_EXECUTOR)
+    _add_external(engines, files, sorted((sources / "external").glob("*.yaml")), executor)
+    return Catalogue(engines, executor, files)
+
+
+def _add_external(
+    engines: dict[str, EngineInfo],
+    files: dict[str, str],
+    paths: Iterable[Path],
+    executor: EngineInfo,
+) -> None:
+    """Add the engines that `paths` describe, and where they are from."""
+    owners = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge"), **files}
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            engine = load_external(path, executor, owners)
+        except FileProblems as error:
+            problems.extend(error.problems)
+            continue
+        engines[engine.name] = engine
+        files[engine.name] = owners[engine.name] = str(path)
+    if problems:
+        raise FileProblems(problems)
+
+
+def _our_engines(path: Path) -> dict[str, EngineInfo]:
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))["engines"]
+        return {name: read_engine(description) for name, description in described.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EnvironmentFailedError(
+            f"{path}: the engines' descriptions can't be read ({error!r}): install railgauge again"
+        ) from error
+
+
+def read_engine(described: dict[str, Any]) -> EngineInfo:
+    """Return one of our engines from its `--describe`; a key that is not there means none."""
+    return EngineInfo(
+        name=described["name"],
+        version=described["version"],
+        summary=described["summary"],
+        roles=tuple(described["roles"]),
+        parameters={entry["name"]: _parameter(entry) for entry in described["parameters"]},
+        metrics={entry["name"]: _metric(entry) for entry in described["metrics"]},
+        solo_modes=tuple(described.get("solo_modes", ())),
+        group_modes=tuple(described.get("group_modes", ())),
+        pair_modes=tuple(described.get("pair_modes", ())),
+        series=tuple(_series(entry) for entry in described.get("series", ())),
+    )
+
+
+def _parameter(described: dict[str, Any]) -> ParameterInfo:
+    kind = described["type"]
+    return ParameterInfo(
+        name=described["name"],
+        type=kind,
+        unit=described["unit"],
+        default=_default(kind, described["default"]),
+        min=described.get("min"),
+        max=described.get("max"),
+        choices=tuple(described.get("choices", ())),
+        help=described["help"],
+        modes=tuple(described.get("modes", ())),
+        required_in=tuple(described.get("required_in", ())),
+    )
+
+
+def _default(kind: str, value: Value) -> Value:
+    # JSON's 5 and 5.0 are one number, but would be two in a case's key.
+    if kind in ("time", "rate"):
+        return float(value)
+    return int(value) if kind in ("size", "int") else value
+
+
+def _metric(described: dict[str, Any]) -> MetricDescription:
+    return MetricDescription(
+        name=described["name"],
+        unit=described["unit"],
+        better=described["better"],
+        help=described["help"],
+        modes=tuple(described.get("modes", ())),
+        optional=described.get("optional", False),
+        kind=described["kind"],
+        headline=described.get("headline", 0),
+        judged=described.get("judged", False),
+    )
+
+
+def _series(described: dict[str, Any]) -> SeriesMode:
+    return SeriesMode(
+        described["mode"], described["becomes"], described["parameter"], int(described["first"])
+    )

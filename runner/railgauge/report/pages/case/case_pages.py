@@ -1,0 +1,132 @@
+"""Which cases of the reported runs have a page, and their pages, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.report.pages.case.case_records import CaseRecords
+from railgauge.report.pages.case.case_view import CasePage, make_case_page
+from railgauge.report.tables.case_names import CaseNames, parameter_texts
+from railgauge.report.tables.default import stem
+from railgauge.store.records import StoredRun
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue
+    from railgauge.store import Store
+
+MOST_PAGES = 200
+FOLDER = "cases"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLink:
+    """A case that has a page: where it is, and what the report's page shows of it.
+
+    `parameters` are those in which the test's cases differ.
+    """
+
+    name: str
+    run: int
+    test: str
+    case: Case
+    parameters: str
+    suspect: int
+
+    @property
+    def href(self) -> str:
+        """Return where the page stands beside the report's."""
+        return f"{FOLDER}/{self.name}.html"
+
+
+def case_links(
+    store: Store, runs: Sequence[StoredRun], catalogue: Catalogue | None, most: int
+) -> list[CaseLink]:
+    """Return the cases with system logs, run by run in the plan's order.
+
+    Of more than `most` those with suspect replications have pages, then the first ones.
+    """
+    links: list[CaseLink] = []
+    for run in runs:
+        logged = set(store.logged_cases(run.id, most - len(links))) if most > len(links) else ()
+        if not logged:
+            continue
+        suspicions = _suspicions(store, run.id)
+        names = CaseNames(run, catalogue)
+        links += [
+            CaseLink(
+                name=f"run{run.id}-{stem(planned.test)}-{planned.case.key[:16]}",
+                run=run.id,
+                test=planned.test,
+                case=planned.case,
+                parameters=names.differing(planned.test, planned.case),
+                suspect=len(suspicions.get((planned.test, planned.case.key), ())),
+            )
+            for planned in run.cases
+            if (planned.test, planned.case.key) in logged
+        ]
+    return links
+
+
+def case_pages(
+    store: Store,
+    runs: Sequence[StoredRun],
+    links: Sequence[CaseLink],
+    catalogue: Catalogue | None,
+) -> Iterator[CasePage]:
+    """Yield the pages of `links`, each made when it is needed."""
+    plans = {run.id: run.new.plan for run in runs}
+    suspicions = {run.id: _suspicions(store, run.id) for run in runs}
+    warnings = {run.id: _warnings(store, run.id) for run in runs}
+    for link in links:
+        records = CaseRecords(
+            run=link.run,
+            plan=plans[link.run],
+            test=link.test,
+            case=link.case,
+            replications=store.replications(link.run, link.test, link.case.key),
+            logs=_logs(store, link),
+            suspicions=suspicions[link.run].get((link.test, link.case.key), {}),
+            warnings=warnings[link.run].get((link.test, link.case.key), ()),
+            ports=_ports(store, link),
+        )
+        parameters = parameter_texts(link.case, catalogue)
+        yield make_case_page(link.name, records, parameters, HEADLINES)
+
+
+def _logs(store: Store, link: CaseLink) -> dict[int, list[SystemLog]]:
+    logs: dict[int, list[SystemLog]] = {}
+    for stored in store.logs(link.run, test=link.test, case_key=link.case.key, series=True):
+        if stored.replication is not None:
+            logs.setdefault(stored.replication, []).append(stored.log)
+    return logs
+
+
+def _ports(store: Store, link: CaseLink) -> dict[int, list[PortLog]]:
+    ports: dict[int, list[PortLog]] = {}
+    for stored in store.ports(link.run, test=link.test, case_key=link.case.key):
+        ports.setdefault(stored.replication, []).append(stored.port)
+    return ports
+
+
+def _warnings(store: Store, run: int) -> dict[tuple[str, str], list[str]]:
+    messages: dict[tuple[str, str], list[str]] = {}
+    for warning in store.warnings(run):
+        if warning.case is not None:
+            number = warning.replication
+            suffix = f" (replication {number})" if number is not None else ""
+            of_case = messages.setdefault((warning.test, warning.case.key), [])
+            of_case.append(warning.message + suffix)
+    return messages
+
+
+def _suspicions(store: Store, run: int) -> dict[tuple[str, str], dict[int, list[Suspicion]]]:
+    suspicions: dict[tuple[str, str], dict[int, list[Suspicion]]] = {}
+    for stored in store.suspicions(run):
+        by_replication = suspicions.setdefault((stored.test, stored.case.key), {})
+        by_replication.setdefault(stored.replication, []).append(stored.suspicion)
+    return suspicions

@@ -1,0 +1,161 @@
+"""The case that a cell's value is compared with, at other values of axes, and the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from railgauge.base.errors import InputError
+from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.tables.axes import Axis, Key, axis_value
+from railgauge.report.tables.marks import Remark
+from railgauge.report.tables.selection import differing_axes, engines_shown, make_axes, selector
+from railgauge.report.tables.statistic import LOCATIONS, value_of, why_none, words_of
+from railgauge.report.tables.table import Column, ReferenceValue
+from railgauge.stats import Summary, difference_interval, ratio_interval
+from railgauge.store.records import Series
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue
+
+_INTERVALS = {"interval": (0, 1), "interval_low": (0,), "interval_high": (1,)}
+
+
+class References:
+    """Finds the series, in the same row and column, that cells are compared with, by their index.
+
+    A cell is known by its place in the definition.
+    """
+
+    def __init__(
+        self, spec: TableSpec, series: Sequence[Series], catalogue: Catalogue | None
+    ) -> None:
+        """InputError where a cell would be compared with several cases."""
+        self._spec = spec
+        self._series = series
+        self._grids: dict[int, dict[tuple[Key, Key], int]] = {}
+        self._axes: dict[int, dict[str, Axis]] = {}
+        for place, cell in enumerate(spec.cells):
+            if cell.against:
+                select = {**spec.select, **cell.select, **cell.against}
+                axes = make_axes(select, spec.axes, engines_shown(select, series), catalogue)
+                self._axes[place] = axes
+                self._grids[place] = self._grid(cell, selector(select, axes))
+
+    @property
+    def places(self) -> list[int]:
+        """The cells that are compared with others."""
+        return list(self._grids)
+
+    @property
+    def indices(self) -> list[int]:
+        """All series that any cell may be compared with."""
+        return list(dict.fromkeys(i for grid in self._grids.values() for i in grid.values()))
+
+    def of(self, place: int, row: Key, column: Key) -> int | None:
+        """Return the series that the cell is compared with in that row and column."""
+        if place not in self._grids:
+            return None
+        against = self._spec.cells[place].against
+        key = (
+            _without(row, self._spec.rows, against),
+            _without(column, self._spec.columns, against),
+        )
+        return self._grids[place].get(key)
+
+    def words(self, place: int) -> str:
+        """Return what that cell is compared with: `Sockbuf 10KiB`; "" for nothing."""
+        axes = self._axes.get(place, {})
+        return ", ".join(
+            f"{axes[name].title} {axes[name].text(axes[name].parse(value))}"
+            for name, value in self._spec.cells[place].against.items()
+        )
+
+    def is_itself(self, place: int, column: Key) -> bool:
+        """Return whether all that this column shows would be compared with itself."""
+        against = self._spec.cells[place].against
+        values = dict(zip(self._spec.columns, column, strict=True))
+        return bool(against) and all(
+            name in values and values[name] in self._axes[place][name].accepts([value])
+            for name, value in against.items()
+        )
+
+    def _grid(
+        self, cell: CellSpec, is_selected: Callable[[Series], bool]
+    ) -> dict[tuple[Key, Key], int]:
+        grid: dict[tuple[Key, Key], int] = {}
+        for i, series in enumerate(self._series):
+            if series.metric != cell.metric or not is_selected(series):
+                continue
+            row, column = (
+                tuple(axis_value(series, name) for name in names if name not in cell.against)
+                for names in (self._spec.rows, self._spec.columns)
+            )
+            first = grid.setdefault((row, column), i)
+            if first != i:
+                differing = ", ".join(differing_axes([self._series[first], series]))
+                raise InputError(
+                    f"table {self._spec.name!r}: a cell would be held against several cases, which"
+                    f" differ in {differing}: say more in 'against', or add to rows, columns or"
+                    " select"
+                )
+        return grid
+
+
+def _without(key: Key, names: Sequence[str], against: Mapping[str, object]) -> Key:
+    return tuple(value for name, value in zip(names, key, strict=True) if name not in against)
+
+
+def compare(
+    column: Column,
+    measured: tuple[Series, Summary],
+    reference: tuple[Series, Summary],
+    remarks: list[Remark],
+) -> tuple[tuple[float, ...], ReferenceValue]:
+    """Return how `measured` compares with the `reference`, in base units, and the latter's value.
+
+    No numbers where they can't be compared; `remarks` then gets the reason.
+    """
+    (series, summary), (other, other_summary) = measured, reference
+    located = column.statistic in LOCATIONS
+    ends = _interval(column.compared, series, other) if located else (None, None)
+    statistic = "median" if column.statistic in _INTERVALS else column.statistic
+    value, base = value_of(summary, statistic), value_of(other_summary, statistic)
+    reference_value = ReferenceValue(base, other.run, other.test, other.case.key, *ends)
+    if column.statistic in _INTERVALS:
+        numbers = () if series is other else interval_ends(reference_value, column, remarks)
+        return tuple(numbers[i] for i in _INTERVALS[column.statistic] if numbers), reference_value
+    if value is None or base is None:
+        single = f"a single value: no {words_of(column.statistic)}"
+        remarks.append(Remark(why_none(column.statistic) or single))
+        return (), reference_value
+    if column.compared == "difference":
+        return (value - base,), reference_value
+    if base <= 0 or value < 0:
+        remarks.append(Remark(f"no ratio: it would be {value:g} to {base:g}"))
+        return (), reference_value
+    return (value / base - (column.compared == "change"),), reference_value
+
+
+def _interval(compared: str, series: Series, other: Series) -> tuple[float | None, float | None]:
+    if series is other:
+        return None, None
+    if compared == "difference":
+        interval = difference_interval(other.values, series.values)
+    else:
+        interval = ratio_interval(other.values, series.values)
+    if interval is None:
+        return None, None
+    base = 1.0 if compared == "change" else 0.0
+    return interval.low - base, interval.high - base
+
+
+def interval_ends(
+    reference: ReferenceValue, column: Column, remarks: list[Remark]
+) -> tuple[float, ...]:
+    """Return both ends of the interval; `remarks` gets the reason where there are none."""
+    if reference.low is None or reference.high is None:
+        above = "" if column.compared == "difference" else ", or some that aren't above 0"
+        remarks.append(Remark(f"too few values{above}: no 95 % interval of the {column.compared}"))
+        return ()
+    return reference.low, reference.high

@@ -1,0 +1,59 @@
+"""What is known of runs besides their values: their origin, warnings, theoretical values, facts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from railgauge.hosts.peaks import Peak
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import TableSpec
+    from railgauge.store import Store
+    from railgauge.store.records import Series, StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What tables show besides the values.
+
+    `imported` are the runs whose values came from elsewhere, where one value may stand for many
+    replications. `warnings` are the sentences of a case's launches, by run, test and case key;
+    `peaks` what the hosts of a run could do at most, `facts` what they were, by host.
+    """
+
+    imported: Collection[int] = ()
+    warnings: Mapping[tuple[int, str, str], Sequence[str]] = field(default_factory=dict)
+    peaks: Mapping[int, Iterable[Peak]] = field(default_factory=dict)
+    facts: Mapping[int, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+
+    def warnings_of(self, series: Series) -> Sequence[str]:
+        """Return the warnings of the launches of the series' case."""
+        return self.warnings.get((series.run, series.test, series.case.key), ())
+
+
+def read_context(
+    store: Store, runs: Iterable[StoredRun], tables: Iterable[TableSpec] | None = None
+) -> RunContext:
+    """Return what is known of these runs besides their values.
+
+    Theoretical values are read only if one of `tables` shows some: a run over all pairs of 1,000
+    hosts may have a million. Warnings are read unless there are no tables (None: it isn't known).
+    """
+    runs = list(runs)
+    specs = list(tables or ())
+    with_peaks = any(cell.peak or cell.relative_to for table in specs for cell in table.cells)
+    warnings: dict[tuple[int, str, str], tuple[str, ...]] = {}
+    for run in runs if specs or tables is None else ():
+        for warning in store.warnings(run.id):
+            # The others are notes on the counters of one replication.
+            if warning.case is not None and warning.replication is None:
+                key = run.id, warning.test, warning.case.key
+                warnings[key] = (*warnings.get(key, ()), warning.message)
+    return RunContext(
+        imported={run.id for run in runs if run.new.origin == "imported"},
+        warnings=warnings,
+        peaks={run.id: store.peaks(run.id) for run in runs} if with_peaks else {},
+        facts={run.id: run.facts for run in runs},
+    )

@@ -1,0 +1,189 @@
+"""The words, numbers and names that all forms of a verdict share. Names may hold anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from railgauge.base.characters import shortened, visible
+from railgauge.base.number import best_unit, format_number, four_digits, scale
+from railgauge.compare.changed_counters import CounterChange
+from railgauge.compare.compare import Comparison, Result, SideSample
+from railgauge.compare.facts import HostChanges
+from railgauge.compare.verdict import Reasons, Verdict
+from railgauge.plan.cases import Case, case_name, varying
+from railgauge.plan.catalogue import Catalogue
+from railgauge.stats.digits import ratio_text
+from railgauge.store.records import PlannedCase
+
+# A fact that is longer is a list, too much for a sentence.
+_LONGEST = 60
+_MOST_FACTS = 8
+_MOST_HOSTS = 20
+
+
+class Namer:
+    """Names a comparison's cases: by their test, link and the parameters that differ."""
+
+    def __init__(self, comparison: Comparison, catalogue: Catalogue) -> None:
+        cases = [result.case for result in comparison.results]
+        cases += [planned.case for side in comparison.cases_only for planned in side]
+        self._names = varying(cases)
+        self._catalogue = catalogue
+
+    def case(self, case: Case) -> str:
+        """Return the case's name within its test, without acting characters."""
+        return visible(case_name(case, self._names, self._catalogue))
+
+    def with_test(self, source: PlannedCase | Result) -> str:
+        """Return the name of a planned case, or of a result's case, with its test."""
+        return f"{visible(source.test)}: {self.case(source.case)}"
+
+
+def headline(verdict: Verdict) -> str:
+    """Return the verdict in one line: `2 of 50 cases slower than baseline fabric (run 3)`."""
+    compared = verdict.comparison
+    counts = compared.counts()
+    cases = len({result.name[:2] for result in compared.results})
+    first, second = (visible(side.title) for side in compared.selected)
+    slower = len({result.name[:2] for result in verdict.slower})
+    parts = [f"{slower:,} of {cases:,} {_cases(cases)} slower" if slower else "nothing is slower"]
+    if not compared.selected[0].runs:
+        parts = ["nothing to compare with yet"]
+    if "faster" in counts:
+        parts.append(f"{counts['faster']:,} {_results(counts['faster'])} faster")
+    if verdict.lost:
+        lost = len({result.name[:2] for result in verdict.lost})
+        parts.append(f"{lost:,} {_cases(lost)} could not be measured")
+    if undecided := counts.get("not enough data", 0) - len(verdict.lost):
+        parts.append(f"not enough data for {undecided:,} of {len(compared.results):,} results")
+    if compared.cases_only[0]:
+        removed = len(compared.cases_only[0])
+        parts.append(f"{removed:,} {_cases(removed)} of the first not in the second")
+    plan = f"{visible(verdict.plan)}: " if verdict.plan else ""
+    return f"{plan}{', '.join(parts)} ({first} → {second})"
+
+
+def tally(comparison: Comparison) -> str:
+    """Return how many results have each verdict: `4 results: 1 slower, 3 same`."""
+    parts = [f"{number:,} {change}" for change, number in comparison.counts().items()]
+    total = len(comparison.results)
+    return f"{total:,} {_results(total)}: {', '.join(parts) or 'nothing to compare'}"
+
+
+def not_enough_data(verdict: Verdict, names: Namer) -> list[str]:
+    """Return why there is not enough data, each reason once, for results not listed otherwise."""
+    explained = {result.name for result in (*verdict.lost, *verdict.unconfirmed)}
+    by_reason: dict[str, list[Result]] = {}
+    for result in verdict.comparison.of("not enough data"):
+        if result.name not in explained:
+            by_reason.setdefault(result.judged.reason, []).append(result)
+    return [
+        f"{names.with_test(results[0])}: {visible(results[0].metric)}{_and_more(results)}:"
+        f" {visible(reason)}"
+        for reason, results in by_reason.items()
+    ]
+
+
+def _and_more(results: Sequence[Result]) -> str:
+    more = len(results) - 1
+    return f" and {more:,} more {'result' if more == 1 else 'results'}" if more else ""
+
+
+def sentence(result: Result) -> str:
+    """Return a result in words, without its name."""
+    before, after = quantities(result)
+    counts = " and ".join(
+        f"{side.n} ({side.suspect} suspect)" if side.suspect else str(side.n)
+        for side in result.sides
+    )
+    text = f"{visible(result.metric)} {before} → {after}"
+    judged = result.judged
+    if judged.ratio > 0:
+        text += f", ×{ratio_text(judged.ratio)} ({interval(result)})"
+    if not math.isnan(judged.q):
+        text += f", q = {judged.q:.2g}"
+    return f"{text}, n = {counts}: {judged.change}; {visible(judged.reason)}"
+
+
+def quantities(result: Result) -> tuple[str, str]:
+    """Return both medians in one unit that suits them; a dash where there is none."""
+    medians = [side.median for side in result.sides if side.median is not None]
+    unit = best_unit(result.unit, medians)
+    per_unit = scale(unit, result.unit)
+    assert per_unit is not None  # the unit was chosen for that base
+    texts = []
+    for side in result.sides:
+        value = side.median
+        if value is None:
+            texts.append("–")
+            continue
+        number = format_number(value, per_unit, four_digits(abs(value) / float(per_unit)))
+        texts.append(number if unit in ("", "1") else f"{number} {visible(unit)}")
+    return texts[0], texts[1]
+
+
+def interval(result: Result) -> str:
+    """Return the ratio's 95 % interval: `0.896 to 0.904`; a dash where there is none."""
+    judged = result.judged
+    if not (judged.ratio > 0 and math.isfinite(judged.low) and math.isfinite(judged.high)):
+        return "–"
+    return f"{ratio_text(judged.low)} to {ratio_text(judged.high)}"
+
+
+def count(side: SideSample) -> str:
+    """Return how many values there are; how many of them are suspect, and how many failed."""
+    marks = [(side.suspect, "s"), (side.failed, "f")]
+    return " ".join([str(side.n), *(f"{number}{letter}" for number, letter in marks if number)])
+
+
+def reason_lines(reasons: Reasons | None) -> Iterator[str]:
+    """Yield a line for each counter and fact that changed beside a case."""
+    if reasons is None:
+        return
+    for counter in reasons.counters:
+        yield counter_line(counter)
+    for host in reasons.hosts:
+        yield from fact_lines(host)
+
+
+def counter_line(counter: CounterChange) -> str:
+    """Return `gw1: TCP retransmits (RetransSegs) 0 → 0.0031 /segment`."""
+    before, after = (f"{value:.4g}" for value in (counter.before, counter.after))
+    return f"{visible(counter.host)}: {visible(counter.name)} {before} → {after} {counter.unit}"
+
+
+def fact_lines(host: HostChanges) -> Iterator[str]:
+    """Yield `gw1: fact kernel 6.1 → 6.2` for each that changed, and how many more did."""
+    name = visible(host.host)
+    for change in host.changes[:_MOST_FACTS]:
+        before, after = (
+            "none" if value is None else shortened(visible(value), _LONGEST)
+            for value in change.values
+        )
+        yield f"{name}: fact {visible(change.name)} {before} → {after}"
+    if (more := len(host.changes) - _MOST_FACTS) > 0:
+        yield f"{name}: and {more:,} facts more"
+
+
+def shared_facts(
+    results: Sequence[Result], reasons: Mapping[tuple[str, str], Reasons]
+) -> Iterator[str]:
+    """Yield what facts changed of the hosts of these results, each host once, twenty at most."""
+    hosts = {
+        changes.host: changes
+        for result in results
+        for changes in reasons.get(result.name[:2], Reasons()).hosts
+    }
+    for host in list(hosts.values())[:_MOST_HOSTS]:
+        yield from fact_lines(host)
+    if (more := len(hosts) - _MOST_HOSTS) > 0:
+        yield f"facts of {more:,} hosts more changed: all of them with --json"
+
+
+def _cases(number: int) -> str:
+    return "case" if number == 1 else "cases"
+
+
+def _results(number: int) -> str:
+    return "result" if number == 1 else "results"
