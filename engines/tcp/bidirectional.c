@@ -32,28 +32,30 @@ static struct usage run_both(const struct launch *launch, bool server, const int
     return usage;
 }
 
-void run_tcp_bidirectional(struct client *client, const struct source *source,
-                           const struct trial *trial, struct fields *end, struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     size_t count = connections_of(client->launch);
-    prepare_senders(senders, client->launch, source, count);
+    prepare_senders(senders, client->launch, count);
     prepare_receivers(receivers, client->launch, count);
     struct usage usage = run_both(client->launch, false, client->fds, client->control, trial);
     take_sent(senders, count, usage, end, result);
 }
 
-void prepare_tcp_bidirectional(const struct session *session)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    (void)trial;
     size_t count = connections_of(&session->launch);
-    static const struct source *source; /* a session has one */
-    if (source == NULL)
-        source = open_source(&session->launch, false);
-    prepare_senders(senders, &session->launch, source, count);
+    static bool source_opened; /* a session has one launch */
+    if (!source_opened)
+        open_source(&session->launch, false);
+    source_opened = true;
+    prepare_senders(senders, &session->launch, count);
     prepare_receivers(receivers, &session->launch, count);
 }
 
-void serve_tcp_bidirectional(struct session *session, const struct trial *trial, const int fds[],
-                             struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
     size_t count = connections_of(&session->launch);
     struct usage usage = run_both(&session->launch, true, fds, session->control, trial);
@@ -68,8 +70,7 @@ void serve_tcp_bidirectional(struct session *session, const struct trial *trial,
     fields_add_number(reply, "reverse_retransmits", (double)path.retransmits);
 }
 
-void finish_tcp_bidirectional(struct client *client, const struct fields *reply,
-                              struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     struct received back = sum_received(receivers, connections_of(client->launch));
     double sent = (double)fields_count(reply, "reverse_sent", BYTES_LIMIT);
@@ -84,3 +85,11 @@ void finish_tcp_bidirectional(struct client *client, const struct fields *reply,
     result_set(result, "reverse_retransmits",
                (double)fields_count(reply, "reverse_retransmits", BYTES_LIMIT));
 }
+
+const struct tcp_mode tcp_bidirectional = {
+    .name = "bidirectional",
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

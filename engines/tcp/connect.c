@@ -88,8 +88,8 @@ static void connect_repeatedly(void *share)
         now = connect_once(c);
 }
 
-void measure_connects(struct client *client, const struct trial *trial, struct fields *end,
-                      struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     static struct connector *connectors[MAX_THREADS];
     static struct histogram times;
@@ -114,8 +114,9 @@ void measure_connects(struct client *client, const struct trial *trial, struct f
     fields_add_number(end, "connections", (double)times.count);
 }
 
-void finish_connects(const struct fields *reply, struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
+    (void)client;
     uint64_t accepted = fields_count(reply, "accepted", BYTES_LIMIT);
     if ((double)accepted != result_get(result, "connections"))
         fail(SHORT_COUNT, "the server accepted %llu connections, this end made %.0f",
@@ -140,14 +141,27 @@ static void accept_and_close(void *share)
     }
 }
 
-void prepare_accepting(struct session *session, const struct trial *trial)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    if (is_probe(trial))
+        return;
     set_timeouts(session->fds[0], ACCEPT_SECONDS);
     answering_start(session, trial, accept_and_close, session->fds, 1,
                     size_of(&session->launch, "threads"));
 }
 
-void finish_accepting(struct session *session, const struct trial *trial, struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
+    (void)fds;
     fields_add_number(reply, "accepted", (double)answering_finish(session, trial, reply));
 }
+
+const struct tcp_mode tcp_connect = {
+    .name = "connect",
+    .connects = true,
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

@@ -1,5 +1,7 @@
 #include "connections.h"
 
+#include "tcp.h"
+
 #include "../lib/congestion.h"
 #include "../lib/control.h"
 #include "../lib/failure.h"
@@ -19,12 +21,12 @@
 
 size_t connections_of(const struct launch *launch)
 {
-    return is_mode(launch, "connect") ? 0 : size_of(launch, "threads");
+    return tcp_mode_of(launch)->connects ? 0 : size_of(launch, "threads");
 }
 
 void prepare_connection(int fd, int family, const struct launch *launch, bool server)
 {
-    struct fields ignored; /* read back from the connection itself, by tell_granted */
+    struct fields ignored; /* read back from the connection itself, by add_granted */
     fields_clear(&ignored);
     set_buffers(fd, buffer_of(launch, server), &ignored);
     set_tos(fd, family, int_of(launch, "tos"), &ignored);
@@ -32,7 +34,7 @@ void prepare_connection(int fd, int family, const struct launch *launch, bool se
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, int_of(launch, "nodelay"), "nodelay");
     if (int_of(launch, "mss") > 0)
         set_option(fd, IPPROTO_TCP, TCP_MAXSEG, int_of(launch, "mss"), "mss");
-    if (is_mode(launch, "latency"))
+    if (tcp_mode_of(launch)->echoed)
         set_busy_poll(fd, launch, &ignored);
 }
 
@@ -54,7 +56,7 @@ static void choose_waiting(int fd, const struct launch *launch)
         fail(SYSTEM_ERROR, "cannot make a connection non-blocking: %s", strerror(errno));
 }
 
-void tell_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
+void add_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
 {
     struct address own = local_address(fd);
     set_buffers(fd, buffer_of(launch, server), settings);
@@ -64,7 +66,7 @@ void tell_granted(int fd, const struct launch *launch, bool server, struct field
     fields_add(settings, "cork", takes_cork(fd, launch) ? "true" : "false");
     fields_add(settings, "blocking", fcntl(fd, F_GETFL) & O_NONBLOCK ? "false" : "true");
     fields_add_number(settings, "mss", get_option(fd, IPPROTO_TCP, TCP_MAXSEG));
-    if (is_mode(launch, "latency"))
+    if (tcp_mode_of(launch)->echoed)
         set_busy_poll(fd, launch, settings);
     add_place(fd, settings);
 }

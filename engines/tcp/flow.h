@@ -47,9 +47,9 @@ struct received {
     double elapsed;
 };
 
-/* Whatever takes memory is made before the test begins, for the connections that the mode has. */
-void prepare_senders(struct sending *senders, const struct launch *launch,
-                     const struct source *source, size_t count);
+/* Whatever takes memory is made before the test begins, for the connections that the mode has.
+ * What is sent is the source that was opened last. */
+void prepare_senders(struct sending *senders, const struct launch *launch, size_t count);
 void prepare_receivers(struct receiving *receivers, const struct launch *launch, size_t count);
 
 /* The connections and the work of this replication. */

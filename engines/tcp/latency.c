@@ -147,8 +147,8 @@ static struct asking *make_asking(struct client *client, const struct trial *tri
     return a;
 }
 
-void measure_tcp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
-                             struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     struct task tasks[MAX_THREADS];
     const struct round_trips *trips[MAX_THREADS];
@@ -164,8 +164,7 @@ void measure_tcp_round_trips(struct client *client, const struct trial *trial, s
     fields_add_number(end, "sent", result_get(result, "round_trips") + (double)threads);
 }
 
-void finish_tcp_round_trips(struct client *client, const struct fields *reply,
-                            struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     double untimed = number_of(client->launch, "threads");
     uint64_t back = (uint64_t)(result_get(result, "round_trips") + untimed);
@@ -176,8 +175,9 @@ void finish_tcp_round_trips(struct client *client, const struct fields *reply,
 /* One for each thread of a session, which is a process. */
 static struct exchange echoes[MAX_THREADS];
 
-void prepare_tcp_echo(const struct session *session)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    (void)trial;
     for (size_t i = 0; i < size_of(&session->launch, "threads"); i++)
         set_exchange(&echoes[i], &session->launch, -1);
 }
@@ -199,10 +199,19 @@ static void echo(void *share)
     }
 }
 
-void echo_messages(struct session *session, const struct trial *trial, const int fds[],
-                   struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
     size_t threads = size_of(&session->launch, "threads");
     answering_start(session, trial, echo, fds, threads, threads);
     fields_add_number(reply, "echoed", (double)answering_finish(session, trial, reply));
 }
+
+const struct tcp_mode tcp_latency = {
+    .name = "latency",
+    .echoed = true,
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

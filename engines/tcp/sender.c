@@ -32,9 +32,9 @@ static size_t chunk_of(const struct launch *launch, const struct source *source)
     return chunk == 0 || chunk > message ? message : chunk;
 }
 
-void prepare_senders(struct sending *senders, const struct launch *launch,
-                     const struct source *source, size_t count)
+void prepare_senders(struct sending *senders, const struct launch *launch, size_t count)
 {
+    const struct source *source = opened_source();
     if (through_memory(launch, source))
         must_fit(count, chunk_of(launch, source));
     for (size_t i = 0; i < count; i++) {

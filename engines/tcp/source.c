@@ -139,14 +139,14 @@ static bool wants_files(const struct launch *launch)
            strcmp(method, "sendfile") == 0 || strcmp(method, "splice") == 0;
 }
 
-const struct source *open_source(const struct launch *launch, bool named)
+void open_source(const struct launch *launch, bool named)
 {
     const char *path = named ? text_of(launch, "file") : "";
     bool mapped = strcmp(text_of(launch, "send"), "zerocopy") == 0;
     struct stat about;
     close_source();
     if (!wants_files(launch))
-        return &source;
+        return;
     allow_many_files();
     if (*path == '\0') {
         must_fit(size_of(launch, "files"), size_of(launch, "message"));
@@ -159,17 +159,21 @@ const struct source *open_source(const struct launch *launch, bool named)
     } else if (!S_ISREG(about.st_mode) || !add_file(path, mapped)) {
         fail(FILE_UNUSABLE, "'%s' is neither a regular file nor a folder", path);
     }
+}
+
+const struct source *opened_source(void)
+{
     return &source;
 }
 
-void add_source(const struct source *set, struct fields *settings)
+void add_source(struct fields *settings)
 {
     double bytes = 0;
-    fields_add(settings, "source", set->items ? "file" : "memory");
-    for (size_t i = 0; i < set->count; i++)
-        bytes += (double)set->items[i].size;
-    if (set->items) {
-        fields_add_number(settings, "files", (double)set->count);
+    fields_add(settings, "source", source.items ? "file" : "memory");
+    for (size_t i = 0; i < source.count; i++)
+        bytes += (double)source.items[i].size;
+    if (source.items) {
+        fields_add_number(settings, "files", (double)source.count);
         fields_add_number(settings, "file_bytes", bytes);
     }
 }

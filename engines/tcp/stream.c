@@ -73,12 +73,12 @@ void take_received(const struct client *client, const struct sending *sending,
     set_path(result, &path, client->launch->link_rate);
 }
 
-void send_tcp_stream(struct client *client, const struct source *source,
-                     const struct trial *trial, struct fields *end, struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     size_t count = connections_of(client->launch);
     struct task tasks[MAX_THREADS];
-    prepare_senders(senders, client->launch, source, count);
+    prepare_senders(senders, client->launch, count);
     set_senders(senders, client->launch, client->fds, client->control, trial, count);
     sender_tasks(senders, tasks, count);
     struct watch watch;
@@ -89,13 +89,14 @@ void send_tcp_stream(struct client *client, const struct source *source,
     take_sent(senders, count, usage, end, result);
 }
 
-void prepare_tcp_receiver(const struct session *session)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    (void)trial;
     prepare_receivers(receivers, &session->launch, connections_of(&session->launch));
 }
 
-void receive_tcp_stream(struct session *session, const struct trial *trial, const int fds[],
-                        struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
     size_t count = connections_of(&session->launch);
     struct task tasks[MAX_THREADS];
@@ -109,7 +110,15 @@ void receive_tcp_stream(struct session *session, const struct trial *trial, cons
     add_windows(reply, fds, count);
 }
 
-void finish_tcp_stream(struct client *client, const struct fields *reply, struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     take_received(client, senders, reply, result);
 }
+
+const struct tcp_mode tcp_stream = {
+    .name = "stream",
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

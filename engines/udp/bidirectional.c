@@ -14,8 +14,8 @@ static struct receiving receiving;
 static struct team *receivers; /* the client's */
 static struct usage sent_usage;
 
-static void prepare(const struct launch *launch, const struct trial *trial, const int *fds,
-                    int control, struct session *session)
+static void prepare_both(const struct launch *launch, const struct trial *trial, const int *fds,
+                         int control, struct session *session)
 {
     sending.launch = receiving.launch = launch;
     sending.trial = receiving.trial = trial;
@@ -33,11 +33,11 @@ static void wait_for_silence(const struct trial *trial)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-void exchange_udp_streams(struct client *client, const struct trial *trial, struct fields *end,
-                          struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     struct task tasks[MAX_THREADS];
-    prepare(client->launch, trial, client->fds, client->control, NULL);
+    prepare_both(client->launch, trial, client->fds, client->control, NULL);
     receiving_tasks(&receiving, tasks, (int)sending.count);
     receivers = team_start(client->launch, false, tasks, receiving.count);
     sending_tasks(&sending, tasks, 0);
@@ -57,7 +57,7 @@ static void set_usage(const struct usage *received, struct result *result)
     result_set_usage(result, "client", &usage);
 }
 
-void finish_udp_exchange(struct client *client, const struct fields *reply, struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     const struct launch *launch = client->launch;
     uint64_t sent = (uint64_t)result_get(result, "sent_packets"), back = 0;
@@ -81,15 +81,16 @@ void finish_udp_exchange(struct client *client, const struct fields *reply, stru
                result_get(result, "throughput") + result_get(result, "reverse_throughput"));
 }
 
-void prepare_udp_exchange(struct session *session, const struct trial *trial)
+static void prepare(struct session *session, const struct trial *trial)
 {
     sending.begun = &receiving.begun;
     sending.told = &receiving.told;
-    prepare(&session->launch, trial, session->fds, session->control, session);
+    prepare_both(&session->launch, trial, session->fds, session->control, session);
 }
 
-void answer_udp_streams(struct session *session, struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, struct fields *reply)
 {
+    (void)trial;
     struct task tasks[2 * MAX_THREADS];
     size_t count = receiving.count;
     receiving_tasks(&receiving, tasks, 0);
@@ -104,3 +105,14 @@ void answer_udp_streams(struct session *session, struct fields *reply)
     fields_add_number(reply, "reverse_elapsed", sent.elapsed);
     fields_add_number(reply, "reverse_retries", (double)sent.retries);
 }
+
+const struct udp_mode udp_bidirectional = {
+    .name = "bidirectional",
+    .client_streams = true,
+    .server_streams = true,
+    .open = open_udp_client,
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

@@ -1,10 +1,10 @@
 /* UDP to a host that runs no server of ours: at a given rate, for a given time. */
 #include "sender.h"
 
-#include "../lib/parameters.h"
-
-void generate_udp(struct client *client, const struct trial *trial, struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
+    (void)end;
     static struct sending sending;
     struct task tasks[MAX_THREADS];
     struct trial timed = *trial;
@@ -21,3 +21,11 @@ void generate_udp(struct client *client, const struct trial *trial, struct resul
     result_set_usage(result, "client", &usage);
     sending_result(&sending, result);
 }
+
+const struct udp_mode udp_generator = {
+    .name = "generator",
+    .client_streams = true,
+    .needs_rate = true,
+    .open = open_udp_unconnected,
+    .measure = measure,
+};

@@ -129,8 +129,8 @@ static struct asking *make_asking(struct client *client, const struct trial *tri
     return a;
 }
 
-void measure_udp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
-                             struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     struct task tasks[MAX_THREADS];
     const struct round_trips *trips[MAX_THREADS];
@@ -173,7 +173,7 @@ static void echo(void *share)
     }
 }
 
-void prepare_udp_echo(struct session *session, const struct trial *trial)
+static void prepare(struct session *session, const struct trial *trial)
 {
     size_t threads = size_of(&session->launch, "threads");
     for (size_t i = 0; i < threads; i++)
@@ -182,7 +182,16 @@ void prepare_udp_echo(struct session *session, const struct trial *trial)
     answering_start(session, trial, echo, session->fds, threads, threads);
 }
 
-void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, struct fields *reply)
 {
     answering_finish(session, trial, reply);
 }
+
+const struct udp_mode udp_latency = {
+    .name = "latency",
+    .echoed = true,
+    .open = open_udp_client,
+    .measure = measure,
+    .prepare = prepare,
+    .serve = serve,
+};

@@ -44,7 +44,7 @@ void check_sending(const struct launch *launch)
     int gso = int_of(launch, "gso"), most = (int)(LARGEST / size);
     if (rate > 0 && number_of(launch, "wait") > 0)
         fail(BAD_PARAMETER, "rate and wait both say when to send: give one of them");
-    if (is_mode(launch, "generator") && rate <= 0)
+    if (udp_mode_of(launch)->needs_rate && rate <= 0)
         fail(BAD_PARAMETER, "rate: the generator needs one, such as 100Mbit/s");
     if (gso > 1 && int_of(launch, "batch") > 1)
         fail(BAD_PARAMETER, "batch and gso are two ways to send many at once: give one of them");

@@ -3,14 +3,12 @@
 #include "receiver.h"
 #include "sender.h"
 
-#include "../lib/parameters.h"
-
 /* One for each process. */
 static struct sending sending;
 static struct receiving receiving;
 
-void send_udp_stream(struct client *client, const struct trial *trial, struct fields *end,
-                     struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     struct task tasks[MAX_THREADS];
     sending.launch = client->launch;
@@ -26,7 +24,7 @@ void send_udp_stream(struct client *client, const struct trial *trial, struct fi
     add_sent(&sending, end, "sent");
 }
 
-void prepare_udp_receiver(struct session *session, const struct trial *trial)
+static void prepare(struct session *session, const struct trial *trial)
 {
     receiving.launch = &session->launch;
     receiving.trial = trial;
@@ -36,8 +34,9 @@ void prepare_udp_receiver(struct session *session, const struct trial *trial)
     receiving_prepare(&receiving);
 }
 
-void receive_udp_stream(struct session *session, struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, struct fields *reply)
 {
+    (void)trial;
     struct task tasks[MAX_THREADS];
     receiving_tasks(&receiving, tasks, 0);
     struct usage usage = team_run(&session->launch, true, tasks, receiving.count);
@@ -48,17 +47,29 @@ void receive_udp_stream(struct session *session, struct fields *reply)
     offer_arrivals(session, &receiving, &reception, reply);
 }
 
-void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     reception_result(client->launch, &reception, "", sent, result);
 }
 
-void fetch_udp_trace(struct client *client, const struct trial *trial, const struct fields *reply,
-                     struct result *result)
+static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,
+                  struct result *result)
 {
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     finish_arrivals(client, trial, reply, &reception, result);
 }
+
+const struct udp_mode udp_stream = {
+    .name = "stream",
+    .client_streams = true,
+    .traced = true,
+    .open = open_udp_client,
+    .measure = measure,
+    .finish = finish,
+    .fetch = fetch,
+    .prepare = prepare,
+    .serve = serve,
+};

@@ -1,7 +1,8 @@
-/* The test sockets of both ends: one for each thread, each connected to its opposite number. */
+/* The test sockets of both ends: one for each thread, each connected to its counterpart. */
 #include "stamps.h"
 #include "udp.h"
 
+#include "../lib/control.h"
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
 #include "../lib/round_trips.h"
@@ -14,19 +15,15 @@
 
 #define POLL_SECONDS 0.01 /* the server looks at the control channel so often */
 
-bool is_udp_stream(const struct launch *launch)
+static bool sends_streams(const struct launch *launch, bool server)
 {
-    return is_mode(launch, "stream") || is_mode(launch, "bidirectional");
+    const struct udp_mode *mode = udp_mode_of(launch);
+    return server ? mode->server_streams : mode->client_streams;
 }
 
-static bool sends(const struct launch *launch, bool server)
+static bool receives_streams(const struct launch *launch, bool server)
 {
-    return is_mode(launch, "bidirectional") || (!server && !is_mode(launch, "latency"));
-}
-
-static bool receives(const struct launch *launch, bool server)
-{
-    return is_mode(launch, "bidirectional") || (server && is_mode(launch, "stream"));
+    return sends_streams(launch, !server);
 }
 
 /* Has the kernel cut each send into datagrams. */
@@ -40,7 +37,7 @@ static void set_segmentation(int fd, const struct launch *launch, struct fields 
     fields_add_number(settings, "gso", granted ? segments : 0);
 }
 
-/* Has the kernel hand over many datagrams at once, or tell when each came. */
+/* Has the kernel hand over many datagrams at once, or say when each came. */
 static void set_receiver(int fd, const struct launch *launch, struct fields *settings)
 {
     int on = 1;
@@ -57,24 +54,24 @@ static void set_receiver(int fd, const struct launch *launch, struct fields *set
     last_stamp(fd);
 }
 
-/* Options that both ends set; only the first socket tells what was granted, the others are like
- * it. */
+/* Options that both ends set; only the first socket reports what was granted: the others get the
+ * same. */
 static int open_end(const struct launch *launch, bool server, int family, int number,
                     struct fields *settings)
 {
-    static struct fields again;
+    static struct fields repeated;
     if (number > 0)
-        fields_clear(settings = &again);
+        fields_clear(settings = &repeated);
     int fd = open_socket(family, SOCK_DGRAM);
     set_buffers(fd, buffer_of(launch, server), settings);
     set_tos(fd, family, int_of(launch, "tos"), settings);
-    if (is_mode(launch, "latency"))
+    if (udp_mode_of(launch)->echoed)
         set_busy_poll(fd, launch, settings);
-    if (sends(launch, server))
+    if (sends_streams(launch, server))
         set_segmentation(fd, launch, settings);
-    if (receives(launch, server))
+    if (receives_streams(launch, server))
         set_receiver(fd, launch, settings);
-    set_timeouts(fd, receives(launch, server) || server ? POLL_SECONDS : 1);
+    set_timeouts(fd, receives_streams(launch, server) || server ? POLL_SECONDS : 1);
     return fd;
 }
 
@@ -109,12 +106,12 @@ static void open_client_ends(struct client *client, struct fields *settings)
 void open_udp_client(struct client *client, struct fields *settings)
 {
     open_client_ends(client, settings);
-    if (receives(client->launch, false))
+    if (receives_streams(client->launch, false))
         stamps_await();
     add_place(client->fds[0], settings);
 }
 
-void open_udp_generator(struct client *client, struct fields *settings)
+void open_udp_unconnected(struct client *client, struct fields *settings)
 {
     char text[ADDRESS_LIMIT];
     if (address_port(&client->server) == 0)
@@ -154,7 +151,7 @@ void open_udp_session(struct session *session, struct fields *settings)
         ports[i] = address_port(&address);
         session->fds[i] = fd;
     }
-    if (receives(&session->launch, true))
+    if (receives_streams(&session->launch, true))
         stamps_await();
     add_place(session->fds[0], settings);
     add_ports(settings, "ports", ports);
@@ -170,4 +167,23 @@ void ready_udp_session(const struct session *session, const struct trial *trial)
         while (recv(session->fds[i], scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
             ;
     }
+}
+
+/* The test socket refused: the server is gone, or only its port is. */
+static _Noreturn void refused(int control)
+{
+    static struct fields last_words;
+    if (wait_readable(control, now_ns() + DRAIN_NS))
+        control_receive_any(control, &last_words, 1);
+    fail(CONNECTION_REFUSED, "the server's host refuses test data: does a firewall let the port "
+                             "through? --data-port chooses it");
+}
+
+_Noreturn void datagrams_failed(int control, int error)
+{
+    if (error == ECONNREFUSED)
+        refused(control);
+    if (error == ENETUNREACH || error == EHOSTUNREACH)
+        fail(UNREACHABLE, "there is no way to the target: %s", strerror(error));
+    fail(SYSTEM_ERROR, "cannot send datagrams: %s", strerror(error));
 }
