@@ -7,12 +7,12 @@
 #include "watch/options.h"
 
 #include "lib/clock.h"
+#include "lib/open_files.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -52,15 +52,6 @@ static int take_signals(sigset_t *before)
     if (fd < 0)
         fail(SYSTEM_ERROR, "cannot make a signalfd: %s", strerror(errno));
     return fd;
-}
-
-/* A host of many CPUs has thousands of files, each of which stays open. */
-static void allow_many_files(struct rlimit *before)
-{
-    if (getrlimit(RLIMIT_NOFILE, before) != 0)
-        fail(SYSTEM_ERROR, "cannot ask how many files may be open: %s", strerror(errno));
-    struct rlimit most = {before->rlim_max, before->rlim_max};
-    setrlimit(RLIMIT_NOFILE, &most);
 }
 
 static double since(uint64_t moment)
@@ -158,7 +149,9 @@ int main(int argc, char **argv)
     failures_go_to(tell_failure);
     options_parse(&options, argc, argv);
     int signals = take_signals(&before.blocked);
-    allow_many_files(&before.files);
+    /* A host of many CPUs has thousands of files, each of which stays open. */
+    if (!allow_many_files(&before.files))
+        fail(SYSTEM_ERROR, "cannot ask how many files may be open: %s", strerror(errno));
     if (options.json)
         input_open(&input);
     if (*options.marks)

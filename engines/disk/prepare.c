@@ -6,13 +6,13 @@
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
+#include "../lib/open_files.h"
 #include "../lib/parameters.h"
 #include "../lib/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define PAGE 4096          /* buffers begin at a multiple, which suits every device */
@@ -62,16 +62,6 @@ static void read_work(struct work *work, const struct launch *launch)
     work->sync_end = work->write && asks(launch, "fsync", "end");
     work->size = size / work->block * work->block;
     check(work, size);
-}
-
-/* A file and a ring in each thread may be more than a process may commonly hold open. */
-static void allow_many_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
 }
 
 static void open_file(struct worker *worker, int folder)
@@ -177,11 +167,11 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
     struct worker *workers = calloc(work->threads, sizeof *workers);
     if (workers == NULL)
         fail(OUT_OF_MEMORY, "no memory for %zu threads", work->threads);
-    allow_many_files();
+    allow_many_files(NULL); /* a file and a ring in each thread */
     open_rings(work, workers, settings);
     for (size_t i = 0; i < work->threads; i++) {
         workers[i].work = work;
-        workers[i].data_state = fresh_number();
+        workers[i].data_state = unique_number();
         open_file(&workers[i], folder);
         make_buffers(&workers[i]);
         order_begin(&workers[i].order, work->size / work->block, work->random, ORDER_KEY + i);
@@ -197,7 +187,7 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
 
 void lay_out_files(const struct work *work, struct worker *workers)
 {
-    uint64_t state = fresh_number();
+    uint64_t state = unique_number();
     for (size_t i = 0; i < work->threads; i++)
         scratch_reserve(workers[i].fd, work->folder, work->size);
     for (size_t i = 0; i < work->threads; i++)

@@ -6,6 +6,7 @@
 #include "parameters.h"
 #include "place.h"
 #include "report.h"
+#include "series.h"
 #include "targets.h"
 
 #include <stdio.h>
@@ -223,8 +224,9 @@ static void measure_with_server(struct client *client, const struct network *net
     close(client->control);
 }
 
-static void run_launch(const struct launch *launch, const struct network *network)
+static void run_launch(const struct launch *launch, const void *context)
 {
+    const struct network *network = context;
     struct client client = {.launch = launch};
     for (int i = 0; i < MAX_THREADS; i++)
         client.fds[i] = -1;
@@ -237,29 +239,12 @@ static void run_launch(const struct launch *launch, const struct network *networ
             close(client.fds[i]);
 }
 
-/* A launch for each size. */
-static void run_series(const struct launch *launch, const struct series *series,
-                       const struct network *network)
-{
-    static struct launch one;
-    double last = number_of(launch, series->parameter);
-    for (double size = series->first; size < 2 * last; size *= 2) {
-        one = *launch;
-        set_text(&one, "mode", series->becomes);
-        set_number(&one, series->parameter, size < last ? size : last);
-        report_series(&one, series);
-        run_launch(&one, network);
-        if (size >= last)
-            break;
-    }
-}
-
 int network_client(const struct launch *launch, const struct network *network)
 {
     const struct series *series = series_of(launch);
     place_thread(launch, false, 0);
     if (series)
-        run_series(launch, series, network);
+        run_series(launch, series, run_launch, network);
     else
         run_launch(launch, network);
     return 0;

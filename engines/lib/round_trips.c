@@ -4,19 +4,12 @@
 #include "pace.h"
 #include "parameters.h"
 #include "sockopts.h"
+#include "team.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-uint64_t round_trips_share(const struct launch *launch, const struct trial *trial, size_t thread)
-{
-    size_t threads = size_of(launch, "threads");
-    if (strcmp(text_of(launch, "scaling"), "weak") == 0)
-        return trial->count;
-    return trial->count / threads + (thread < trial->count % threads);
-}
 
 uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
                            const struct trial *trial, size_t thread)
@@ -24,7 +17,7 @@ uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launc
     memset(trips, 0, sizeof *trips);
     histogram_clear(&trips->times);
     trips->interval = seconds_ns(number_of(launch, "interval"));
-    trips->count = round_trips_share(launch, trial, thread);
+    trips->count = share_of_count(launch, trial, thread);
     if (trips->interval)
         prctl(PR_SET_TIMERSLACK, 1);
     trips->begin = now_ns();

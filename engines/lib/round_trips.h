@@ -39,9 +39,6 @@ struct round_trips {
     struct histogram times;
 };
 
-/* How many each of the launch's threads has to do; 0: by duration. */
-uint64_t round_trips_share(const struct launch *launch, const struct trial *trial, size_t thread);
-
 /* The first is due now; returns now. */
 uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
                            const struct trial *trial, size_t thread);

@@ -35,25 +35,12 @@
 
 static struct work work; /* the launch's */
 
-/* Each of a replication's two parts: until that moment or, if count isn't 0, that many operations. */
-struct stretch {
-    uint64_t stop, count, done;
-};
-
-static struct stretch stretch_of(const struct attempt *attempt)
-{
-    return (struct stretch){
-        .stop = now_ns() + seconds_ns(attempt->duration / 2),
-        .count = attempt->count,
-    };
-}
-
 /* Rank 0 says how many operations come next, no more than it wants; 0: enough. */
-static uint64_t agree(const struct stretch *stretch, uint64_t wanted)
+static uint64_t agree(const struct phase *phase, uint64_t wanted)
 {
-    uint64_t left = stretch->count - stretch->done;
-    uint64_t next = stretch->count && left < wanted ? left : wanted;
-    if (stretch->count == 0 && stretch->done > 0 && now_ns() >= stretch->stop)
+    uint64_t left = phase->count - phase->done;
+    uint64_t next = phase->count && left < wanted ? left : wanted;
+    if (phase->count == 0 && phase->done > 0 && now_ns() >= phase->stop)
         next = 0;
     MPI_Bcast(&next, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     return next;
@@ -122,20 +109,20 @@ static uint64_t take_block(struct block *block, const uint64_t *slowest, struct 
 }
 
 /* Returns by how many ns the ranks' beginnings may have been apart, on rank 0. */
-static uint64_t time_singly(const struct job *job, struct stretch *s, struct histogram *times)
+static uint64_t time_singly(const struct job *job, struct phase *phase, struct histogram *times)
 {
     static uint64_t own[BLOCK], slowest[BLOCK];
     struct block block = {.operations = FIRST_BLOCK, .gap = 10 * LEAST_GAP};
     struct common_clock clock = {0};
     uint64_t worst = 0, wanted = FIRST_BLOCK;
-    while ((block.operations = agree(s, wanted)) > 0) {
+    while ((block.operations = agree(phase, wanted)) > 0) {
         compare_clocks(&clock, job);
         block.start = now_ns() + LEAD + 2 * block.gap;
         MPI_Bcast(&block, 3, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         time_block(&block, &clock, own);
         MPI_Reduce(own, slowest, (int)block.operations, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
         if (job->rank == 0)
-            s->done += take_block(&block, slowest, times);
+            phase->done += take_block(&block, slowest, times);
         wanted = between(1, block_after(block.operations, block.operations * block.gap), BLOCK);
     }
     set_common_clock(&clock, job); /* how wrong it was in the end */
@@ -144,10 +131,10 @@ static uint64_t time_singly(const struct job *job, struct stretch *s, struct his
 }
 
 /* Returns seconds an operation, on rank 0. */
-static double time_together(struct stretch *s)
+static double time_together(struct phase *phase)
 {
     uint64_t sum = 0, batch = LEAST_TOGETHER;
-    while ((batch = agree(s, batch)) > 0) {
+    while ((batch = agree(phase, batch)) > 0) {
         uint64_t slowest = 0;
         MPI_Barrier(MPI_COMM_WORLD);
         uint64_t at = now_ns();
@@ -156,10 +143,10 @@ static double time_together(struct stretch *s)
         uint64_t took = now_ns() - at;
         MPI_Reduce(&took, &slowest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
         sum += slowest;
-        s->done += batch;
+        phase->done += batch;
         batch = between(LEAST_TOGETHER, block_after(batch, took), MOST_TOGETHER);
     }
-    return ns_seconds(sum) / (double)s->done;
+    return ns_seconds(sum) / (double)phase->done;
 }
 
 /* An operation whose every result is looked at. */
@@ -190,9 +177,9 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     histogram_clear(&times);
     check(job, "before");
     usage_begin(&job->usage);
-    struct stretch singly = stretch_of(attempt);
+    struct phase singly = phase_begin(attempt);
     uint64_t error = time_singly(job, &singly, &times);
-    struct stretch together = stretch_of(attempt);
+    struct phase together = phase_begin(attempt);
     double each = time_together(&together);
     usage_end(&job->usage);
     check(job, "after");

@@ -27,6 +27,20 @@ struct attempt {
     uint64_t count;  /* 0: by duration */
 };
 
+/* One of the two parts of a replication that measures single operations and then many together:
+ * until that moment or, if count isn't 0, that many operations. */
+struct phase {
+    uint64_t stop, count, done;
+};
+
+static inline struct phase phase_begin(const struct attempt *attempt)
+{
+    return (struct phase){
+        .stop = now_ns() + seconds_ns(attempt->duration / 2),
+        .count = attempt->count,
+    };
+}
+
 /* A way to measure. Every function is called on every rank, in the same order. */
 struct mode {
     const char *names; /* "a|b" */

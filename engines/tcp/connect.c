@@ -10,7 +10,6 @@
 #include "../lib/histogram.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
-#include "../lib/round_trips.h"
 #include "../lib/sockopts.h"
 #include "../lib/team.h"
 
@@ -81,7 +80,7 @@ static void connect_repeatedly(void *share)
 {
     struct connector *c = share;
     bool by_count = c->trial->count > 0;
-    uint64_t to_do = round_trips_share(c->client->launch, c->trial, c->number);
+    uint64_t to_do = share_of_count(c->client->launch, c->trial, c->number);
     uint64_t now = now_ns(), stop = now + seconds_ns(c->trial->duration);
     histogram_clear(&c->times);
     while (by_count ? c->times.count < to_do : now < stop)

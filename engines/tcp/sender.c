@@ -5,6 +5,7 @@
 #include "../lib/failure.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
+#include "../lib/team.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,15 +48,6 @@ void prepare_senders(struct sending *senders, const struct launch *launch, size_
     }
 }
 
-/* Strong scaling shares the messages, so that the first ones have one more where they don't
- * divide; weak scaling gives as many to each. */
-static uint64_t share_of(const struct launch *launch, uint64_t total, size_t index, size_t count)
-{
-    if (strcmp(text_of(launch, "scaling"), "weak") == 0)
-        return total;
-    return total / count + (index < total % count);
-}
-
 void set_senders(struct sending *senders, const struct launch *launch, const int fds[],
                  int control, const struct trial *trial, size_t count)
 {
@@ -63,7 +55,7 @@ void set_senders(struct sending *senders, const struct launch *launch, const int
         writer_begin(&senders[i].writer, fds[i]);
         senders[i].control = control;
         senders[i].by_count = trial->count > 0;
-        senders[i].share = share_of(launch, trial->count, i, count);
+        senders[i].share = share_of_count(launch, trial, i);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].bytes = senders[i].messages = 0;
         senders[i].samples = senders[i].samples_beside = (struct samples){0};

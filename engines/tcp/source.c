@@ -2,6 +2,7 @@
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
+#include "../lib/open_files.h"
 #include "../lib/parameters.h"
 
 #include <dirent.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,16 +49,6 @@ static void add_item(int fd, const char *name, size_t size, bool mapped)
     item->map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (item->map == MAP_FAILED)
         fail(SYSTEM_ERROR, "cannot map the file '%s' into memory: %s", name, strerror(errno));
-}
-
-/* A set may have more files than a process may commonly hold open. */
-static void allow_many_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
 }
 
 /* False if it is no regular file, which a folder may have too. */
@@ -147,7 +137,7 @@ void open_source(const struct launch *launch, bool named)
     close_source();
     if (!wants_files(launch))
         return;
-    allow_many_files();
+    allow_many_files(NULL);
     if (*path == '\0') {
         must_fit(size_of(launch, "files"), size_of(launch, "message"));
         for (int i = 0; i < int_of(launch, "files"); i++)

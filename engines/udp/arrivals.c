@@ -10,18 +10,15 @@
 #include "../lib/report.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_SECONDS 1e-3 /* two clocks of a host differ by more only if one was set... */
-#define STEP_SHARE 1e-3   /* ...or slewed by more than any daemon does */
 #define RUNS_SHOWN 1000 /* loss runs printed by hand */
 
-/* A session's, which has one launch; and the replication's beginning by two clocks. */
+/* A session's, which has one launch; and when its replication began. */
 static struct trace session_trace;
-static uint64_t began_real, began_raw;
+static struct clock_readings session_began;
 
 void check_trace(const struct launch *launch)
 {
@@ -67,16 +64,7 @@ void prepare_arrivals(struct receiving *receiving)
     session_trace.recorded = 0;
     session_trace.clock = clock_of(launch);
     receiving->trace = &session_trace;
-    began_real = wall_ns();
-    began_raw = now_ns();
-}
-
-/* By how many seconds the wall clock was moved during the replication; 0: it wasn't. */
-static double clock_step(void)
-{
-    double raw = (double)(now_ns() - began_raw) / 1e9;
-    double step = (double)(int64_t)(wall_ns() - began_real) / 1e9 - raw;
-    return fabs(step) > STEP_SECONDS + STEP_SHARE * raw ? step : 0;
+    session_began = read_clocks();
 }
 
 void offer_arrivals(struct session *session, const struct receiving *receiving,
@@ -85,7 +73,7 @@ void offer_arrivals(struct session *session, const struct receiving *receiving,
     if (receiving->trace == NULL)
         return;
     if (session_trace.clock == REALTIME)
-        fields_add_number(reply, "clock_step", clock_step());
+        fields_add_number(reply, "clock_step", wall_clock_step(&session_began));
     session_trace.sent = receiving->sent[0];
     session_trace.arrived = reception->arrived;
     size_t length = trace_length(&session_trace);

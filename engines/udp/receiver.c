@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
-#include <math.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +20,6 @@
 #define GRO_BATCH 2      /* likewise, each of many datagrams; more would not stay in the cache */
 #define GRO_SIZE 65536
 #define HEADER_ROOM 32   /* header, and a byte more */
-#define CLOCK_STEP 1e-3  /* seconds */
-#define CLOCK_SLEW 1e-3  /* seconds a second */
 #define LOOKS 20         /* for more, before it sleeps: some 5 us */
 
 struct receiver {
@@ -37,7 +34,7 @@ struct receiver {
     struct sequence sequence;
     uint64_t first_at, with_first, last_at;
     uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: not told */
-    uint64_t began_real, began_raw;
+    struct clock_readings began;
     _Atomic uint64_t quiet_since;
     uint32_t drops; /* of the socket, before the replication, and then during it */
     struct mmsghdr messages[RECEIVE_BATCH];
@@ -105,8 +102,7 @@ static void prepare(struct receiver *receiver, struct receiving *all, size_t num
         ;
     receiver->drops = socket_drops(receiver->fd);
     receiver->first_stamp = receiver->last_stamp = 0;
-    receiver->began_real = wall_ns();
-    receiver->began_raw = now_ns();
+    receiver->began = read_clocks();
 }
 
 void receiving_prepare(struct receiving *receiving)
@@ -293,24 +289,16 @@ uint64_t receiving_quiet(const struct receiving *receiving)
     return now > since ? now - since : 0;
 }
 
-/* The time between two clocks' readings that they don't agree upon is more than any daemon slews:
- * the wall clock was set. */
-static bool clock_was_set(const struct receiver *receiver)
-{
-    double raw = ns_seconds(now_ns() - receiver->began_raw);
-    double wall = (double)(int64_t)(wall_ns() - receiver->began_real) / 1e9;
-    return fabs(wall - raw) > CLOCK_STEP + CLOCK_SLEW * raw;
-}
-
 /* When the first and the last datagram came to this host, rather than when they were read: a
  * receiver that gets its CPU late finds a full buffer, and would measure how fast it empties it. */
 static void span_of(const struct receiver *receiver, uint64_t *first, uint64_t *last)
 {
-    uint64_t ahead = receiver->began_real - receiver->began_raw;
+    uint64_t ahead = receiver->began.wall - receiver->began.raw;
     uint64_t came = receiver->first_stamp - ahead, went = receiver->last_stamp - ahead;
     *first = receiver->first_at;
     *last = receiver->last_at;
-    if (receiver->first_stamp == 0 || receiver->last_stamp == 0 || clock_was_set(receiver))
+    if (receiver->first_stamp == 0 || receiver->last_stamp == 0 ||
+        wall_clock_step(&receiver->began) != 0)
         return;
     if (came < *first)
         *first = came;

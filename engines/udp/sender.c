@@ -70,17 +70,6 @@ static void prepare_batch(struct sender *sender, const struct address *to)
     }
 }
 
-/* Stream `number`'s share of the count. */
-static uint64_t share_of(const struct sending *all, size_t number)
-{
-    uint64_t count = all->trial->count;
-    if (count == 0)
-        return UINT64_MAX;
-    if (strcmp(text_of(all->launch, "scaling"), "weak") == 0)
-        return count;
-    return count / all->count + (number < count % all->count);
-}
-
 static void prepare(struct sender *sender, const struct sending *all, size_t number)
 {
     const struct launch *launch = all->launch;
@@ -92,7 +81,8 @@ static void prepare(struct sender *sender, const struct sending *all, size_t num
     sender->batch = (unsigned int)int_of(launch, "batch");
     sender->segments = (unsigned int)int_of(launch, "gso");
     sender->segments += sender->segments == 0;
-    sender->limit = share_of(all, number);
+    sender->limit =
+        all->trial->count ? share_of_count(launch, all->trial, number) : UINT64_MAX;
     sender->interval = rate > 0 ? (double)sender->size * 8e9 / rate : 0;
     sender->wait = number_of(launch, "wait") * 1e9;
     /* Streams take turns, rather than to send all at the same moment. */

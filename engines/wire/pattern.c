@@ -1,6 +1,7 @@
 #include "pattern.h"
 
 #include "../lib/failure.h"
+#include "../lib/splitmix.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -48,19 +49,19 @@ static void parse_list(struct pattern *pattern, const char *text, const char *at
     for (const char *c = at; *c; c++)
         commas += *c == ',';
     pattern->kind = LOSE_LISTED;
-    pattern->stretches = malloc((commas + 1) * sizeof *pattern->stretches);
-    if (pattern->stretches == NULL)
+    pattern->ranges = malloc((commas + 1) * sizeof *pattern->ranges);
+    if (pattern->ranges == NULL)
         fail(OUT_OF_MEMORY, "no memory for the list of packets to lose");
     for (uint64_t before = 0;; at++) {
-        struct stretch *stretch = &pattern->stretches[pattern->count++];
-        stretch->first = stretch->last = take_number(&at, text);
+        struct range *range = &pattern->ranges[pattern->count++];
+        range->first = range->last = take_number(&at, text);
         if (*at == '-') {
             at++;
-            stretch->last = take_number(&at, text);
+            range->last = take_number(&at, text);
         }
-        if (stretch->first <= before || stretch->last < stretch->first)
+        if (range->first <= before || range->last < range->first)
             refuse(text, "numbers that do not rise from 1 up");
-        before = stretch->last;
+        before = range->last;
         if (*at != ',')
             break;
     }
@@ -102,24 +103,15 @@ void pattern_parse(struct pattern *pattern, const char *text)
 
 static bool listed(const struct pattern *pattern, uint64_t number)
 {
-    size_t low = 0, high = pattern->count; /* the first stretch that ends at number or later */
+    size_t low = 0, high = pattern->count; /* the first range that ends at number or later */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (pattern->stretches[middle].last < number)
+        if (pattern->ranges[middle].last < number)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < pattern->count && pattern->stretches[low].first <= number;
-}
-
-/* The number-th output of SplitMix64 (Steele, Lea and Flood, 2014) for that seed. */
-static uint64_t splitmix(uint64_t seed, uint64_t number)
-{
-    uint64_t z = seed + number * 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    return low < pattern->count && pattern->ranges[low].first <= number;
 }
 
 bool pattern_loses(const struct pattern *pattern, unsigned stream, uint64_t number)
@@ -131,7 +123,7 @@ bool pattern_loses(const struct pattern *pattern, unsigned stream, uint64_t numb
         return listed(pattern, number);
     case LOSE_RANDOM: {
         uint64_t seed = stream ? ~pattern->seed : pattern->seed;
-        return (double)(splitmix(seed, number) >> 11) / 0x1p53 < pattern->rate;
+        return (double)(splitmix_at(seed, number) >> 11) / 0x1p53 < pattern->rate;
     }
     default:
         return false;

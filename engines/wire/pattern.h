@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* First and last number of a stretch. */
-struct stretch {
+/* Numbers from the first to the last. */
+struct range {
     uint64_t first, last;
 };
 
 struct pattern {
     enum { LOSE_NOTHING, LOSE_EVERY, LOSE_LISTED, LOSE_RANDOM } kind;
     uint64_t period, offset;   /* LOSE_EVERY: offset, offset + period ... */
-    struct stretch *stretches; /* LOSE_LISTED: in rising order, apart from one another */
+    struct range *ranges;      /* LOSE_LISTED: in rising order, apart from one another */
     size_t count;
     double rate; /* LOSE_RANDOM: the share that gets lost */
     uint64_t seed;
