@@ -1,0 +1,290 @@
+/* rail-hold: takes a machine for one run. It has the machine's lock while its standard input is open,
+ * and tells whoever else wants it who that is. */
+#include "hold/lock.h"
+
+#include "../lib/clock.h"
+#include "../lib/failure.h"
+#include "../lib/json.h"
+#include "../lib/tool_options.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GUESTS 64           /* who may wait for our end at a time; more have to wait for an answer */
+#define AGAIN_MS 20         /* the lock was neither to be had nor to be asked */
+#define AGAIN_OFTEN 100     /* times, after which it is in the hands of one who says nothing */
+#define AGAIN_SELDOM_MS 1000
+
+enum { JSON, LOCK, TEXT_SHOWN, TOKEN, WAIT, SILENCE, DEADLINE_AFTER, OPTIONS };
+
+/* clang-format off */
+static const struct parameter table[] = {
+    [JSON] = {.name = "json", .type = BOOL, .initial = "0",
+              .help = "one JSON event a line instead of sentences"},
+    [LOCK] = {.name = "lock", .type = TEXT, .initial = "railgauge-hold",
+              .help = "the lock's name, " MARK_NAME_RULE " (default railgauge-hold)"},
+    [TEXT_SHOWN] = {.name = "text", .type = TEXT, .initial = "",
+                    .help = "what others are told of who has the machine"},
+    [TOKEN] = {.name = "token", .type = TEXT, .initial = "",
+               .help = "with the token of the one who has the machine, it is had together: two names "
+                       "of one machine in one run"},
+    [WAIT] = {.name = "wait", .type = BOOL, .initial = "0",
+              .help = "where another has the machine, take it as soon as that one lets go"},
+    [SILENCE] = {.name = "silence", .type = TIME, .initial = "0", .min = 0, .max = 30 * 86400.0,
+                 .help = "let go when no line came on standard input for so long; 0: never"},
+    [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "2592000", .min = 0.1,
+                        .max = 30 * 86400.0, .help = "let go after this time, with exit status 1"},
+    [OPTIONS] = {.name = NULL},
+};
+
+static const struct tool tool = {
+    .name = "rail-hold",
+    .summary = "takes a machine for one run, while standard input is open",
+    .usage = "  rail-hold [OPTION...]\n\nTimes: 10ms, 1.5s, 1h.\n",
+    .options = table,
+    .remarks = "A line on standard input takes the place of --text, an empty one is only a sign of "
+               "life. By hand, Ctrl-C or Ctrl-D lets go.\n\n"
+               "Exit status: 0 if it had the machine till the end of its input, 1 if another has it "
+               "or something went wrong, 2 for a bad argument.\n",
+};
+/* clang-format on */
+
+static struct value values[OPTIONS];
+static bool json_asked;
+
+static struct json begin(const char *event)
+{
+    struct json json = {.out = stdout};
+    json_open(&json, '{');
+    json_key(&json, "event");
+    json_text(&json, event);
+    return json;
+}
+
+static void end(struct json *json)
+{
+    json_close(json, '}');
+    putchar('\n');
+}
+
+static void flush(void)
+{
+    if (fflush(stdout) != 0)
+        exit(1); /* whom it is held for is gone */
+}
+
+static void tell_failure(enum failure failure, const char *message)
+{
+    if (!json_asked) {
+        fprintf(stderr, "rail-hold: %s (%s)\n", message, failure_code(failure));
+        return;
+    }
+    struct json json = begin("error");
+    json_key(&json, "code");
+    json_text(&json, failure_code(failure));
+    json_key(&json, "message");
+    json_text(&json, message);
+    end(&json);
+    fflush(stdout);
+}
+
+static void tell_held(void)
+{
+    if (json_asked) {
+        struct json json = begin("held");
+        end(&json);
+    } else {
+        printf("held: nobody else gets this machine until Ctrl-C\n");
+    }
+    flush();
+}
+
+/* For a terminal: what another process said must not steer it. */
+static void print_plainly(const char *text)
+{
+    for (const char *c = text; *c; c++)
+        putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
+}
+
+static void add(struct json *json, const char *key, bool known, double number)
+{
+    json_key(json, key);
+    if (known)
+        json_number(json, number);
+    else
+        json_null(json);
+}
+
+static void tell_busy(const struct holder *holder)
+{
+    const struct passwd *known = holder->asked ? getpwuid(holder->user) : NULL;
+    const char *user = known ? known->pw_name : "";
+    if (!json_asked) {
+        printf("busy: another process has this machine");
+        if (holder->asked)
+            printf(" (%ld of user %s, %lu)", (long)holder->process, user,
+                   (unsigned long)holder->user);
+        if (holder->seconds >= 0)
+            printf(", for %.0f s", holder->seconds);
+        printf("%s", *holder->text ? ": " : "");
+        print_plainly(holder->text);
+        putchar('\n');
+        flush();
+        return;
+    }
+    struct json json = begin("busy");
+    json_key(&json, "user");
+    json_text(&json, user);
+    add(&json, "uid", holder->asked, (double)holder->user);
+    add(&json, "pid", holder->process != 0, (double)holder->process);
+    add(&json, "seconds", holder->seconds >= 0, holder->seconds);
+    json_key(&json, "text");
+    json_text(&json, holder->text);
+    end(&json);
+    flush();
+}
+
+static struct mark_address address;
+static uint64_t deadline, last_contact, held_since;
+static int lock = -1;   /* once it is ours */
+static int holder = -1; /* a connection to whoever has it, which ends with that one */
+static bool told_held;  /* the machine is ours, or our run's by another name */
+static int nobody;      /* how many times in a row nobody was there to ask */
+
+/* Takes the lock, or gets in touch with the one who has it. Ends the process if it is not to wait. */
+static void try_it(void)
+{
+    struct holder who;
+    lock = lock_take(&address);
+    if (lock >= 0) {
+        held_since = now_ns();
+        if (!told_held)
+            tell_held();
+        told_held = true;
+        return;
+    }
+    holder = lock_visit(&address, &who);
+    if (holder < 0 && ++nobody != AGAIN_OFTEN)
+        return; /* it has just ended, or doesn't listen yet; or it never will */
+    nobody = holder < 0 ? nobody : 0;
+    if (*who.token && strcmp(who.token, values[TOKEN].text) == 0) {
+        if (!told_held)
+            tell_held();
+        told_held = true;
+        return;
+    }
+    tell_busy(&who);
+    /* Had with another one who has ended since, and somebody was quicker: that is lost. */
+    if (told_held || values[WAIT].number == 0)
+        exit(1);
+}
+
+static void take_lines(void)
+{
+    static char line[TEXT_LIMIT];
+    static size_t length;
+    char chunk[512];
+    ssize_t got = read(STDIN_FILENO, chunk, sizeof chunk);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (got <= 0)
+        exit(told_held ? 0 : 1);
+    last_contact = now_ns();
+    for (ssize_t i = 0; i < got; i++) {
+        if (chunk[i] != '\n') {
+            if (length < sizeof line - 1)
+                line[length++] = chunk[i];
+            continue;
+        }
+        line[length] = '\0';
+        if (length > 0)
+            memcpy(values[TEXT_SHOWN].text, line, length + 1);
+        length = 0;
+    }
+}
+
+/* How long to sleep at most, in ms. */
+static int patience(void)
+{
+    uint64_t now = now_ns(), silence = seconds_ns(values[SILENCE].number), until = deadline;
+    if (now >= deadline)
+        fail(DEADLINE, "let go: the deadline of %g s has passed", values[DEADLINE_AFTER].number);
+    if (silence && now - last_contact >= silence)
+        fail(NO_ANSWER, "let go: the controller has said nothing for %g s", values[SILENCE].number);
+    if (silence && last_contact + silence < until)
+        until = last_contact + silence;
+    uint64_t left_ms = (until - now) / 1000000 + 1;
+    uint64_t longest = lock >= 0 || holder >= 0 ? 3600000
+                       : nobody < AGAIN_OFTEN   ? AGAIN_MS
+                                                : AGAIN_SELDOM_MS;
+    return (int)(left_ms < longest ? left_ms : longest);
+}
+
+static int guests[GUESTS];
+
+/* A place for one more, GUESTS if there is none. */
+static int free_place(void)
+{
+    int i = 0;
+    while (i < GUESTS && guests[i] >= 0)
+        i++;
+    return i;
+}
+
+/* Has the machine, or waits for it, until standard input ends. */
+static _Noreturn void stay(void)
+{
+    struct pollfd wanted[GUESTS + 2];
+    for (int i = 0; i < GUESTS; i++)
+        guests[i] = -1;
+    for (;;) {
+        if (lock < 0 && holder < 0)
+            try_it();
+        wanted[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+        int place = free_place();
+        wanted[1] = (struct pollfd){.fd = lock < 0 ? holder : place < GUESTS ? lock : -1,
+                                    .events = POLLIN};
+        for (int i = 0; i < GUESTS; i++)
+            wanted[i + 2] = (struct pollfd){.fd = guests[i]};
+        if (poll(wanted, GUESTS + 2, patience()) <= 0)
+            continue;
+        if (wanted[0].revents)
+            take_lines();
+        for (int i = 0; i < GUESTS; i++) {
+            if (wanted[i + 2].revents) { /* it has hung up */
+                close(guests[i]);
+                guests[i] = -1;
+            }
+        }
+        if (wanted[1].revents && lock >= 0) {
+            guests[place] = lock_answer(lock, values[TOKEN].text,
+                                        ns_seconds(now_ns() - held_since), values[TEXT_SHOWN].text);
+        } else if (wanted[1].revents) { /* whoever had it has let go */
+            close(holder);
+            holder = -1;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    failures_go_to(tell_failure);
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--json") == 0) /* so that a mistake is told as an event too */
+            json_asked = true;
+    tool_options(&tool, argc, argv, values);
+    json_asked = values[JSON].number != 0;
+    const char *name = values[LOCK].text;
+    if (!mark_address(name, strlen(name), &address))
+        fail(BAD_PARAMETER, "--lock takes " MARK_NAME_RULE ", not '%.64s'", name);
+    signal(SIGPIPE, SIG_IGN);
+    last_contact = now_ns();
+    deadline = last_contact + seconds_ns(values[DEADLINE_AFTER].number);
+    stay();
+}
