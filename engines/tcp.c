@@ -186,15 +186,15 @@ const struct tcp_mode *tcp_mode_of(const struct launch *launch)
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
 {
     struct trial probe = {.token = random_token()};
-    struct fields nothing, reply;
-    fields_clear(&nothing);
+    struct fields empty, reply;
+    fields_clear(&empty);
     open_source(client->launch, true);
     start_trial(client, &probe, &reply);
     int fd = connect_data(client, &probe, 0);
     add_granted(fd, client->launch, false, settings);
     add_source(settings);
     close(fd);
-    control_request(client->control, END, &nothing, RESULT, &reply, ANSWER_SECONDS);
+    control_request(client->control, END, &empty, RESULT, &reply, ANSWER_SECONDS);
     *server = reply;
 }
 

@@ -109,9 +109,9 @@ static bool run_batch(const struct work *work)
 /* Whoever is first says when all begin. */
 static uint64_t common_start(struct share *share)
 {
-    uint64_t start = 0, mine = now_ns() + share->lead;
-    if (atomic_compare_exchange_strong(share->start, &start, mine))
-        return mine;
+    uint64_t start = 0, own_start = now_ns() + share->lead;
+    if (atomic_compare_exchange_strong(share->start, &start, own_start))
+        return own_start;
     return start;
 }
 
@@ -140,14 +140,14 @@ static void compute(void *argument)
     const struct work *work = share->work;
     uint64_t start = common_start(share);
     uint64_t end = start + share->duration, next = start;
-    uint64_t every = share->duration / (LENGTHS * SLICES);
+    uint64_t interval = share->duration / (LENGTHS * SLICES);
     for (uint64_t now = now_ns(); now < end && !share->wrong;) {
         uint64_t before = now;
         share->wrong = !run_batch(work);
         now = now_ns();
         share->batches += part_within(before, now, start, end);
         if (now >= next && now + SLICE_ROOM < end && share->counts[LONG] < SLICES) {
-            next = now + every;
+            next = now + interval;
             now = measure_clock(share, now);
         }
     }

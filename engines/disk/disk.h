@@ -52,6 +52,6 @@ void work_through_ring(struct worker *worker);
 /* Fails for an operation that moved got bytes instead of a block, or for which the kernel had
  * an errno. */
 _Noreturn void operation_failed(const struct worker *worker, uint64_t offset, int error,
-                                long got);
+                                long transferred);
 
 #endif

@@ -83,16 +83,16 @@ static void open_file(struct worker *worker, int folder)
 /* A ring for each thread, where io asks for it or the kernel has it. */
 static void open_rings(struct work *work, struct worker *workers, struct fields *settings)
 {
-    char why[256];
+    char reason[256];
     for (size_t i = 0; i < work->threads && !asks(work->launch, "io", "psync"); i++) {
-        workers[i].ring = ring_open((unsigned int)work->depth, why, sizeof why);
+        workers[i].ring = ring_open((unsigned int)work->depth, reason, sizeof reason);
         work->ring = workers[i].ring != NULL;
         if (work->ring)
             continue;
         if (i > 0 || work->depth > 1 || asks(work->launch, "io", "io_uring"))
-            fail(NO_IO_URING, "%s%s", why,
+            fail(NO_IO_URING, "%s%s", reason,
                  work->depth > 1 ? "; a depth above 1 needs it" : "; use io psync");
-        fields_add(settings, "io_reason", why);
+        fields_add(settings, "io_reason", reason);
         break;
     }
     fields_add(settings, "io", work->ring ? "io_uring" : "psync");

@@ -52,14 +52,14 @@ static _Noreturn void unknown_option(const struct engine *engine, const char *na
         suggest(&suggestion, p->name);
     for (const struct parameter *p = options; p->name; p++)
         suggest(&suggestion, p->name);
-    char shown[TEXT_LIMIT] = "";
+    char suggested[TEXT_LIMIT] = "";
     if (suggestion.best)
-        snprintf(shown, sizeof shown, "%s", suggestion.best);
-    for (char *c = shown; *c; c++)
+        snprintf(suggested, sizeof suggested, "%s", suggestion.best);
+    for (char *c = suggested; *c; c++)
         if (*c == '_')
             *c = '-';
-    if (*shown)
-        fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, shown);
+    if (*suggested)
+        fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, suggested);
     fail(BAD_PARAMETER, "unknown option '--%.64s': rail-%s --help lists them", name, engine->name);
 }
 
@@ -130,10 +130,10 @@ static int take_option(struct launch *launch, char **arguments)
         fail(BAD_PARAMETER, "--%s is given to the client, which tells the server", name);
     const struct parameter *p = own >= 0 ? &launch->engine->parameters[own] : &options[general];
     const char *text = equals ? equals + 1 : arguments[1];
-    int taken = equals ? 1 : 2;
+    int words = equals ? 1 : 2;
     if (p->type == BOOL && !equals && (text == NULL || strncmp(text, "--", 2) == 0 || own < 0)) {
         text = "true";
-        taken = 1;
+        words = 1;
     }
     char problem[MESSAGE_LIMIT];
     if (text == NULL)
@@ -144,8 +144,8 @@ static int take_option(struct launch *launch, char **arguments)
     else if (!parameter_parse(p, text, &launch->values[own], problem, sizeof problem))
         fail(BAD_PARAMETER, "--%s", problem);
     else
-        launch->given[own] = true;
-    return taken;
+        launch->is_set[own] = true;
+    return words;
 }
 
 static void answer_questions(const struct engine *engine, int argc, char **argv)
@@ -193,7 +193,7 @@ static void check_required(const struct launch *launch)
 {
     for (const struct requirement *r = launch->engine->required; r && r->mode; r++) {
         int index = parameter_find(launch->engine, r->parameter);
-        if (is_mode(launch, r->mode) && !launch->given[index])
+        if (is_mode(launch, r->mode) && !launch->is_set[index])
             fail(BAD_PARAMETER, "mode %s needs --%s: give it", r->mode, r->parameter);
     }
 }
@@ -202,16 +202,16 @@ static void check_required(const struct launch *launch)
 static void check_watch(const struct launch *launch)
 {
     char problem[MESSAGE_LIMIT];
-    int hosts, wanted = 1;
+    int hosts, addresses = 1;
     if (launch->watch == NULL)
         return;
     if (!mark_check(launch->watch, &hosts, problem))
         fail(BAD_PARAMETER, "%s", problem);
     for (const char *at = launch->rank_addresses; launch->engine->rank && at && *at; at++)
-        wanted += *at == ',';
-    if (hosts != wanted)
+        addresses += *at == ',';
+    if (hosts != addresses)
         fail(BAD_PARAMETER, "--watch names the watchers of %d hosts, and %s", hosts,
-             wanted > 1             ? "--rank-addresses names another number of hosts"
+             addresses > 1             ? "--rank-addresses names another number of hosts"
              : launch->engine->rank ? "without --rank-addresses there is one"
                                     : "this process runs on one");
 }

@@ -127,13 +127,13 @@ unsigned char *receive_trace(struct client *client, const struct fields *reply, 
     unsigned char *bytes = malloc(*length);
     if (bytes == NULL)
         fail(OUT_OF_MEMORY, "no memory for a trace of %zu bytes", *length);
-    for (size_t got = 0; got < *length; got += part.length) {
+    for (size_t received = 0; received < *length; received += part.length) {
         fields_clear(&request);
-        fields_add_number(&request, "at", (double)got);
+        fields_add_number(&request, "at", (double)received);
         control_request(client->control, TRACE, &request, PART, &part, ANSWER_SECONDS);
-        if (part.length == 0 || part.length > *length - got)
+        if (part.length == 0 || part.length > *length - received)
             fail(BAD_PEER, "the other end sent a part of a trace of %zu bytes", part.length);
-        memcpy(bytes + got, part.text, part.length);
+        memcpy(bytes + received, part.text, part.length);
     }
     return bytes;
 }

@@ -78,7 +78,7 @@ struct launch {
     const char *rank_addresses; /* rail-mpi: where the ranks have to be; NULL: anywhere */
     const char *watch;          /* whom to tell of replications (lib/mark.h); NULL: nobody */
     struct value values[MAX_PARAMETERS];
-    bool given[MAX_PARAMETERS]; /* by hand or by the plan, not by default */
+    bool is_set[MAX_PARAMETERS]; /* by hand or by the plan, not by default */
 };
 
 /* In this mode the parameter has to be given. Tables end with an entry whose mode is NULL. */

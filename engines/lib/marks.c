@@ -119,10 +119,10 @@ bool marks_parse(const char *text, size_t length, struct mark *mark)
 static bool hear(struct marks *marks, int client, struct mark *mark)
 {
     char request[MARK_LIMIT + 1];
-    ssize_t got = recv(marks->clients[client], request, sizeof request, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    ssize_t length = recv(marks->clients[client], request, sizeof request, 0);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    if (got <= 0 || !marks_parse(request, (size_t)got, mark)) {
+    if (length <= 0 || !marks_parse(request, (size_t)length, mark)) {
         dismiss(marks, client);
         return false;
     }

@@ -52,10 +52,10 @@ bool list_has(const char *list, const char *word)
 {
     if (list == NULL)
         return true;
-    size_t wanted = strlen(word);
+    size_t word_length = strlen(word);
     while (*list) {
         size_t length = strcspn(list, "|");
-        if (length == wanted && memcmp(list, word, length) == 0)
+        if (length == word_length && memcmp(list, word, length) == 0)
             return true;
         list += length + (list[length] == '|');
     }

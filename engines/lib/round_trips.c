@@ -29,19 +29,19 @@ uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launc
 
 bool round_trips_paced(struct round_trips *trips, uint64_t now)
 {
-    uint64_t due = trips->begin + trips->begun * trips->interval;
-    if (trips->count ? trips->begun >= trips->count : due >= trips->stop)
+    uint64_t due = trips->begin + trips->started * trips->interval;
+    if (trips->count ? trips->started >= trips->count : due >= trips->stop)
         return false;
     if (now > due + TOO_LATE_SECONDS * NANOSECONDS)
         fail(OVERLOADED,
              "the round trips take longer than the interval of %g s: after %llu of them the next "
              "is %d s late; ask for a longer interval",
-             ns_seconds(trips->interval), (unsigned long long)trips->begun, TOO_LATE_SECONDS);
+             ns_seconds(trips->interval), (unsigned long long)trips->started, TOO_LATE_SECONDS);
     if (now > due)
-        trips->late += trips->begun > 0;
+        trips->late += trips->started > 0;
     else
         now = wait_until(due);
-    trips->begun++;
+    trips->started++;
     trips->due = due;
     trips->left = now;
     return true;
@@ -65,11 +65,11 @@ void result_set_round_trips(struct result *result, const struct launch *launch,
 
 void set_busy_poll(int fd, const struct launch *launch, struct fields *settings)
 {
-    int wanted = (int)lround(number_of(launch, "busy_poll") * 1e6);
-    if (wanted > 0 && setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &wanted, sizeof wanted) != 0)
+    int microseconds = (int)lround(number_of(launch, "busy_poll") * 1e6);
+    if (microseconds > 0 && setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) != 0)
         fail(errno == EPERM ? NOT_PERMITTED : SYSTEM_ERROR,
              "cannot set busy_poll to %d us: %s; run as root, allow it with CAP_NET_ADMIN, or set "
              "it for the host with 'sysctl -w net.core.busy_read=%d'",
-             wanted, strerror(errno), wanted);
+             microseconds, strerror(errno), microseconds);
     fields_add_number(settings, "busy_poll", get_option(fd, SOL_SOCKET, SO_BUSY_POLL) / 1e6);
 }

@@ -30,7 +30,7 @@
 struct round_trips {
     uint64_t interval, begin, stop; /* ns; interval 0: none */
     uint64_t count;                 /* to do; 0: until stop */
-    uint64_t begun;
+    uint64_t started;
     uint64_t due;  /* when the present one was to leave: what it is timed from */
     uint64_t left; /* when it left */
     uint64_t took; /* the one before; not yet in times */
@@ -50,9 +50,9 @@ static inline bool round_trips_next(struct round_trips *trips, uint64_t now)
 {
     if (trips->interval)
         return round_trips_paced(trips, now);
-    if (trips->count ? trips->begun >= trips->count : now >= trips->stop)
+    if (trips->count ? trips->started >= trips->count : now >= trips->stop)
         return false;
-    trips->begun++;
+    trips->started++;
     trips->due = trips->left = now;
     return true;
 }

@@ -232,9 +232,9 @@ void work_measure(void *share)
     unsigned long long stop = 0;
     worker->counted = 0;
     worker->begin = now_ns();
-    uint64_t mine = worker->begin + seconds_ns(number_of(job->launch, "duration"));
-    if (atomic_compare_exchange_strong(&job->stop, &stop, mine))
-        stop = mine;
+    uint64_t own_stop = worker->begin + seconds_ns(number_of(job->launch, "duration"));
+    if (atomic_compare_exchange_strong(&job->stop, &stop, own_stop))
+        stop = own_stop;
     uint64_t now;
     do {
         size_t units = do_batch(worker);
@@ -246,11 +246,11 @@ void work_measure(void *share)
     } while (now < stop);
 }
 
-static _Noreturn void wrong(const struct worker *worker, size_t i, double found, double expected)
+static _Noreturn void wrong(const struct worker *worker, size_t i, double value, double expected)
 {
     fail(WRONG_DATA,
          "word %zu of thread %d holds %g instead of %g: this machine's memory or CPU makes mistakes",
-         i, worker->number, found, expected);
+         i, worker->number, value, expected);
 }
 
 /* Every word was added to once a pass, and those of the pass under way that were visited already
@@ -261,10 +261,10 @@ static void check_updates(const struct worker *worker)
     double passes = (double)(worker->done / job->units);
     size_t ahead = 0, expected = worker->done % job->units * (job->step / WORD);
     for (size_t i = 0; i < job->units * (job->step / WORD); i++) {
-        double found = worker->arrays.to[i];
-        ahead += found != passes;
-        if (found != passes && found != passes + STEP)
-            wrong(worker, i, found, passes);
+        double value = worker->arrays.to[i];
+        ahead += value != passes;
+        if (value != passes && value != passes + STEP)
+            wrong(worker, i, value, passes);
     }
     if (ahead != expected)
         fail(WRONG_DATA, "thread %d visited %zu words in its last pass instead of %zu",

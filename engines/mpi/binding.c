@@ -48,21 +48,21 @@ static int core_of(int cpu)
 }
 
 /* How often CPUs and cores have been given away on this machine. */
-struct taken {
+struct occupancy {
     int cpus[CPU_SETSIZE], cores[CPU_SETSIZE], core[CPU_SETSIZE];
 };
 
 /* Of the CPUs a rank may use, the first of those that the fewest ranks have, on cores that the
  * fewest have; -1 if it may use none. */
-static int choose(struct taken *taken, const cpu_set_t *allowed)
+static int choose(struct occupancy *occupancy, const cpu_set_t *allowed)
 {
     int best = -1;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET((size_t)cpu, allowed))
             continue;
-        int more = best < 0 ? -1 : taken->cpus[cpu] - taken->cpus[best];
+        int more = best < 0 ? -1 : occupancy->cpus[cpu] - occupancy->cpus[best];
         if (more == 0)
-            more = taken->cores[taken->core[cpu]] - taken->cores[taken->core[best]];
+            more = occupancy->cores[occupancy->core[cpu]] - occupancy->cores[occupancy->core[best]];
         if (more < 0)
             best = cpu;
     }
@@ -78,16 +78,16 @@ struct turn {
 
 static struct turn take_turn(const struct job *job, const struct stand *stands)
 {
-    static struct taken taken;
+    static struct occupancy occupancy;
     const char *boot = stands[job->rank].boot;
     struct turn turn = {.cpu = -1};
-    memset(&taken, 0, sizeof taken);
+    memset(&occupancy, 0, sizeof occupancy);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        taken.core[cpu] = CPU_ISSET((size_t)cpu, &stands[job->rank].allowed) ? core_of(cpu) : cpu;
+        occupancy.core[cpu] = CPU_ISSET((size_t)cpu, &stands[job->rank].allowed) ? core_of(cpu) : cpu;
     for (int rank = 0; rank < job->ranks; rank++) {
         if (strcmp(stands[rank].boot, boot) != 0)
             continue;
-        int cpu = choose(&taken, &stands[rank].allowed);
+        int cpu = choose(&occupancy, &stands[rank].allowed);
         if (rank == job->rank) {
             turn.place = turn.ranks;
             turn.cpu = cpu;
@@ -95,9 +95,9 @@ static struct turn take_turn(const struct job *job, const struct stand *stands)
         turn.ranks++;
         if (cpu < 0)
             continue;
-        turn.shared = turn.shared || taken.cpus[cpu] > 0;
-        taken.cpus[cpu]++;
-        taken.cores[taken.core[cpu]]++;
+        turn.shared = turn.shared || occupancy.cpus[cpu] > 0;
+        occupancy.cpus[cpu]++;
+        occupancy.cores[occupancy.core[cpu]]++;
     }
     return turn;
 }
@@ -144,7 +144,7 @@ void take_cpus(const struct job *job, struct fields *settings)
     look_around(&own);
     MPI_Allgather(&own, sizeof own, MPI_BYTE, stands, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
     struct turn turn = take_turn(job, stands);
-    int there = listed ? (int)listed : CPU_COUNT(&own.allowed);
+    int available = listed ? (int)listed : CPU_COUNT(&own.allowed);
     free(stands);
     if (listed) {
         turn.cpu = cpus[(size_t)turn.place % listed];
@@ -156,7 +156,7 @@ void take_cpus(const struct job *job, struct fields *settings)
     add_cpu(settings);
     fields_add_number(settings, "ranks_here", turn.ranks);
     if (turn.shared && (job->rank == 0 || job->rank == job->ranks - 1))
-        warn_of_sharing(job, &turn, there, settings);
+        warn_of_sharing(job, &turn, available, settings);
     sharing = turn.shared;
     MPI_Allreduce(&sharing, &any_sharing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (any_sharing && !sharing && job->rank == 0)

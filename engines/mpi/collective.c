@@ -36,10 +36,10 @@
 static struct work work; /* the launch's */
 
 /* Rank 0 says how many operations come next, no more than it wants; 0: enough. */
-static uint64_t agree(const struct phase *phase, uint64_t wanted)
+static uint64_t agree(const struct phase *phase, uint64_t operations)
 {
     uint64_t left = phase->count - phase->done;
-    uint64_t next = phase->count && left < wanted ? left : wanted;
+    uint64_t next = phase->count && left < operations ? left : operations;
     if (phase->count == 0 && phase->done > 0 && now_ns() >= phase->stop)
         next = 0;
     MPI_Bcast(&next, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -64,9 +64,9 @@ static void compare_clocks(struct common_clock *clock, const struct job *job)
 {
     uint64_t age = clock->set_at - clock->first.at;
     uint64_t holds = between(10 * clock->took, between(FIRST_HOLDS, age, CLOCK_HOLDS), UINT64_MAX);
-    uint64_t wanted = clock->set_at == 0 || now_ns() - clock->set_at > holds;
-    MPI_Bcast(&wanted, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    if (wanted)
+    uint64_t due = clock->set_at == 0 || now_ns() - clock->set_at > holds;
+    MPI_Bcast(&due, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (due)
         set_common_clock(clock, job);
 }
 
@@ -114,8 +114,8 @@ static uint64_t time_singly(const struct job *job, struct phase *phase, struct h
     static uint64_t own[BLOCK], slowest[BLOCK];
     struct block block = {.operations = FIRST_BLOCK, .gap = 10 * LEAST_GAP};
     struct common_clock clock = {0};
-    uint64_t worst = 0, wanted = FIRST_BLOCK;
-    while ((block.operations = agree(phase, wanted)) > 0) {
+    uint64_t worst = 0, operations = FIRST_BLOCK;
+    while ((block.operations = agree(phase, operations)) > 0) {
         compare_clocks(&clock, job);
         block.start = now_ns() + LEAD + 2 * block.gap;
         MPI_Bcast(&block, 3, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -123,7 +123,7 @@ static uint64_t time_singly(const struct job *job, struct phase *phase, struct h
         MPI_Reduce(own, slowest, (int)block.operations, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
         if (job->rank == 0)
             phase->done += take_block(&block, slowest, times);
-        wanted = between(1, block_after(block.operations, block.operations * block.gap), BLOCK);
+        operations = between(1, block_after(block.operations, block.operations * block.gap), BLOCK);
     }
     set_common_clock(&clock, job); /* how wrong it was in the end */
     MPI_Reduce(&clock.error, &worst, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -180,7 +180,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     struct phase singly = phase_begin(attempt);
     uint64_t error = time_singly(job, &singly, &times);
     struct phase together = phase_begin(attempt);
-    double each = time_together(&together);
+    double seconds = time_together(&together);
     usage_end(&job->usage);
     check(job, "after");
     if (job->rank != 0)
@@ -188,11 +188,11 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     result_set(result, "operations", (double)times.count);
     result_set_times(result, "time", &times);
     result_set(result, "start_error", ns_seconds(error));
-    result_set(result, "back_to_back", each);
+    result_set(result, "back_to_back", seconds);
     if (work.collective == BARRIER)
         return;
-    result_set(result, "algorithm_bandwidth", work_bits(&work) / each);
-    result_set(result, "bus_bandwidth", work_link_bits(&work) / each);
+    result_set(result, "algorithm_bandwidth", work_bits(&work) / seconds);
+    result_set(result, "bus_bandwidth", work_link_bits(&work) / seconds);
 }
 
 static void release(struct job *job)

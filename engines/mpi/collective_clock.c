@@ -21,15 +21,15 @@ static void ask_time(struct reading *reading)
 {
     uint64_t quickest = UINT64_MAX;
     for (int i = 0; i < EXCHANGES; i++) {
-        uint64_t theirs, began = now_ns();
+        uint64_t remote, began = now_ns();
         MPI_Send(NULL, 0, MPI_BYTE, 0, CLOCK_TAG, MPI_COMM_WORLD);
-        MPI_Recv(&theirs, 1, MPI_UINT64_T, 0, CLOCK_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&remote, 1, MPI_UINT64_T, 0, CLOCK_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         uint64_t took = now_ns() - began;
         if (took >= quickest)
             continue;
         quickest = took;
         reading->at = began + took / 2;
-        reading->ahead = theirs - reading->at;
+        reading->ahead = remote - reading->at;
         reading->error = took / 2;
     }
 }

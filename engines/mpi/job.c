@@ -131,8 +131,8 @@ void must_agree(const struct job *job, enum failure failure, const char *problem
         enum failure failure;
         char message[MESSAGE_LIMIT];
     } verdict = {.failure = failure};
-    int mine = problem ? job->rank : INT_MAX, lowest;
-    MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int own = problem ? job->rank : INT_MAX, lowest;
+    MPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (lowest == INT_MAX)
         return;
     if (problem)

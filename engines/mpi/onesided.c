@@ -43,11 +43,11 @@ static unsigned char *piece(unsigned char *memory, int slot)
 static void operate(int slot)
 {
     unsigned char *own = piece(access.own, slot);
-    MPI_Aint there = (MPI_Aint)slot * access.size;
+    MPI_Aint offset = (MPI_Aint)slot * access.size;
     if (access.put)
-        MPI_Put(own, access.size, MPI_BYTE, TARGET, there, access.size, MPI_BYTE, access.window);
+        MPI_Put(own, access.size, MPI_BYTE, TARGET, offset, access.size, MPI_BYTE, access.window);
     else
-        MPI_Get(own, access.size, MPI_BYTE, TARGET, there, access.size, MPI_BYTE, access.window);
+        MPI_Get(own, access.size, MPI_BYTE, TARGET, offset, access.size, MPI_BYTE, access.window);
 }
 
 static void time_singly(struct phase *phase, struct histogram *times)

@@ -21,11 +21,11 @@
 #define LOG_FD "OPAL_OUTPUT_STDERR_FD" /* where Open MPI's own messages go */
 
 /* What the launch asks for, and what the user's environment had already; empty: neither. */
-struct asked {
+struct choice {
     const char *variable;
-    char wanted[2 * TEXT_LIMIT], kept[TEXT_LIMIT];
+    char value[2 * TEXT_LIMIT], inherited[TEXT_LIMIT];
 };
-static struct asked asked[] = {{.variable = "OMPI_MCA_pml"},
+static struct choice choices[] = {{.variable = "OMPI_MCA_pml"},
                                {.variable = "OMPI_MCA_btl"},
                                {.variable = "OMPI_MCA_btl_tcp_if_include"},
                                {.variable = "OMPI_MCA_mpi_yield_when_idle"}};
@@ -95,26 +95,26 @@ static void find_wishes(const struct launch *launch)
     must_be_names("pml", pml);
     must_be_names("btl", btl);
     if (strcmp(pml, "auto") != 0)
-        snprintf(asked[PML].wanted, sizeof asked[PML].wanted, "%s", pml);
+        snprintf(choices[PML].value, sizeof choices[PML].value, "%s", pml);
     else if (*btl) /* nothing else uses them */
-        snprintf(asked[PML].wanted, sizeof asked[PML].wanted, "ob1");
+        snprintf(choices[PML].value, sizeof choices[PML].value, "ob1");
     if (*btl)
-        translate_btl(btl, asked[BTL].wanted, sizeof asked[BTL].wanted);
+        translate_btl(btl, choices[BTL].value, sizeof choices[BTL].value);
     if (number_of(launch, "yield") != 0)
-        snprintf(asked[YIELD].wanted, sizeof asked[YIELD].wanted, "1");
+        snprintf(choices[YIELD].value, sizeof choices[YIELD].value, "1");
     if (address_of_rank(launch, rank_before_mpi(), ranks_before_mpi(), address, sizeof address))
-        interface_of(address, asked[INTERFACE].wanted, sizeof asked[INTERFACE].wanted);
+        interface_of(address, choices[INTERFACE].value, sizeof choices[INTERFACE].value);
 }
 
 void transport_ask(const struct launch *launch)
 {
     find_wishes(launch);
     for (int i = 0; i < ASKED; i++) {
-        const char *there = getenv(asked[i].variable);
-        if (there)
-            snprintf(asked[i].kept, sizeof asked[i].kept, "%s", there);
-        else if (*asked[i].wanted)
-            setenv(asked[i].variable, asked[i].wanted, 1);
+        const char *inherited = getenv(choices[i].variable);
+        if (inherited)
+            snprintf(choices[i].inherited, sizeof choices[i].inherited, "%s", inherited);
+        else if (*choices[i].value)
+            setenv(choices[i].variable, choices[i].value, 1);
     }
 }
 
@@ -122,11 +122,11 @@ void transport_ask(const struct launch *launch)
 static void prepare_for_the_worst(void)
 {
     char message[MESSAGE_LIMIT];
-    bool chosen = *asked[PML].wanted || *asked[BTL].wanted;
+    bool chosen = *choices[PML].value || *choices[BTL].value;
     snprintf(message, sizeof message,
              "MPI_Init ended the process, with pml '%.99s' and btl '%.99s' asked for: standard error "
              "may say why, and 'ompi_info' lists what there is",
-             *asked[PML].wanted ? asked[PML].wanted : "auto", asked[BTL].wanted);
+             *choices[PML].value ? choices[PML].value : "auto", choices[BTL].value);
     if (rank_before_mpi() == 0)
         last_words_keep(chosen ? TRANSPORT_UNAVAILABLE : MPI_FAILED,
                         chosen ? message
@@ -153,10 +153,10 @@ void transport_listen(void)
 /* The connections that the modes will use; a library makes them when they are first needed. */
 static void connect_neighbours(const struct job *job)
 {
-    char mine = 0, theirs;
+    char sent = 0, received;
     for (int step = 1; step >= -1; step -= 2)
-        MPI_Sendrecv(&mine, 1, MPI_CHAR, (job->rank + job->ranks + step) % job->ranks, HELLO_TAG,
-                     &theirs, 1, MPI_CHAR, (job->rank + job->ranks - step) % job->ranks, HELLO_TAG,
+        MPI_Sendrecv(&sent, 1, MPI_CHAR, (job->rank + job->ranks + step) % job->ranks, HELLO_TAG,
+                     &received, 1, MPI_CHAR, (job->rank + job->ranks - step) % job->ranks, HELLO_TAG,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -196,7 +196,7 @@ static bool btls_as_asked(const char *used, const char *list)
 static void check(const struct job *job, const struct transport_log *log)
 {
     char problem[MESSAGE_LIMIT] = "";
-    const char *pml = asked[PML].wanted, *btl = asked[BTL].wanted;
+    const char *pml = choices[PML].value, *btl = choices[BTL].value;
     const char *other = NULL;
     if (*pml && *pml != '^' && !has_name(pml, log->pml))
         other = log->pml;
@@ -208,8 +208,8 @@ static void check(const struct job *job, const struct transport_log *log)
                  "%.99s",
                  *pml ? pml : "auto", btl, job->rank, *log->pml ? log->pml : "unknown",
                  *log->btls ? log->btls : "unknown",
-                 *asked[PML].kept ? ": the environment has OMPI_MCA_pml=" : "", asked[PML].kept,
-                 *asked[BTL].kept ? ": the environment has OMPI_MCA_btl=" : "", asked[BTL].kept);
+                 *choices[PML].inherited ? ": the environment has OMPI_MCA_pml=" : "", choices[PML].inherited,
+                 *choices[BTL].inherited ? ": the environment has OMPI_MCA_btl=" : "", choices[BTL].inherited);
     must_agree(job, TRANSPORT_UNAVAILABLE, *problem ? problem : NULL);
 }
 
@@ -248,9 +248,9 @@ static void add_kept(struct fields *settings)
     char text[ASKED * 2 * TEXT_LIMIT] = "";
     for (int i = 0; i < ASKED; i++) {
         size_t length = strlen(text);
-        if (*asked[i].kept)
+        if (*choices[i].inherited)
             snprintf(text + length, sizeof text - length, "%s%s=%s", length ? " " : "",
-                     asked[i].variable, asked[i].kept);
+                     choices[i].variable, choices[i].inherited);
     }
     if (*text)
         fields_add(settings, "environment", text);

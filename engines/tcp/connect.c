@@ -33,7 +33,7 @@ static _Noreturn void connecting_failed(const struct client *client, int error)
         connect_failed(error, &client->server, TEST_PORT_ADVICE);
     /* The server's end may be on its way over the control channel. */
     if (wait_readable(client->control, now_ns() + NANOSECONDS / 5))
-        stalled(client->control, error, now_ns(), "connect for");
+        handle_stall(client->control, error, now_ns(), "connect for");
     connect_failed(error == EINPROGRESS || error == EAGAIN ? ETIMEDOUT : error, &client->server,
                    TEST_PORT_ADVICE);
 }
@@ -42,12 +42,12 @@ static _Noreturn void connecting_failed(const struct client *client, int error)
 static void wait_for_close(const struct client *client, int fd)
 {
     char byte;
-    ssize_t got;
+    ssize_t length;
     uint64_t since = now_ns();
-    while ((got = recv(fd, &byte, 1, 0)) != 0) {
-        if (got > 0)
+    while ((length = recv(fd, &byte, 1, 0)) != 0) {
+        if (length > 0)
             fail(BAD_PEER, "data came on a connection that was to carry none");
-        stalled(client->control, errno, since, "receive");
+        handle_stall(client->control, errno, since, "receive");
     }
 }
 

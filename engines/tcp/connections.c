@@ -139,7 +139,7 @@ static size_t read_greeting(int fd, const struct address *from, const struct ses
 }
 
 /* Takes one connection if it is one of those that are still missing; false if it is not. */
-static bool accept_one(const struct session *session, const struct trial *trial,
+static bool accept_next(const struct session *session, const struct trial *trial,
                        int fds[MAX_THREADS], size_t count)
 {
     unsigned char greeting[GREETING];
@@ -164,11 +164,11 @@ void accept_all(struct session *session, const struct trial *trial, int fds[MAX_
     uint64_t limit = now_ns() + seconds_ns(ANSWER_SECONDS);
     for (size_t i = 0; i < MAX_THREADS; i++)
         fds[i] = -1;
-    for (size_t taken = 0; taken < count;) {
+    for (size_t accepted = 0; accepted < count;) {
         if (now_ns() >= limit)
             fail(NO_ANSWER, "the client did not connect to the test port");
         if (wait_readable(session->fds[0], now_ns() + NANOSECONDS / 10))
-            taken += accept_one(session, trial, fds, count);
+            accepted += accept_next(session, trial, fds, count);
         else if (session_end_arrived(session))
             fail(BAD_PEER, "the client ended a test it had not begun");
     }

@@ -111,13 +111,13 @@ void sample_connection(int fd, struct samples *samples)
     samples->offered = fmax(samples->offered, offered_by(&a));
 }
 
-void add_samples(struct tcp_state *state, const struct samples *some, const struct samples *others)
+void add_samples(struct tcp_state *state, const struct samples *own, const struct samples *watched)
 {
-    state->rtt = (state->rtt + some->rtt + others->rtt) / (double)(some->count + others->count + 1);
-    state->offered = fmax(state->offered, fmax(some->offered, others->offered));
+    state->rtt = (state->rtt + own->rtt + watched->rtt) / (double)(own->count + watched->count + 1);
+    state->offered = fmax(state->offered, fmax(own->offered, watched->offered));
 }
 
-static void add_mood(struct tcp_state *sum, const struct tcp_state *state, size_t count)
+static void add_state(struct tcp_state *sum, const struct tcp_state *state, size_t count)
 {
     sum->rtt += state->rtt / (double)count;
     sum->rtt_variance += state->rtt_variance / (double)count;
@@ -134,7 +134,7 @@ struct path read_path(const int fds[], const struct tcp_state states[], const ui
     bool bound = windows != NULL;
     for (size_t i = 0; i < count; i++) {
         struct answer a = ask(fds[i]);
-        add_mood(&path.state, &states[i], count);
+        add_state(&path.state, &states[i], count);
         path.retransmits += a.info.tcpi_total_retrans;
         if (has(&a, tcpi_data_segs_out))
             path.segments += a.info.tcpi_data_segs_out;
@@ -159,7 +159,7 @@ void set_path(struct result *result, const struct path *path, double link_rate)
     const struct {
         const char *name;
         double value;
-    } told[] = {{"min_rtt", path->min_rtt},
+    } optional[] = {{"min_rtt", path->min_rtt},
                 {"delivery_rate", path->state.delivery_rate},
                 {"sent_segments", (double)path->segments},
                 {"window", path->window},
@@ -169,9 +169,9 @@ void set_path(struct result *result, const struct path *path, double link_rate)
     result_set(result, "rtt", path->state.rtt);
     result_set(result, "rtt_variance", path->state.rtt_variance);
     result_set(result, "congestion_window", path->state.congestion_window);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (told[i].value > 0)
-            result_set(result, told[i].name, told[i].value);
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
+        if (optional[i].value > 0)
+            result_set(result, optional[i].name, optional[i].value);
     if (path->state.busy > 0)
         result_set(result, "window_limited", path->state.held_up / path->state.busy);
 }

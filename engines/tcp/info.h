@@ -37,7 +37,7 @@ struct tcp_state read_tcp_state(int fd);
 void sample_connection(int fd, struct samples *samples);
 
 /* The state of the end becomes that of the whole time. */
-void add_samples(struct tcp_state *state, const struct samples *some, const struct samples *others);
+void add_samples(struct tcp_state *state, const struct samples *own, const struct samples *watched);
 
 /* The largest receive window that each connection of this end may offer its peer, as fields
  * window0, window1 ...; and how they are read. */

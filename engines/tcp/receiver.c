@@ -34,21 +34,21 @@ static ssize_t take_truncate(struct receiving *r)
 
 static ssize_t take_splice(struct receiving *r)
 {
-    ssize_t got = splice(r->fd, NULL, r->pipe[1], NULL, r->chunk, SPLICE_F_MOVE);
-    for (ssize_t left = got; left > 0;) {
+    ssize_t received = splice(r->fd, NULL, r->pipe[1], NULL, r->chunk, SPLICE_F_MOVE);
+    for (ssize_t left = received; left > 0;) {
         ssize_t step = splice(r->pipe[0], NULL, r->sink, NULL, (size_t)left, SPLICE_F_MOVE);
         if (step <= 0 && errno != EINTR)
             fail(SYSTEM_ERROR, "cannot splice into /dev/null: %s", strerror(errno));
         left -= step > 0 ? step : 0;
     }
-    return got;
+    return received;
 }
 
 static size_t chunk_of(const struct launch *launch)
 {
-    size_t asked = size_of(launch, "read"), message = size_of(launch, "message");
-    if (asked > 0)
-        return asked;
+    size_t requested = size_of(launch, "read"), message = size_of(launch, "message");
+    if (requested > 0)
+        return requested;
     return message < LEAST_READ ? LEAST_READ : message > MOST_READ ? MOST_READ : message;
 }
 
@@ -108,7 +108,7 @@ void receive_flow(void *share)
             fail(NO_ANSWER, "the other end did not end in time");
         if (step < 0) {
             if (error != EAGAIN || !wait_ready(r->fd, POLLIN))
-                stalled(r->control, error, progress, "receive");
+                handle_stall(r->control, error, progress, "receive");
             continue;
         }
         if (r->first_at == 0) {

@@ -77,7 +77,7 @@ static void wait_for_room(struct sending *s, int error, uint64_t since)
     }
     if (error == EAGAIN && wait_ready(s->writer.fd, POLLOUT))
         return;
-    stalled(s->control, error, since, "send");
+    handle_stall(s->control, error, since, "send");
 }
 
 static void set_cork(int fd, int on)
@@ -142,7 +142,7 @@ static void wait_for_last_byte(const struct sending *s)
         if (left < before)
             since = now_ns();
         before = left;
-        stalled(s->control, EAGAIN, since, "send");
+        handle_stall(s->control, EAGAIN, since, "send");
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     }
 }

@@ -112,12 +112,12 @@ static void make_file(size_t size, bool mapped)
     int fd = memfd_create("railgauge", MFD_CLOEXEC);
     if (fd < 0)
         fail(SYSTEM_ERROR, "cannot make a file in memory: %s", strerror(errno));
-    for (size_t made = 0; made < size;) {
-        size_t left = size - made;
+    for (size_t written = 0; written < size;) {
+        size_t left = size - written;
         ssize_t step = write(fd, piece, left < PIECE ? left : PIECE);
         if (step <= 0)
             fail(OUT_OF_MEMORY, "no memory for files of %zu bytes: use smaller or fewer", size);
-        made += (size_t)step;
+        written += (size_t)step;
     }
     add_item(fd, "in memory", size, mapped);
 }

@@ -11,7 +11,7 @@
 
 #define STALL_NS (30 * NANOSECONDS) /* no progress for so long is a failure */
 
-void stalled(int control, int error, uint64_t since, const char *what)
+void handle_stall(int control, int error, uint64_t since, const char *operation)
 {
     static pthread_mutex_t listening = PTHREAD_MUTEX_INITIALIZER;
     static struct fields last_words;
@@ -20,7 +20,7 @@ void stalled(int control, int error, uint64_t since, const char *what)
     if (error != EAGAIN) { /* the connection broke: the control channel may know why */
         pthread_mutex_lock(&listening); /* for good: the first thread here ends the process */
         control_receive_any(control, &last_words, 1);
-        fail(PEER_LOST, "cannot %s test data: %s", what, strerror(error));
+        fail(PEER_LOST, "cannot %s test data: %s", operation, strerror(error));
     }
     if (!control_alive(control))
         fail(PEER_LOST, "the other end died or hung up");
@@ -30,6 +30,6 @@ void stalled(int control, int error, uint64_t since, const char *what)
 
 bool wait_ready(int fd, short events)
 {
-    struct pollfd wanted = {.fd = fd, .events = events};
-    return poll(&wanted, 1, 1000) > 0 && (wanted.revents & (events | POLLHUP));
+    struct pollfd poll_entry = {.fd = fd, .events = events};
+    return poll(&poll_entry, 1, 1000) > 0 && (poll_entry.revents & (events | POLLHUP));
 }

@@ -27,9 +27,9 @@ size_t receiver_tasks(struct receiving *receiving, struct task *tasks, size_t co
 }
 
 /* On a loopback the kernel copies what it was asked not to copy: said once, measured always. */
-static void tell_copies(const struct sending *sending, size_t count, struct result *result)
+static void set_copied_share(const struct sending *sending, size_t count, struct result *result)
 {
-    static bool told;
+    static bool warned;
     uint64_t completed = 0, copied = 0;
     for (size_t i = 0; i < count; i++) {
         completed += sending[i].writer.completed;
@@ -38,11 +38,11 @@ static void tell_copies(const struct sending *sending, size_t count, struct resu
     if (completed == 0)
         return;
     result_set(result, "zerocopy_copied", (double)copied / (double)completed);
-    if (copied > 0 && !told)
+    if (copied > 0 && !warned)
         report_warning("zerocopy-copied", "client",
                        "the kernel copied data that it was given without copying, as it does on "
                        "loopback: this is not what zero-copy sending costs");
-    told = told || copied > 0;
+    warned = warned || copied > 0;
 }
 
 void take_sent(const struct sending *sending, size_t count, struct usage usage,
@@ -54,7 +54,7 @@ void take_sent(const struct sending *sending, size_t count, struct usage usage,
     result_set(result, "local_throughput", bytes * 8 / usage.elapsed);
     result_set(result, "sent_bytes", bytes);
     result_set(result, "sent_messages", (double)sent_messages(sending, count));
-    tell_copies(sending, count, result);
+    set_copied_share(sending, count, result);
     fields_add_number(end, "sent", bytes);
 }
 

@@ -29,7 +29,7 @@ const struct tcp_mode *tcp_mode_of(const struct launch *launch);
 
 /* A call on the data connection made no progress, since then. Returns if the peer is only slow,
  * for at most half a minute; every other reason fails. what: "send" or "receive". */
-void stalled(int control, int error, uint64_t since, const char *what);
+void handle_stall(int control, int error, uint64_t since, const char *operation);
 
 /* Waits until a connection can go on (POLLIN or POLLOUT), a second at most; false if it cannot. */
 bool wait_ready(int fd, short events);

@@ -112,10 +112,10 @@ static void print_plainly(const char *text)
         putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
 }
 
-static void add(struct json *json, const char *key, bool known, double number)
+static void add(struct json *json, const char *key, bool present, double number)
 {
     json_key(json, key);
-    if (known)
+    if (present)
         json_number(json, number);
     else
         json_null(json);
@@ -123,11 +123,11 @@ static void add(struct json *json, const char *key, bool known, double number)
 
 static void tell_busy(const struct holder *holder)
 {
-    const struct passwd *known = holder->asked ? getpwuid(holder->user) : NULL;
-    const char *user = known ? known->pw_name : "";
+    const struct passwd *account = holder->identified ? getpwuid(holder->user) : NULL;
+    const char *user = account ? account->pw_name : "";
     if (!json_asked) {
         printf("busy: another process has this machine");
-        if (holder->asked)
+        if (holder->identified)
             printf(" (%ld of user %s, %lu)", (long)holder->process, user,
                    (unsigned long)holder->user);
         if (holder->seconds >= 0)
@@ -141,7 +141,7 @@ static void tell_busy(const struct holder *holder)
     struct json json = begin("busy");
     json_key(&json, "user");
     json_text(&json, user);
-    add(&json, "uid", holder->asked, (double)holder->user);
+    add(&json, "uid", holder->identified, (double)holder->user);
     add(&json, "pid", holder->process != 0, (double)holder->process);
     add(&json, "seconds", holder->seconds >= 0, holder->seconds);
     json_key(&json, "text");
@@ -160,7 +160,7 @@ static int nobody;      /* how many times in a row nobody was there to ask */
 /* Takes the lock, or gets in touch with the one who has it. Ends the process if it is not to wait. */
 static void try_it(void)
 {
-    struct holder who;
+    struct holder owner;
     lock = lock_take(&address);
     if (lock >= 0) {
         held_since = now_ns();
@@ -169,17 +169,17 @@ static void try_it(void)
         told_held = true;
         return;
     }
-    holder = lock_visit(&address, &who);
+    holder = lock_visit(&address, &owner);
     if (holder < 0 && ++nobody != AGAIN_OFTEN)
         return; /* it has just ended, or doesn't listen yet; or it never will */
     nobody = holder < 0 ? nobody : 0;
-    if (*who.token && strcmp(who.token, values[TOKEN].text) == 0) {
+    if (*owner.token && strcmp(owner.token, values[TOKEN].text) == 0) {
         if (!told_held)
             tell_held();
         told_held = true;
         return;
     }
-    tell_busy(&who);
+    tell_busy(&owner);
     /* Had with another one who has ended since, and somebody was quicker: that is lost. */
     if (told_held || values[WAIT].number == 0)
         exit(1);
@@ -190,13 +190,13 @@ static void take_lines(void)
     static char line[TEXT_LIMIT];
     static size_t length;
     char chunk[512];
-    ssize_t got = read(STDIN_FILENO, chunk, sizeof chunk);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+    ssize_t received = read(STDIN_FILENO, chunk, sizeof chunk);
+    if (received < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    if (got <= 0)
+    if (received <= 0)
         exit(told_held ? 0 : 1);
     last_contact = now_ns();
-    for (ssize_t i = 0; i < got; i++) {
+    for (ssize_t i = 0; i < received; i++) {
         if (chunk[i] != '\n') {
             if (length < sizeof line - 1)
                 line[length++] = chunk[i];
@@ -240,32 +240,32 @@ static int free_place(void)
 /* Has the machine, or waits for it, until standard input ends. */
 static _Noreturn void stay(void)
 {
-    struct pollfd wanted[GUESTS + 2];
+    struct pollfd poll_set[GUESTS + 2];
     for (int i = 0; i < GUESTS; i++)
         guests[i] = -1;
     for (;;) {
         if (lock < 0 && holder < 0)
             try_it();
-        wanted[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+        poll_set[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
         int place = free_place();
-        wanted[1] = (struct pollfd){.fd = lock < 0 ? holder : place < GUESTS ? lock : -1,
+        poll_set[1] = (struct pollfd){.fd = lock < 0 ? holder : place < GUESTS ? lock : -1,
                                     .events = POLLIN};
         for (int i = 0; i < GUESTS; i++)
-            wanted[i + 2] = (struct pollfd){.fd = guests[i]};
-        if (poll(wanted, GUESTS + 2, patience()) <= 0)
+            poll_set[i + 2] = (struct pollfd){.fd = guests[i]};
+        if (poll(poll_set, GUESTS + 2, patience()) <= 0)
             continue;
-        if (wanted[0].revents)
+        if (poll_set[0].revents)
             take_lines();
         for (int i = 0; i < GUESTS; i++) {
-            if (wanted[i + 2].revents) { /* it has hung up */
+            if (poll_set[i + 2].revents) { /* it has hung up */
                 close(guests[i]);
                 guests[i] = -1;
             }
         }
-        if (wanted[1].revents && lock >= 0) {
+        if (poll_set[1].revents && lock >= 0) {
             guests[place] = lock_answer(lock, values[TOKEN].text,
                                         ns_seconds(now_ns() - held_since), values[TEXT_SHOWN].text);
-        } else if (wanted[1].revents) { /* whoever had it has let go */
+        } else if (poll_set[1].revents) { /* whoever had it has let go */
             close(holder);
             holder = -1;
         }

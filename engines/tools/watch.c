@@ -96,28 +96,28 @@ enum { SIGNALS, INPUT, OUTPUT, MARKS };
 /* Waits until something happens or that moment comes; false if it is time to end. */
 static bool wait_until(uint64_t moment, int signals)
 {
-    struct pollfd wanted[MARKS + MARK_CLIENTS + 1] = {
+    struct pollfd poll_set[MARKS + MARK_CLIENTS + 1] = {
         [SIGNALS] = {.fd = signals, .events = POLLIN},
         [INPUT] = {.fd = input.watched ? STDIN_FILENO : -1, .events = POLLIN},
         [OUTPUT] = {.fd = output_waiting(&output) ? STDOUT_FILENO : -1, .events = POLLOUT},
     };
-    int connections = *options.marks ? marks_poll_set(&marks, wanted + MARKS) : 0;
+    int connections = *options.marks ? marks_poll_set(&marks, poll_set + MARKS) : 0;
     uint64_t now = now_ns(), left = moment > now ? moment - now : 0;
     struct timespec patience = {.tv_sec = (time_t)(left / NANOSECONDS),
                                 .tv_nsec = (long)(left % NANOSECONDS)};
-    if (ppoll(wanted, MARKS + (nfds_t)connections, &patience, NULL) <= 0)
+    if (ppoll(poll_set, MARKS + (nfds_t)connections, &patience, NULL) <= 0)
         return true;
     struct mark mark;
-    while (*options.marks && marks_next(&marks, wanted + MARKS, connections, &mark))
+    while (*options.marks && marks_next(&marks, poll_set + MARKS, connections, &mark))
         take_mark(&mark);
-    if (wanted[OUTPUT].revents)
+    if (poll_set[OUTPUT].revents)
         output_give(&output);
-    if (wanted[INPUT].revents) {
+    if (poll_set[INPUT].revents) {
         input_take(&input);
         for (char label[LABEL_LIMIT]; input_next(&input, label);)
             take_moment(label);
     }
-    return !wanted[SIGNALS].revents && !input.ended;
+    return !poll_set[SIGNALS].revents && !input.ended;
 }
 
 /* Samples on a schedule that doesn't drift; one that is missed is not made up for. */

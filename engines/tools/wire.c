@@ -179,39 +179,39 @@ static int take_signals(void)
 static bool input_ended(void)
 {
     char scrap[512];
-    ssize_t got = read(STDIN_FILENO, scrap, sizeof scrap);
-    return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
+    ssize_t received = read(STDIN_FILENO, scrap, sizeof scrap);
+    return received == 0 || (received < 0 && errno != EINTR && errno != EAGAIN);
 }
 
 enum end { TOLD, TIME_UP, DEVICE_GONE };
 
 /* Answers until something ends it. */
-static enum end serve(struct relay *const relays[2], int signals, int gone)
+static enum end serve(struct relay *const relays[2], int signals, int ended)
 {
     struct stat input;
     bool watched = fstat(STDIN_FILENO, &input) == 0 &&
                    (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
     uint64_t deadline = now_ns() + seconds_ns(options.deadline);
     for (;;) {
-        struct pollfd wanted[] = {{.fd = signals, .events = POLLIN},
-                                  {.fd = gone, .events = POLLIN},
+        struct pollfd poll_set[] = {{.fd = signals, .events = POLLIN},
+                                  {.fd = ended, .events = POLLIN},
                                   {.fd = watched ? STDIN_FILENO : -1, .events = POLLIN}};
         uint64_t now = now_ns();
         if (now >= deadline)
             return TIME_UP;
         /* An hour at most, since poll counts by another clock than ours. */
         uint64_t left_ms = (deadline - now) / 1000000 + 1;
-        if (poll(wanted, 3, left_ms < 3600000 ? (int)left_ms : 3600000) <= 0)
+        if (poll(poll_set, 3, left_ms < 3600000 ? (int)left_ms : 3600000) <= 0)
             continue;
         struct signalfd_siginfo signal_info;
-        if (wanted[0].revents && read(signals, &signal_info, sizeof signal_info) > 0) {
+        if (poll_set[0].revents && read(signals, &signal_info, sizeof signal_info) > 0) {
             if (signal_info.ssi_signo != SIGUSR1)
                 return TOLD;
             report_counts(relays);
         }
-        if (wanted[1].revents)
+        if (poll_set[1].revents)
             return DEVICE_GONE;
-        if (wanted[2].revents && input_ended())
+        if (poll_set[2].revents && input_ended())
             return TOLD;
     }
 }
@@ -221,19 +221,19 @@ int main(int argc, char **argv)
     failures_go_to(tell_failure);
     options_parse(&options, argc, argv);
     int signals = take_signals();
-    int gone = eventfd(0, EFD_CLOEXEC);
-    if (gone < 0)
+    int ended = eventfd(0, EFD_CLOEXEC);
+    if (ended < 0)
         fail(SYSTEM_ERROR, "cannot make an eventfd: %s", strerror(errno));
     if (options.drops)
         drops_open(options.drops);
     device_open(&options.left, options.mtu);
     device_open(&options.right, options.mtu);
     struct relay *relays[2] = {
-        relay_start(&options, 0, &options.left, &options.right, gone),
-        relay_start(&options, 1, &options.right, &options.left, gone),
+        relay_start(&options, 0, &options.left, &options.right, ended),
+        relay_start(&options, 1, &options.right, &options.left, ended),
     };
     report_ready();
-    enum end end = serve(relays, signals, gone);
+    enum end end = serve(relays, signals, ended);
     relay_stop(relays[0]);
     relay_stop(relays[1]);
     report_counts(relays);

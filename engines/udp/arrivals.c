@@ -205,14 +205,14 @@ static void set_trace_metrics(const struct launch *launch, const struct trace *t
  * sequence number, receive time and send time, in seconds since the first arrival's. */
 static void write_arrivals(const char *path, long replication, const struct trace *trace)
 {
-    static bool begun;
+    static bool appends;
     const struct arrival *a = trace->arrivals;
-    FILE *out = fopen(path, begun ? "a" : "w");
+    FILE *out = fopen(path, appends ? "a" : "w");
     if (out == NULL)
         fail(SYSTEM_ERROR, "cannot write '%.200s': %s", path, strerror(errno));
-    fprintf(out, "%s# replication %ld: sequence, received s, sent s\n", begun ? "\n\n" : "",
+    fprintf(out, "%s# replication %ld: sequence, received s, sent s\n", appends ? "\n\n" : "",
             replication);
-    begun = true;
+    appends = true;
     for (uint64_t i = 0; i < trace->recorded; i++)
         fprintf(out, "%llu %.9f %.9f\n", (unsigned long long)a[i].number,
                 (double)(int64_t)(a[i].received - a[0].received) / 1e9,

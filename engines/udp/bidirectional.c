@@ -61,14 +61,14 @@ static void finish(struct client *client, const struct fields *reply, struct res
 {
     const struct launch *launch = client->launch;
     uint64_t sent = (uint64_t)result_get(result, "sent_packets"), back = 0;
-    receiving_told(&receiving, reply, "reverse_sent");
+    receiving_set_sent(&receiving, reply, "reverse_sent");
     struct usage usage = team_join(receivers);
     set_usage(&usage, result);
-    struct reception there = take_reception(reply, sent), here = receiving_done(&receiving);
-    reception_result(launch, &there, "", sent, result);
+    struct reception forward = take_reception(reply, sent), reverse = receiving_done(&receiving);
+    reception_result(launch, &forward, "", sent, result);
     for (size_t i = 0; i < receiving.count; i++)
         back += receiving.sent[i];
-    reception_result(launch, &here, "reverse_", back, result);
+    reception_result(launch, &reverse, "reverse_", back, result);
     double bytes = (double)back * number_of(launch, "datagram");
     double elapsed = fields_number(reply, "reverse_elapsed", 1e-9, 1e9);
     result_set(result, "reverse_sent_packets", (double)back);
@@ -83,8 +83,8 @@ static void finish(struct client *client, const struct fields *reply, struct res
 
 static void prepare(struct session *session, const struct trial *trial)
 {
-    sending.begun = &receiving.begun;
-    sending.told = &receiving.told;
+    sending.first_arrived = &receiving.first_arrived;
+    sending.sent_known = &receiving.sent_known;
     prepare_both(&session->launch, trial, session->fds, session->control, session);
 }
 

@@ -108,8 +108,8 @@ static void prepare(struct receiver *receiver, struct receiving *all, size_t num
 void receiving_prepare(struct receiving *receiving)
 {
     receiving->count = (size_t)int_of(receiving->launch, "threads");
-    atomic_store(&receiving->begun, false);
-    atomic_store(&receiving->told, false);
+    atomic_store(&receiving->first_arrived, false);
+    atomic_store(&receiving->sent_known, false);
     for (size_t i = 0; i < receiving->count; i++) {
         if (receiving->receivers[i] == NULL)
             receiving->receivers[i] =
@@ -121,24 +121,24 @@ void receiving_prepare(struct receiving *receiving)
 
 /* Looks a few times before it sleeps: to wake this thread up would cost a sender on the same host,
  * which a stream comes from at an interval of microseconds, a tenth of its time. */
-static int receive_soon(struct receiver *receiver, unsigned int wanted)
+static int receive_soon(struct receiver *receiver, unsigned int count)
 {
     for (int look = 0; look < receiver->looks; look++) {
-        int got = recvmmsg(receiver->fd, receiver->messages, wanted, MSG_DONTWAIT, NULL);
-        if (got >= 0 || errno != EAGAIN)
-            return got;
+        int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
+        if (received >= 0 || errno != EAGAIN)
+            return received;
     }
-    return recvmmsg(receiver->fd, receiver->messages, wanted, MSG_WAITFORONE, NULL);
+    return recvmmsg(receiver->fd, receiver->messages, count, MSG_WAITFORONE, NULL);
 }
 
 static int receive_call(struct receiver *receiver)
 {
     /* What comes first comes alone, so that the time starts with exactly that. */
-    unsigned int wanted = receiver->first_at ? receiver->width : 1;
+    unsigned int count = receiver->first_at ? receiver->width : 1;
     if (receiver->notes)
-        for (unsigned int i = 0; i < wanted; i++)
+        for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
-    return receive_soon(receiver, wanted);
+    return receive_soon(receiver, count);
 }
 
 /* What the kernel says of a message: how long its datagrams are, and when it came. */
@@ -187,35 +187,35 @@ static bool take_message(struct receiver *receiver, unsigned int i, uint64_t at)
     size_t length = receiver->messages[i].msg_len, step = length;
     const unsigned char *packet =
         receiver->gro ? receiver->space + i * GRO_SIZE : receiver->headers[i];
-    bool news = false;
+    bool any_new = false;
     if (receiver->notes)
         read_notes(&receiver->messages[i].msg_hdr, &step, &at);
     for (; length > 0; packet += step, length -= step) {
         if (step > length)
             step = length;
-        news |= take_datagram(receiver, packet, step, at);
+        any_new |= take_datagram(receiver, packet, step, at);
     }
-    return news;
+    return any_new;
 }
 
 static void take_messages(struct receiver *receiver, unsigned int count, uint64_t now)
 {
-    bool news = false;
+    bool any_new = false;
     for (unsigned int i = 0; i < count; i++)
-        news |= take_message(receiver, i, now);
-    if (!news)
+        any_new |= take_message(receiver, i, now);
+    if (!any_new)
         return;
     if (receiver->first_at == 0) {
         receiver->first_at = now;
         receiver->first_stamp = last_stamp(receiver->fd);
         receiver->with_first = receiver->sequence.unique;
-        atomic_store(&receiver->all->begun, true);
+        atomic_store(&receiver->all->first_arrived, true);
     }
     receiver->last_at = now;
     atomic_store_explicit(&receiver->quiet_since, now, memory_order_relaxed);
 }
 
-void receiving_told(struct receiving *receiving, const struct fields *fields, const char *name)
+void receiving_set_sent(struct receiving *receiving, const struct fields *fields, const char *name)
 {
     char text[VALUE_LIMIT] = "", *at = text;
     fields_find(fields, name, text);
@@ -228,17 +228,17 @@ void receiving_told(struct receiving *receiving, const struct fields *fields, co
         receiving->sent[i] = sent;
         at = end + 1;
     }
-    atomic_store(&receiving->told, true);
+    atomic_store(&receiving->sent_known, true);
 }
 
 /* Nothing came for a while: is this the end? The server's first receiver asks for all. */
 static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit)
 {
     struct session *session = receiver->all->session;
-    if (session == NULL || receiver->number > 0 || atomic_load(&receiver->all->told))
+    if (session == NULL || receiver->number > 0 || atomic_load(&receiver->all->sent_known))
         return;
     if (session_end_arrived(session))
-        receiving_told(receiver->all, &session->end, "sent");
+        receiving_set_sent(receiver->all, &session->end, "sent");
     else if (receiving_quiet(receiver->all) > seconds_ns(GRACE_SECONDS))
         fail(NO_ANSWER, "no datagram and no word from the client for %g s", GRACE_SECONDS);
     else if (now > limit)
@@ -250,22 +250,22 @@ static void receive_stream(void *share)
     struct receiver *receiver = share;
     struct receiving *all = receiver->all;
     uint64_t limit = trial_limit(all->trial, GRACE_SECONDS);
-    bool told = false; /* as this thread has noticed */
+    bool sent_known = false; /* as this thread has noticed */
     receiver->quiet_since = now_ns();
-    while (!told || receiver->sequence.unique < all->sent[receiver->number]) {
-        int got = receive_call(receiver);
+    while (!sent_known || receiver->sequence.unique < all->sent[receiver->number]) {
+        int received = receive_call(receiver);
         uint64_t now = now_ns();
-        if (got > 0)
-            take_messages(receiver, (unsigned int)got, now);
+        if (received > 0)
+            take_messages(receiver, (unsigned int)received, now);
         else if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
             fail(SYSTEM_ERROR, "cannot receive datagrams: %s", strerror(errno));
         else
             look_for_end(receiver, now, limit);
-        if (!told && atomic_load(&all->told)) {
-            told = true;
+        if (!sent_known && atomic_load(&all->sent_known)) {
+            sent_known = true;
             receiver->quiet_since = now;
         }
-        if (told && now - receiver->quiet_since > DRAIN_NS)
+        if (sent_known && now - receiver->quiet_since > DRAIN_NS)
             break;
         if (now > limit)
             look_for_end(receiver, now, limit);
@@ -283,8 +283,8 @@ uint64_t receiving_quiet(const struct receiving *receiving)
 {
     uint64_t since = 0, now = now_ns();
     for (size_t i = 0; i < receiving->count; i++) {
-        uint64_t mine = atomic_load(&receiving->receivers[i]->quiet_since);
-        since = mine > since ? mine : since;
+        uint64_t stream_quiet = atomic_load(&receiving->receivers[i]->quiet_since);
+        since = stream_quiet > since ? stream_quiet : since;
     }
     return now > since ? now - since : 0;
 }

@@ -19,8 +19,8 @@ struct receiving {
     struct session *session; /* of a server, whose first thread awaits the END; or NULL */
     struct trace *trace;     /* arrivals go there; NULL: nowhere */
     uint64_t trace_room;
-    atomic_bool begun; /* the first datagram has arrived */
-    atomic_bool told;  /* `sent` is known */
+    atomic_bool first_arrived; /* the first datagram has arrived */
+    atomic_bool sent_known;  /* `sent` is known */
     uint64_t sent[MAX_THREADS];
     size_t count;
     struct receiver *receivers[MAX_THREADS];
@@ -43,7 +43,7 @@ void receiving_prepare(struct receiving *receiving);
 void receiving_tasks(struct receiving *receiving, struct task *tasks, int first);
 
 /* The other end has sent so many: receivers end when they have them, or hear nothing more. */
-void receiving_told(struct receiving *receiving, const struct fields *fields, const char *name);
+void receiving_set_sent(struct receiving *receiving, const struct fields *fields, const char *name);
 
 /* Since when nothing has arrived, in ns. */
 uint64_t receiving_quiet(const struct receiving *receiving);

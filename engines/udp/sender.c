@@ -112,18 +112,18 @@ static int hand_over(struct sender *sender, uint64_t now)
     uint64_t left = sender->limit - sender->sent;
     const struct address *to = sender->all->to;
     if (sender->batch > 1) {
-        unsigned int wanted = sender->batch < left ? sender->batch : (unsigned int)left;
-        for (unsigned int i = 0; i < wanted; i++)
+        unsigned int count = sender->batch < left ? sender->batch : (unsigned int)left;
+        for (unsigned int i = 0; i < count; i++)
             header_stamp(sender->headers[i], sender->header, sender->sent + i, now);
-        return sendmmsg(sender->fd, sender->messages, wanted, 0);
+        return sendmmsg(sender->fd, sender->messages, count, 0);
     }
-    unsigned int wanted = sender->segments < left ? sender->segments : (unsigned int)left;
+    unsigned int count = sender->segments < left ? sender->segments : (unsigned int)left;
     unsigned char *packet = sender->packet;
-    for (unsigned int i = 0; i < wanted; i++, packet += sender->size)
+    for (unsigned int i = 0; i < count; i++, packet += sender->size)
         header_stamp(packet, sender->header, sender->sent + i, now);
-    ssize_t sent = sendto(sender->fd, sender->packet, wanted * sender->size, 0,
+    ssize_t sent = sendto(sender->fd, sender->packet, count * sender->size, 0,
                           to ? &to->any : NULL, to ? to->length : 0);
-    return sent < 0 ? -1 : (int)wanted;
+    return sent < 0 ? -1 : (int)count;
 }
 
 static void refused(struct sender *sender, int error)
@@ -150,9 +150,9 @@ static uint64_t call(struct sender *sender, uint64_t now)
 {
     uint64_t began = now;
     for (;;) {
-        int taken = hand_over(sender, now);
-        if (taken > 0) {
-            sender->sent += (uint64_t)taken;
+        int handed = hand_over(sender, now);
+        if (handed > 0) {
+            sender->sent += (uint64_t)handed;
             return now_ns();
         }
         refused(sender, errno);
@@ -204,10 +204,10 @@ static void send_stream(void *share)
 {
     struct sender *sender = share;
     const struct sending *all = sender->all;
-    while (all->begun && !atomic_load(all->begun) && !atomic_load(all->told))
+    while (all->first_arrived && !atomic_load(all->first_arrived) && !atomic_load(all->sent_known))
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     uint64_t now = sender->began = sender->ended = now_ns();
-    if (all->begun && !atomic_load(all->begun))
+    if (all->first_arrived && !atomic_load(all->first_arrived))
         return; /* the other end is through, and nothing of it arrived */
     sender->stop = all->trial->count ? UINT64_MAX : now + seconds_ns(all->trial->duration);
     if (sender->limit > 0 && (sender->interval > 0 || sender->wait > 0))
@@ -266,16 +266,16 @@ void warn_under_rate(const struct sending *sending, const char *side, double pac
 {
     const struct launch *launch = sending->launch;
     char message[MESSAGE_LIMIT];
-    double asked = number_of(launch, "rate"), gso = number_of(launch, "gso");
+    double rate = number_of(launch, "rate"), gso = number_of(launch, "gso");
     /* The last call of each thread may have been due just as time was up. */
     double calls = number_of(launch, "threads") * number_of(launch, "batch") * (gso > 0 ? gso : 1);
     if (launch->json || packets <= 0 ||
-        throughput * (packets + calls) / packets >= (1 - UNDER_RATE) * asked)
+        throughput * (packets + calls) / packets >= (1 - UNDER_RATE) * rate)
         return;
     snprintf(message, sizeof message,
              "replication %ld sent %.4g of the %.10g Mbit/s asked for: ask for less, or send "
              "larger datagrams, more of them in a call (batch, gso) or more threads",
-             sending->trial->number, throughput / 1e6, asked / 1e6);
+             sending->trial->number, throughput / 1e6, rate / 1e6);
     report_warning("under-rate", side, message);
 }
 

@@ -19,7 +19,7 @@ struct sending {
     int control;              /* -1: there is no peer */
     const struct address *to; /* of unconnected sockets; NULL: they are connected */
     /* Set: begin. NULL: at once. And a reason not to begin at all. */
-    const atomic_bool *begun, *told;
+    const atomic_bool *first_arrived, *sent_known;
     size_t count;
     struct sender *senders[MAX_THREADS];
 };

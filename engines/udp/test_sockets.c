@@ -41,12 +41,12 @@ static void set_segmentation(int fd, const struct launch *launch, struct fields 
 static void set_receiver(int fd, const struct launch *launch, struct fields *settings)
 {
     int on = 1;
-    bool wanted = number_of(launch, "gro") != 0;
-    if (wanted)
+    bool requested = number_of(launch, "gro") != 0;
+    if (requested)
         setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof on);
-    bool granted = wanted && get_option(fd, SOL_UDP, UDP_GRO) != 0;
+    bool granted = requested && get_option(fd, SOL_UDP, UDP_GRO) != 0;
     fields_add(settings, "gro", granted ? "true" : "false");
-    if (wanted && !granted)
+    if (requested && !granted)
         fields_add(settings, "warning", "gro-refused the kernel does not hand over many datagrams "
                                         "at once (UDP_GRO, since Linux 5.0)");
     if (number_of(launch, "trace") > 0)

@@ -44,7 +44,7 @@ static void check(const struct table *table)
         const struct counter *counter = &table->counters[i];
         must(counter->length < COUNTER_NAME_LIMIT && counter->name[counter->length] == 0);
         /* Of a name, only the newest can be there. */
-        if (!counter->gone && strlen(counter->name) == counter->length)
+        if (!counter->dropped && strlen(counter->name) == counter->length)
             must(table_find(table, counter->name) == i);
     }
 }

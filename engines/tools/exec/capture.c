@@ -31,9 +31,9 @@ void capture_begin(struct capture *capture, int out, int err)
 static void keep_output(struct capture *capture, const char *data, size_t size)
 {
     size_t room = OUTPUT_LIMIT - capture->length;
-    size_t kept = size < room ? size : room;
-    memcpy(capture->output + capture->length, data, kept);
-    capture->length += kept;
+    size_t count = size < room ? size : room;
+    memcpy(capture->output + capture->length, data, count);
+    capture->length += count;
 }
 
 static void keep_errors(struct capture *capture, const char *data, size_t size)
@@ -43,10 +43,10 @@ static void keep_errors(struct capture *capture, const char *data, size_t size)
         size = ERRORS_LIMIT;
     }
     size_t old = capture->errors_length;
-    size_t kept = old + size > ERRORS_LIMIT ? ERRORS_LIMIT - size : old;
-    memmove(capture->errors, capture->errors + old - kept, kept);
-    memcpy(capture->errors + kept, data, size);
-    capture->errors_length = kept + size;
+    size_t count = old + size > ERRORS_LIMIT ? ERRORS_LIMIT - size : old;
+    memmove(capture->errors, capture->errors + old - count, count);
+    memcpy(capture->errors + count, data, size);
+    capture->errors_length = count + size;
 }
 
 /* Takes what has come; closes the end where no more will. False if there was nothing. */
@@ -55,36 +55,36 @@ static bool take(struct capture *capture, int *fd)
     char data[65536];
     if (*fd < 0)
         return false;
-    ssize_t got = read(*fd, data, sizeof data);
-    if (got > 0 && fd == &capture->out)
-        keep_output(capture, data, (size_t)got);
-    else if (got > 0)
-        keep_errors(capture, data, (size_t)got);
-    else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+    ssize_t received = read(*fd, data, sizeof data);
+    if (received > 0 && fd == &capture->out)
+        keep_output(capture, data, (size_t)received);
+    else if (received > 0)
+        keep_errors(capture, data, (size_t)received);
+    else if (received == 0 || (errno != EINTR && errno != EAGAIN)) {
         close(*fd);
         *fd = -1;
     }
-    return got > 0;
+    return received > 0;
 }
 
 bool capture_collect(struct capture *capture, int process, uint64_t limit)
 {
     bool ended = false;
     while (!ended && (process >= 0 || capture->out >= 0 || capture->err >= 0)) {
-        struct pollfd wanted[] = {{.fd = capture->out, .events = POLLIN},
+        struct pollfd poll_set[] = {{.fd = capture->out, .events = POLLIN},
                                   {.fd = capture->err, .events = POLLIN},
                                   {.fd = process, .events = POLLIN}};
         uint64_t now = now_ns();
         if (now >= limit)
             return false;
         uint64_t left_ms = (limit - now) / 1000000 + 1;
-        if (poll(wanted, 3, left_ms < 3600000 ? (int)left_ms : 3600000) <= 0)
+        if (poll(poll_set, 3, left_ms < 3600000 ? (int)left_ms : 3600000) <= 0)
             continue;
-        if (wanted[0].revents)
+        if (poll_set[0].revents)
             take(capture, &capture->out);
-        if (wanted[1].revents)
+        if (poll_set[1].revents)
             take(capture, &capture->err);
-        ended = wanted[2].revents != 0;
+        ended = poll_set[2].revents != 0;
     }
     return true;
 }
@@ -107,7 +107,7 @@ const char *capture_words(const struct capture *capture, int *length)
 {
     const char *words = capture->errors_length ? capture->errors : capture->output;
     size_t all = capture->errors_length ? capture->errors_length : capture->length;
-    size_t shown = all < WORDS_LIMIT ? all : WORDS_LIMIT;
-    *length = (int)shown;
-    return words + all - shown;
+    size_t count = all < WORDS_LIMIT ? all : WORDS_LIMIT;
+    *length = (int)count;
+    return words + all - count;
 }

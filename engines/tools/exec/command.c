@@ -72,10 +72,10 @@ void command_guard(void)
 static _Noreturn void become(char **argv, const char *folder, int out, int err, int report,
                              const sigset_t *signals)
 {
-    int nothing = open("/dev/null", O_RDONLY);
+    int null_device = open("/dev/null", O_RDONLY);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    dup2(nothing, STDIN_FILENO);
+    dup2(null_device, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     signal(SIGPIPE, SIG_DFL);
@@ -122,9 +122,9 @@ struct command command_start(char **argv, const char *folder, struct capture *ca
     close(err[1]);
     close(report[1]);
     /* Closed by a successful exec, or the reason why there was none. */
-    ssize_t got = read(report[0], &error, sizeof error);
+    ssize_t received = read(report[0], &error, sizeof error);
     close(report[0]);
-    if (got == sizeof error)
+    if (received == sizeof error)
         fail(COMMAND_NOT_FOUND, "cannot start '%.256s': %s", argv[0], strerror(error));
     capture_begin(capture, out[0], err[0]);
     return (struct command){child, (int)syscall(SYS_pidfd_open, child, 0)};
@@ -148,7 +148,7 @@ int command_reap(const struct command *command, struct rusage *used, uint64_t *e
     return status;
 }
 
-void command_check(int status, const struct capture *capture, const char *what)
+void command_check(int status, const struct capture *capture, const char *title)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return;
@@ -159,5 +159,5 @@ void command_check(int status, const struct capture *capture, const char *what)
         snprintf(how, sizeof how, "was ended by signal %d", WTERMSIG(status));
     int length;
     const char *words = capture_words(capture, &length);
-    fail(COMMAND_FAILED, "the %s %s%s%.*s", what, how, length ? ": " : "", length, words);
+    fail(COMMAND_FAILED, "the %s %s%s%.*s", title, how, length ? ": " : "", length, words);
 }

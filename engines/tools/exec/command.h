@@ -30,6 +30,6 @@ void command_kill(void);
 int command_reap(const struct command *command, struct rusage *used, uint64_t *end);
 
 /* Fails unless it ended with status 0, in the words of what it wrote. */
-void command_check(int status, const struct capture *capture, const char *what);
+void command_check(int status, const struct capture *capture, const char *title);
 
 #endif

@@ -29,13 +29,13 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 static _Noreturn void be_janitor(const char *path, int end)
 {
     char byte;
-    int nothing = open("/dev/null", O_RDWR);
+    int null_device = open("/dev/null", O_RDWR);
     setsid();
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        dup2(nothing, fd);
+        dup2(null_device, fd);
     while (read(end, &byte, 1) < 0 && errno == EINTR)
         ;
     for (int i = 0; i < ATTEMPTS; i++) {
@@ -106,14 +106,14 @@ size_t folder_read(const struct folder *folder, const char *name, char *text, si
     int fd = open_in(folder, name, O_RDONLY);
     size_t length = 0;
     while (length < limit) {
-        ssize_t got = read(fd, text + length, limit - length);
-        if (got < 0 && errno == EINTR)
+        ssize_t received = read(fd, text + length, limit - length);
+        if (received < 0 && errno == EINTR)
             continue;
-        if (got < 0)
+        if (received < 0)
             fail(FILE_UNUSABLE, "cannot read '%.255s': %s", name, strerror(errno));
-        if (got == 0)
+        if (received == 0)
             break;
-        length += (size_t)got;
+        length += (size_t)received;
     }
     close(fd);
     return length;

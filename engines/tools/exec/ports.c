@@ -48,12 +48,12 @@ int port_choose(void)
             family = AF_INET;
             port = take(family, SOCK_STREAM, 0, &tcp);
         }
-        bool both = port != 0 && take(family, SOCK_DGRAM, port, &udp) == port;
+        bool is_free = port != 0 && take(family, SOCK_DGRAM, port, &udp) == port;
         if (tcp >= 0)
             close(tcp);
         if (udp >= 0)
             close(udp);
-        if (both)
+        if (is_free)
             return port;
     }
     fail(NO_PORTS, "no port is free for both TCP and UDP");
@@ -62,17 +62,17 @@ int port_choose(void)
 /* Whether a process has the socket. One that we may not look into has it: nobody can tell. */
 static bool process_has(const char *process, unsigned long socket)
 {
-    char path[64], wanted[64], found[64];
+    char path[64], socket_name[64], target[64];
     snprintf(path, sizeof path, "/proc/%.20s/fd", process);
-    snprintf(wanted, sizeof wanted, "socket:[%lu]", socket);
+    snprintf(socket_name, sizeof socket_name, "socket:[%lu]", socket);
     DIR *folder = opendir(path);
     if (folder == NULL)
         return errno == EACCES;
     bool has = false;
     for (struct dirent *entry; !has && (entry = readdir(folder));) {
-        ssize_t length = readlinkat(dirfd(folder), entry->d_name, found, sizeof found - 1);
-        found[length > 0 ? length : 0] = '\0';
-        has = strcmp(found, wanted) == 0;
+        ssize_t length = readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        has = strcmp(target, socket_name) == 0;
     }
     closedir(folder);
     return has;
@@ -95,21 +95,21 @@ static bool group_has(pid_t group, unsigned long socket)
 static bool in_table(const char *path, int port, bool listening, pid_t group)
 {
     char line[512];
-    bool found = false;
+    bool is_bound = false;
     FILE *table = fopen(path, "re");
     if (table == NULL)
         return false;
-    while (!found && fgets(line, sizeof line, table)) {
+    while (!is_bound && fgets(line, sizeof line, table)) {
         unsigned local, state;
         unsigned long socket;
         if (sscanf(line,
                    "%*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %*u %*d %lu",
                    &local, &state, &socket) == 3)
-            found = local == (unsigned)port && (!listening || state == LISTENING) &&
+            is_bound = local == (unsigned)port && (!listening || state == LISTENING) &&
                     (group == 0 || group_has(group, socket));
     }
     fclose(table);
-    return found;
+    return is_bound;
 }
 
 bool port_taken(int port, pid_t group)

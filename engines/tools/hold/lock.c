@@ -71,18 +71,18 @@ int lock_visit(const struct mark_address *address, struct holder *holder)
         close(fd);
         return -1;
     }
-    holder->asked = true;
+    holder->identified = true;
     holder->user = peer.uid;
     holder->process = peer.pid;
-    struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    if (poll(&wanted, 1, ANSWER_WAIT_MS) > 0) {
-        ssize_t got = recv(fd, answer, ANSWER_LIMIT, MSG_DONTWAIT);
-        if (got <= 0) { /* it is just ending */
+    struct pollfd poll_entry = {.fd = fd, .events = POLLIN};
+    if (poll(&poll_entry, 1, ANSWER_WAIT_MS) > 0) {
+        ssize_t length = recv(fd, answer, ANSWER_LIMIT, MSG_DONTWAIT);
+        if (length <= 0) { /* it is just ending */
             *holder = (struct holder){.seconds = -1};
             close(fd);
             return -1;
         }
-        answer[got] = '\0';
+        answer[length] = '\0';
         read_answer(answer, holder);
     }
     return fd;

@@ -11,7 +11,7 @@
 
 /* Who has the lock; "" and -1 where it said nothing. */
 struct holder {
-    bool asked;              /* it took the connection: then the kernel knows the next two */
+    bool identified;              /* it took the connection: then the kernel knows the next two */
     uid_t user;
     pid_t process;           /* 0 if it is in another namespace of processes */
     double seconds;          /* since it has the lock */

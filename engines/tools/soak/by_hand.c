@@ -19,12 +19,12 @@
 /* The signal that came until that moment, 0 if none did. */
 static int signal_until(int signals, uint64_t moment)
 {
-    struct pollfd wanted = {.fd = signals, .events = POLLIN};
+    struct pollfd poll_entry = {.fd = signals, .events = POLLIN};
     struct signalfd_siginfo came;
     uint64_t now;
     while ((now = now_ns()) < moment) {
         uint64_t left_ms = (moment - now) / 1000000 + 1;
-        if (poll(&wanted, 1, left_ms < 3600000 ? (int)left_ms : 3600000) > 0 &&
+        if (poll(&poll_entry, 1, left_ms < 3600000 ? (int)left_ms : 3600000) > 0 &&
             read(signals, &came, sizeof came) == sizeof came)
             return (int)came.ssi_signo;
     }
@@ -83,10 +83,10 @@ static pid_t prepare(char **command, const int go[2], const sigset_t *signals)
     close(go[1]);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigprocmask(SIG_SETMASK, signals, NULL);
-    ssize_t told;
-    while ((told = read(go[0], &scrap, 1)) < 0 && errno == EINTR)
+    ssize_t received;
+    while ((received = read(go[0], &scrap, 1)) < 0 && errno == EINTR)
         ;
-    if (told != 1)
+    if (received != 1)
         _exit(1); /* who should have said so is gone */
     execvp(command[0], command);
     int error = errno;
@@ -120,16 +120,16 @@ static void show(const struct options *options, const struct soakers *soakers, i
     while (signal_until(signals, now_ns() + 1000000) != 0)
         ; /* the Ctrl-C that ended the command was for that */
     char problem[MESSAGE_LIMIT] = "nothing was measured after the command";
-    bool again = calibrate(soakers, options->calibrate, options->tolerance, rest, &signals, &after,
+    bool is_calibrated = calibrate(soakers, options->calibrate, options->tolerance, rest, &signals, &after,
                            problem, sizeof problem) == CALIBRATED;
-    loads_between(soakers, readings, readings + soakers->count, before, again ? &after : NULL, loads);
+    loads_between(soakers, readings, readings + soakers->count, before, is_calibrated ? &after : NULL, loads);
     show_loads(stderr, soakers, loads);
-    if (!again)
+    if (!is_calibrated)
         fprintf(stderr, "rail-soak: warning: after the command, %s (not-idle-after)\n", problem);
     else if (!calibrations_agree(soakers, before, &after, options->tolerance, problem,
                                  sizeof problem))
         fprintf(stderr, "rail-soak: warning: %s (calibration-drift)\n", problem);
-    if (again)
+    if (is_calibrated)
         calibration_free(&after);
     free(loads);
 }

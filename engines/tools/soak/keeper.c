@@ -100,9 +100,9 @@ static void yield_as_session(void)
 
 static void let_go_of_output(void)
 {
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < 3; fd++)
-        dup2(nothing, fd);
+        dup2(null_device, fd);
 }
 
 static int watch_children(void)
@@ -123,9 +123,9 @@ _Noreturn void keep_soakers(struct soakers *soakers, int leash, int over, unsign
     let_go_of_output();
     int children = watch_children();
     report.error = start_all(soakers, &started, &report.cpu);
-    struct pollfd wanted[] = {{.fd = leash, .events = POLLIN}, {.fd = children, .events = POLLIN}};
+    struct pollfd poll_set[] = {{.fd = leash, .events = POLLIN}, {.fd = children, .events = POLLIN}};
     if (write(over, &report, sizeof report) == sizeof report && report.error == 0)
-        while (poll(wanted, 2, -1) < 0 && errno == EINTR)
+        while (poll(poll_set, 2, -1) < 0 && errno == EINTR)
             ;
     for (size_t i = 0; i < started; i++)
         kill(soakers->shared[i].pid, SIGKILL);

@@ -26,12 +26,12 @@ static char *read_stat(size_t cpus)
     if (text == NULL)
         fail(OUT_OF_MEMORY, "no memory for /proc/stat");
     while (length < room - 1) {
-        ssize_t got = pread(fd, text + length, room - 1 - length, (off_t)length);
-        if (got < 0 && errno == EINTR)
+        ssize_t received = pread(fd, text + length, room - 1 - length, (off_t)length);
+        if (received < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (received <= 0)
             break;
-        length += (size_t)got;
+        length += (size_t)received;
     }
     text[length] = '\0';
     return text;

@@ -10,22 +10,22 @@ static double seconds_between(uint64_t before, uint64_t after)
 
 /* What was stolen is nobody's time. It comes in whole ticks, so in a short interval it may seem to
  * leave less than the soaker is known to have had. */
-static double time_there(const struct reading *before, const struct reading *after)
+static double available_time(const struct reading *before, const struct reading *after)
 {
     double elapsed = seconds_between(before->at, after->at);
     double ran = seconds_between(before->ran, after->ran);
-    double there = elapsed - seconds_between(before->stolen, after->stolen);
-    if (there < ran)
-        there = ran;
-    return there > 0 ? there : elapsed;
+    double available = elapsed - seconds_between(before->stolen, after->stolen);
+    if (available < ran)
+        available = ran;
+    return available > 0 ? available : elapsed;
 }
 
 struct pace pace_between(const struct reading *before, const struct reading *after)
 {
     double ran = seconds_between(before->ran, after->ran);
     double loops = (double)(after->loops - before->loops);
-    double there = time_there(before, after);
-    return (struct pace){.share = there > 0 ? ran / there : 0, .rate = ran > 0 ? loops / ran : 0};
+    double available = available_time(before, after);
+    return (struct pace){.share = available > 0 ? ran / available : 0, .rate = ran > 0 ? loops / ran : 0};
 }
 
 struct load load_between(const struct reading *before, const struct reading *after,
@@ -43,7 +43,7 @@ struct load load_between(const struct reading *before, const struct reading *aft
         .elapsed = elapsed,
     };
     load.load = 1 - (1 - load.lost) * (1 - load.slowdown);
-    load.seconds = load.load * time_there(before, after);
+    load.seconds = load.load * available_time(before, after);
     return load;
 }
 

@@ -27,9 +27,9 @@ static int open_file(void)
 /* Whether the open file is still the one of that name. */
 static bool is_current(int fd)
 {
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && lstat(LOCK_FILE, &named) == 0 && S_ISREG(named.st_mode) &&
-           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && lstat(LOCK_FILE, &named) == 0 && S_ISREG(named.st_mode) &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 int machine_lock(void)

@@ -13,28 +13,28 @@ static struct replication *find_open(struct replications *all, uint64_t launch, 
     return NULL;
 }
 
-static void remove_open(struct replications *all, struct replication *which)
+static void remove_open(struct replications *all, struct replication *replication)
 {
-    size_t behind = all->open_count - 1 - (size_t)(which - all->open);
-    memmove(which, which + 1, behind * sizeof *which);
+    size_t behind = all->open_count - 1 - (size_t)(replication - all->open);
+    memmove(replication, replication + 1, behind * sizeof *replication);
     all->open_count--;
 }
 
 void replication_begins(struct replications *all, const struct soakers *soakers, uint64_t launch,
                         uint64_t number)
 {
-    struct replication *which = find_open(all, launch, number);
-    if (which == NULL) {
+    struct replication *replication = find_open(all, launch, number);
+    if (replication == NULL) {
         if (all->open_count == OPEN_LIMIT) {
             free(all->open[0].begin);
             remove_open(all, &all->open[0]);
         }
-        which = &all->open[all->open_count++];
-        *which = (struct replication){
+        replication = &all->open[all->open_count++];
+        *replication = (struct replication){
             .launch = launch, .number = number, .begin = readings_new(soakers, 2)};
-        which->end = which->begin + soakers->count;
+        replication->end = replication->begin + soakers->count;
     }
-    soakers_read(soakers, which->begin);
+    soakers_read(soakers, replication->begin);
 }
 
 static void keep(struct replications *all, const struct replication *ended)
@@ -53,12 +53,12 @@ static void keep(struct replications *all, const struct replication *ended)
 void replication_ends(struct replications *all, const struct soakers *soakers, uint64_t launch,
                       uint64_t number)
 {
-    struct replication *which = find_open(all, launch, number);
-    if (which == NULL)
+    struct replication *replication = find_open(all, launch, number);
+    if (replication == NULL)
         return;
-    soakers_read(soakers, which->end);
-    keep(all, which);
-    remove_open(all, which);
+    soakers_read(soakers, replication->end);
+    keep(all, replication);
+    remove_open(all, replication);
 }
 
 void replications_clear(struct replications *all)

@@ -44,12 +44,12 @@ static void take_marks(struct service *service, struct pollfd *set, int count)
 /* False at the end of the input. */
 static bool take_input(struct service *service)
 {
-    ssize_t got = read(STDIN_FILENO, service->line + service->length, LINE_LIMIT - service->length);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+    ssize_t received = read(STDIN_FILENO, service->line + service->length, LINE_LIMIT - service->length);
+    if (received < 0 && (errno == EINTR || errno == EAGAIN))
         return true;
-    if (got <= 0)
+    if (received <= 0)
         return false;
-    service->length += (size_t)got;
+    service->length += (size_t)received;
     if (service->length == LINE_LIMIT && !memchr(service->line, '\n', LINE_LIMIT))
         fail(BAD_PARAMETER, "a line on standard input is too long: say 'calibrate' or 'finish'");
     return true;
@@ -58,19 +58,19 @@ static bool take_input(struct service *service)
 /* Serves whoever asks, at most until that moment; false if it is time to end. */
 static bool serve_once(struct service *service, uint64_t moment)
 {
-    struct pollfd wanted[OTHERS + MARK_CLIENTS + 1] = {
+    struct pollfd poll_set[OTHERS + MARK_CLIENTS + 1] = {
         [INPUT] = {.fd = service->length < LINE_LIMIT ? STDIN_FILENO : -1, .events = POLLIN},
         [SIGNALS] = {.fd = service->signals, .events = POLLIN},
         [SOAKERS] = {.fd = service->soakers->over, .events = POLLIN},
     };
-    int marks = marks_poll_set(&service->marks, wanted + OTHERS);
+    int marks = marks_poll_set(&service->marks, poll_set + OTHERS);
     uint64_t now = now_ns(), left_ms = moment > now ? (moment - now) / 1000000 + 1 : 0;
-    if (poll(wanted, (nfds_t)(OTHERS + marks), left_ms < 3600000 ? (int)left_ms : 3600000) <= 0)
+    if (poll(poll_set, (nfds_t)(OTHERS + marks), left_ms < 3600000 ? (int)left_ms : 3600000) <= 0)
         return true;
-    take_marks(service, wanted + OTHERS, marks);
-    if (wanted[SOAKERS].revents)
+    take_marks(service, poll_set + OTHERS, marks);
+    if (poll_set[SOAKERS].revents)
         soakers_check(service->soakers);
-    return !wanted[SIGNALS].revents && (!wanted[INPUT].revents || take_input(service));
+    return !poll_set[SIGNALS].revents && (!poll_set[INPUT].revents || take_input(service));
 }
 
 static bool serve_until(void *context, uint64_t moment)
@@ -103,13 +103,13 @@ static void tell_loads(struct service *service, const struct calibration *after)
     if (loads == NULL)
         fail(OUT_OF_MEMORY, "no memory for the loads");
     for (size_t r = 0; r < service->replications.closed_count; r++) {
-        const struct replication *one = &service->replications.closed[r];
+        const struct replication *replication = &service->replications.closed[r];
         for (size_t i = 0; i < soakers->count; i++) {
-            uint64_t middle = one->begin[i].at + (one->end[i].at - one->begin[i].at) / 2;
+            uint64_t middle = replication->begin[i].at + (replication->end[i].at - replication->begin[i].at) / 2;
             struct pace idle = pace_at(&service->calibration, after, i, middle);
-            loads[i] = load_between(&one->begin[i], &one->end[i], &idle);
+            loads[i] = load_between(&replication->begin[i], &replication->end[i], &idle);
         }
-        tell_load(soakers, one->launch, one->number, loads);
+        tell_load(soakers, replication->launch, replication->number, loads);
     }
     replications_clear(&service->replications);
     free(loads);

@@ -50,7 +50,7 @@ static void await_start(struct soakers *soakers)
     }
 }
 
-void soakers_start(struct soakers *soakers, int held, unsigned longest)
+void soakers_start(struct soakers *soakers, int lock, unsigned longest)
 {
     int leash[2], over[2];
     find_cpus(soakers);
@@ -64,7 +64,7 @@ void soakers_start(struct soakers *soakers, int held, unsigned longest)
     if (soakers->keeper < 0)
         fail(SYSTEM_ERROR, "cannot start a process: %s", strerror(errno));
     if (soakers->keeper == 0) {
-        close(held);
+        close(lock);
         close(leash[1]);
         close(over[0]);
         keep_soakers(soakers, leash[0], over[1], longest);

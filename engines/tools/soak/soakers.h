@@ -20,7 +20,7 @@ struct reading {
 /* Starts them on the CPUs that this process may use; they end with this process, however that
  * ends, and after that many seconds even if it stands still. Call it before any thread is started.
  * They let go of the descriptor held. */
-void soakers_start(struct soakers *soakers, int held, unsigned longest);
+void soakers_start(struct soakers *soakers, int lock, unsigned longest);
 
 /* Ends them and waits until they are gone. */
 void soakers_stop(struct soakers *soakers);

@@ -110,9 +110,9 @@ void tell_done(void)
     end(&json);
 }
 
-static void show_load(FILE *out, const char *who, const struct load *load)
+static void show_load(FILE *out, const char *name, const struct load *load)
 {
-    fprintf(out, "%6s %8.2f %8.2f %10.2f %8.2f %10.2f %10.3f\n", who, load->load * 100,
+    fprintf(out, "%6s %8.2f %8.2f %10.2f %8.2f %10.2f %10.3f\n", name, load->load * 100,
             load->lost * 100, load->slowdown * 100, load->steal * 100, load->kernel * 100,
             load->seconds);
 }

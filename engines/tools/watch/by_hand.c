@@ -14,13 +14,13 @@ static double moved(const struct table *table, const char *group, const char *me
     if (number == NO_COUNTER)
         return 0;
     const struct counter *counter = &table->counters[number];
-    return (double)(int64_t)(counter->value - counter->told);
+    return (double)(int64_t)(counter->value - counter->reported);
 }
 
 void table_settle(struct table *table)
 {
     for (uint32_t i = 0; i < table->count; i++)
-        table->counters[i].told = table->counters[i].value;
+        table->counters[i].reported = table->counters[i].value;
 }
 
 static const char *const cpu_kinds[] = {"user", "nice", "system",  "idle",
@@ -32,7 +32,7 @@ static bool is_interface(const struct counter *counter, char group[COUNTER_NAME_
 {
     static const char *const begin = "interface/", *const end = "/rx_bytes";
     size_t length = counter->length;
-    if (counter->gone || length <= strlen(begin) + strlen(end) ||
+    if (counter->dropped || length <= strlen(begin) + strlen(end) ||
         strncmp(counter->name, begin, strlen(begin)) != 0 ||
         strcmp(counter->name + length - strlen(end), end) != 0)
         return false;
@@ -118,17 +118,17 @@ static void print_interface_table(const struct table *table)
 
 static void print_group(const struct table *table, const char *prefix, const char *heading)
 {
-    bool begun = false;
+    bool has_heading = false;
     for (uint32_t i = 0; i < table->count; i++) {
         const struct counter *counter = &table->counters[i];
-        if (counter->gone || (counter->kind & GAUGE) || counter->value == counter->told ||
+        if (counter->dropped || (counter->kind & GAUGE) || counter->value == counter->reported ||
             strncmp(counter->name, prefix, strlen(prefix)) != 0)
             continue;
-        if (!begun)
+        if (!has_heading)
             printf("\n%s\n", heading);
-        begun = true;
+        has_heading = true;
         printf("  %-40s %14lld\n", counter->name + strlen(prefix),
-               (long long)(counter->value - counter->told));
+               (long long)(counter->value - counter->reported));
     }
 }
 

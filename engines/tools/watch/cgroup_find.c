@@ -29,11 +29,11 @@ struct membership {
 
 static bool has(struct text controllers, const char *name)
 {
-    struct text one;
+    struct text controller;
     if (*name == 0)
         return text_length(controllers) == 0;
-    while (take_until(&controllers, ',', &one))
-        if (text_is(one, name))
+    while (take_until(&controllers, ',', &controller))
+        if (text_is(controller, name))
             return true;
     return text_is(controllers, name);
 }

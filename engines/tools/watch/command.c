@@ -34,12 +34,12 @@ static int wait_for(pid_t child, int signals, double deadline)
     uint64_t end = now_ns() + seconds_ns(deadline);
     int status;
     while (waitpid(child, &status, WNOHANG) == 0) {
-        struct pollfd wanted = {.fd = signals, .events = POLLIN};
+        struct pollfd poll_entry = {.fd = signals, .events = POLLIN};
         struct signalfd_siginfo signal_info;
         uint64_t now = now_ns();
         if (now >= end)
             kill(child, now - end < 5 * NANOSECONDS ? SIGTERM : SIGKILL);
-        if (poll(&wanted, 1, now < end && end - now < NANOSECONDS / 2 ? 50 : 500) <= 0 ||
+        if (poll(&poll_entry, 1, now < end && end - now < NANOSECONDS / 2 ? 50 : 500) <= 0 ||
             read(signals, &signal_info, sizeof signal_info) <= 0)
             continue;
         /* A terminal's Ctrl-C has come to the child too: a second one may mean more to it. */

@@ -11,11 +11,11 @@ struct search {
 };
 
 static void search_cpus(struct values *values, const char *root,
-                        void (*found)(const char *name, void *context))
+                        void (*visit)(const char *name, void *context))
 {
     struct search search = {.values = values};
     snprintf(search.folder, sizeof search.folder, "%s/sys/devices/system/cpu", root);
-    each_name(search.folder, found, &search);
+    each_name(search.folder, visit, &search);
 }
 
 /* "cpu12" is CPU 12; the folder has others too. */

@@ -15,6 +15,6 @@ finder find_unhandled;  /* packets that nobody wanted: in none of its columns */
 finder find_net_errors; /* what its columns of errors are made of */
 
 /* Calls found for each name in the folder, in the order of their names and numbers. */
-void each_name(const char *folder, void (*found)(const char *name, void *context), void *context);
+void each_name(const char *folder, void (*visit)(const char *name, void *context), void *context);
 
 #endif

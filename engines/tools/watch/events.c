@@ -98,7 +98,7 @@ static void tell_labels(struct output *output, struct table *table)
     json_open(&json, '{');
     for (uint32_t i = 0; i < table->count; i++) {
         struct counter *counter = &table->counters[i];
-        if (counter->label == NULL || counter->label_told || counter->gone)
+        if (counter->label == NULL || counter->label_reported || counter->dropped)
             continue;
         char group[COUNTER_NAME_LIMIT];
         const char *slash = strrchr(counter->name, '/');
@@ -106,7 +106,7 @@ static void tell_labels(struct output *output, struct table *table)
                  counter->name);
         json_key(&json, group);
         json_text(&json, counter->label);
-        counter->label_told = true;
+        counter->label_reported = true;
     }
     json_close(&json, '}');
     end_event(output, &json);
@@ -120,10 +120,10 @@ static void tell_gone(struct output *output, struct table *table)
     json_open(&json, '[');
     for (uint32_t i = 0; i < table->count; i++) {
         struct counter *counter = &table->counters[i];
-        if (!counter->gone || counter->gone_told)
+        if (!counter->dropped || counter->drop_reported)
             continue;
         json_number(&json, i);
-        counter->gone_told = true;
+        counter->drop_reported = true;
     }
     json_close(&json, ']');
     end_event(output, &json);
@@ -176,15 +176,15 @@ static void tell_changed(struct output *output, struct table *table, struct json
     *to++ = '[';
     for (uint32_t i = 0; i < table->count && most > 0; i++) {
         struct counter *counter = &table->counters[i];
-        if (counter->value == counter->told || counter->gone)
+        if (counter->value == counter->reported || counter->dropped)
             continue;
         most--;
         if (to[-1] != '[')
             *to++ = ',';
         to = put_whole(to, i);
         *to++ = ',';
-        to = put_signed(to, (int64_t)(counter->value - counter->told));
-        counter->told = counter->value;
+        to = put_signed(to, (int64_t)(counter->value - counter->reported));
+        counter->reported = counter->value;
     }
     memcpy(to, "]}\n", 3);
     output_add(output, (size_t)(to + 3 - place));
@@ -194,7 +194,7 @@ static uint32_t count_changed(const struct table *table)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < table->count; i++)
-        count += table->counters[i].value != table->counters[i].told && !table->counters[i].gone;
+        count += table->counters[i].value != table->counters[i].reported && !table->counters[i].dropped;
     return count;
 }
 

@@ -40,14 +40,14 @@ bool file_read(struct file *file, struct text *text)
     for (;;) {
         if (length == file->room)
             grow(file);
-        ssize_t got = pread(file->fd, file->bytes + length, file->room - length, (off_t)length);
-        if (got == 0)
+        ssize_t received = pread(file->fd, file->bytes + length, file->room - length, (off_t)length);
+        if (received == 0)
             break;
-        if (got < 0 && errno == EINTR)
+        if (received < 0 && errno == EINTR)
             continue;
-        if (got < 0)
+        if (received < 0)
             return false;
-        length += (size_t)got;
+        length += (size_t)received;
     }
     file->length = length;
     *text = (struct text){file->bytes, file->bytes + length};
@@ -74,10 +74,10 @@ bool file_peek(const char *path, char *bytes, size_t size, struct text *text)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    ssize_t got = read(fd, bytes, size);
+    ssize_t received = read(fd, bytes, size);
     close(fd);
-    if (got < 0)
+    if (received < 0)
         return false;
-    *text = (struct text){bytes, bytes + got};
+    *text = (struct text){bytes, bytes + received};
     return true;
 }

@@ -18,12 +18,12 @@ void input_open(struct input *input)
 
 void input_take(struct input *input)
 {
-    ssize_t got = read(STDIN_FILENO, input->bytes + input->length,
+    ssize_t received = read(STDIN_FILENO, input->bytes + input->length,
                        sizeof input->bytes - input->length);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+    if (received < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    input->ended = got <= 0;
-    input->length += got > 0 ? (size_t)got : 0;
+    input->ended = received <= 0;
+    input->length += received > 0 ? (size_t)received : 0;
 }
 
 static bool is_label(struct text word)

@@ -9,8 +9,8 @@ struct search {
     struct values *values;
     const char *const *files; /* ends with NULL */
     char folder[PATH_LIMIT];
-    unsigned others; /* interfaces that aren't this network namespace's */
-    unsigned ours;
+    unsigned foreign; /* interfaces that aren't this network namespace's */
+    unsigned own;
 };
 
 /* Sysfs shows the interfaces of the network namespace that it was mounted in, which may not be
@@ -25,9 +25,9 @@ static void compare(const char *name, void *context)
     if (!file_peek(path, bytes, sizeof bytes, &text) || !take_number(&text, &index))
         return; /* bonding_masters is no interface */
     if (index == if_nametoindex(name))
-        search->ours++;
+        search->own++;
     else
-        search->others++;
+        search->foreign++;
 }
 
 static bool is_ours(struct search *search)
@@ -39,7 +39,7 @@ static bool is_ours(struct search *search)
     if (interfaces)
         if_freenameindex(interfaces);
     each_name(search->folder, compare, search);
-    return search->others == 0 && search->ours == count;
+    return search->foreign == 0 && search->own == count;
 }
 
 static void add_interface(const char *name, void *context)

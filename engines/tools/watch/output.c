@@ -83,8 +83,8 @@ bool output_finish(struct output *output, double seconds)
 {
     uint64_t end = now_ns() + seconds_ns(seconds);
     while (output_waiting(output) && !output->broken && now_ns() < end) {
-        struct pollfd wanted = {.fd = output->fd, .events = POLLOUT};
-        if (poll(&wanted, 1, 100) > 0)
+        struct pollfd poll_entry = {.fd = output->fd, .events = POLLOUT};
+        if (poll(&poll_entry, 1, 100) > 0)
             output_give(output);
     }
     return output_waiting(output) == 0;

@@ -109,22 +109,22 @@ static bool read_text(struct text_source *source, bool anew)
 void sources_read(struct sources *sources, bool sample)
 {
     struct values *values = sources->values;
-    bool again[VALUE_SOURCES] = {false}, dropped = false;
+    bool stale[VALUE_SOURCES] = {false}, dropped = false;
     if (sample)
-        again[FREQUENCIES] = values_read(&values[FREQUENCIES], FREQUENCY_BUDGET);
+        stale[FREQUENCIES] = values_read(&values[FREQUENCIES], FREQUENCY_BUDGET);
     for (size_t i = THROTTLING; i < NET_ERRORS; i++)
-        dropped |= again[i] = values_read(&values[i], 0);
+        dropped |= stale[i] = values_read(&values[i], 0);
     for (size_t i = 0; i < sources->text_count; i++) {
         const struct text_source *source = &sources->texts[i];
         bool changed = read_text(&sources->texts[i], dropped);
         for (size_t k = 0; changed && k < VALUE_SOURCES; k++)
-            again[k] |= source->parse == value_sources[k].host;
+            stale[k] |= source->parse == value_sources[k].host;
         /* Few interfaces have errors, and each file of sysfs takes as long as all of these. */
         if (source->parse == parse_net_dev && source->feed.alarmed)
-            again[NET_ERRORS] |= values_read(&values[NET_ERRORS], 0);
+            stale[NET_ERRORS] |= values_read(&values[NET_ERRORS], 0);
     }
     for (size_t i = 0; i < VALUE_SOURCES; i++)
-        if (again[i])
+        if (stale[i])
             value_sources[i].find(&values[i], sources->root);
 }
 

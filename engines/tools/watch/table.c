@@ -60,8 +60,8 @@ static uint32_t find(const struct table *table, const char *name, size_t length)
 {
     if (table->slot_count == 0)
         return NO_COUNTER;
-    uint32_t found = *slot_of(table, name, length);
-    return found && !table->counters[found - 1].gone ? found - 1 : NO_COUNTER;
+    uint32_t slot = *slot_of(table, name, length);
+    return slot && !table->counters[slot - 1].dropped ? slot - 1 : NO_COUNTER;
 }
 
 uint32_t table_find(const struct table *table, const char *name)
@@ -98,7 +98,7 @@ void table_set(struct table *table, uint32_t number, uint64_t value)
 
 void table_drop(struct table *table, uint32_t number)
 {
-    table->counters[number].gone = true;
+    table->counters[number].dropped = true;
     table->something_gone = true;
 }
 
@@ -114,7 +114,7 @@ void table_label(struct table *table, uint32_t number, struct text label)
         fail(OUT_OF_MEMORY, "no memory for an interrupt's label");
     free(counter->label);
     counter->label = copy;
-    counter->label_told = false;
+    counter->label_reported = false;
     table->something_labelled = true;
 }
 
@@ -161,7 +161,7 @@ static bool is_next(const struct feed *feed, struct text member)
         return false;
     const struct counter *counter = &feed->table->counters[feed->order[feed->at]];
     size_t group = feed->group_length, length = text_length(member);
-    return !counter->gone && counter->length == group + 1 + length &&
+    return !counter->dropped && counter->length == group + 1 + length &&
            memcmp(counter->name + group + 1, member.at, length) == 0 &&
            memcmp(counter->name, feed->group, group) == 0 && counter->name[group] == '/';
 }
@@ -206,7 +206,7 @@ bool feed_end(struct feed *feed)
     feed->count = feed->at;
     for (uint32_t i = 0; i < feed->table->count; i++) {
         const struct counter *counter = &feed->table->counters[i];
-        if (counter->feed == feed->id && counter->pass != feed->pass && !counter->gone)
+        if (counter->feed == feed->id && counter->pass != feed->pass && !counter->dropped)
             table_drop(feed->table, i);
     }
     return true;

@@ -20,11 +20,11 @@ struct counter {
     char *name;
     char *label; /* what its interrupt is of; NULL: not said */
     uint64_t value;
-    uint64_t told; /* the reading before the last line told of it */
+    uint64_t reported; /* the reading before the last line told of it */
     uint32_t pass; /* of its source, when it was last there */
     uint16_t length;
     uint8_t feed, kind;
-    bool gone, gone_told, label_told;
+    bool dropped, drop_reported, label_reported;
 };
 
 struct table {

@@ -40,11 +40,11 @@ static inline bool text_begins(struct text text, const char *word)
 static inline bool take_until(struct text *text, char mark, struct text *before)
 {
     size_t length = text_length(*text);
-    const char *found = length ? memchr(text->at, mark, length) : NULL;
-    if (found == NULL)
+    const char *end = length ? memchr(text->at, mark, length) : NULL;
+    if (end == NULL)
         return false;
-    *before = (struct text){text->at, found};
-    text->at = found + 1;
+    *before = (struct text){text->at, end};
+    text->at = end + 1;
     return true;
 }
 

@@ -14,8 +14,8 @@
 static bool read_number(int fd, uint64_t *number)
 {
     char bytes[LONGEST];
-    ssize_t got = pread(fd, bytes, sizeof bytes, 0);
-    struct text text = {bytes, bytes + (got > 0 ? got : 0)};
+    ssize_t length = pread(fd, bytes, sizeof bytes, 0);
+    struct text text = {bytes, bytes + (length > 0 ? length : 0)};
     return take_number(&text, number);
 }
 
@@ -67,7 +67,7 @@ static void drop_group(struct table *table, uint32_t number)
     size_t length = group_length(&table->counters[number]);
     for (uint32_t i = 0; i < table->count; i++) {
         const struct counter *counter = &table->counters[i];
-        if (!counter->gone && group_length(counter) == length &&
+        if (!counter->dropped && group_length(counter) == length &&
             memcmp(counter->name, name, length) == 0)
             table_drop(table, i);
     }

@@ -116,9 +116,9 @@ static int ask(struct nlmsghdr *message)
         char rest[512];
     } answer = {.error.error = -EPROTO};
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    bool told = fd >= 0 && send(fd, message, message->nlmsg_len, 0) >= 0 &&
+    bool answered = fd >= 0 && send(fd, message, message->nlmsg_len, 0) >= 0 &&
                 recv(fd, &answer, sizeof answer, 0) >= (ssize_t)NLMSG_LENGTH(sizeof answer.error);
-    int error = told ? -answer.error.error : errno;
+    int error = answered ? -answer.error.error : errno;
     if (fd >= 0)
         close(fd);
     return error;

@@ -102,13 +102,13 @@ static void answer_questions(int argc, char **argv)
 static _Noreturn void unknown_option(const char *name)
 {
     struct suggestion suggestion = {.word = name};
-    char shown[TEXT_LIMIT];
+    char suggested[TEXT_LIMIT];
     for (const struct parameter *p = table; p->name; p++)
         suggest(&suggestion, p->name);
     if (suggestion.best == NULL)
         fail(BAD_PARAMETER, "unknown option '--%.64s': rail-wire --help lists them", name);
-    with_hyphens(suggestion.best, shown, sizeof shown);
-    fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, shown);
+    with_hyphens(suggestion.best, suggested, sizeof suggested);
+    fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, suggested);
 }
 
 static enum loss_of kind_of(const char *word)

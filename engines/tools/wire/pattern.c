@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void refuse(const char *text, const char *why)
+static _Noreturn void refuse(const char *text, const char *reason)
 {
     fail(BAD_PARAMETER,
          "--loss: %s in '%.64s'; it must be every:N[:OFFSET], list:5,17,20-29 or random:RATE:SEED",
-         why, text);
+         reason, text);
 }
 
 /* Reads a whole number and moves on behind it. */

@@ -28,15 +28,15 @@ void queue_free(struct queue *queue)
 
 unsigned char *queue_room(struct queue *queue)
 {
-    const size_t wanted = room_for(FRAME_LIMIT);
+    const size_t required = room_for(FRAME_LIMIT);
     if (queue->count == 0) { /* begins anew, where the caches are warm */
         queue->head = queue->tail = 0;
         queue->wrapped = false;
     }
-    if (queue->wrapped ? queue->tail - queue->head > wanted
-                       : queue->capacity - queue->head >= wanted)
+    if (queue->wrapped ? queue->tail - queue->head > required
+                       : queue->capacity - queue->head >= required)
         queue->place = queue->head;
-    else if (!queue->wrapped && queue->tail > wanted)
+    else if (!queue->wrapped && queue->tail > required)
         queue->place = 0;
     else
         return NULL;

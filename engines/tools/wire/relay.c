@@ -30,7 +30,7 @@ struct relay {
     unsigned number;
     bool loses;
     struct device *from;
-    int in, out, stop, gone;
+    int in, out, stop, ended;
     pthread_t thread;
     atomic_bool stopping;
     struct queue queue;
@@ -48,10 +48,10 @@ const char *relay_direction(unsigned number)
     return number ? "right_to_left" : "left_to_right";
 }
 
-static bool counts_for(enum loss_of which, const struct frame *frame)
+static bool counts_for(enum loss_of scope, const struct frame *frame)
 {
     return frame->ip && !frame->signalling &&
-           (which == OF_IP || frame->protocol == (which == OF_UDP ? PROTOCOL_UDP : PROTOCOL_TCP));
+           (scope == OF_IP || frame->protocol == (scope == OF_UDP ? PROTOCOL_UDP : PROTOCOL_TCP));
 }
 
 /* True if the pattern loses the frame. */
@@ -118,13 +118,13 @@ static bool read_one(struct relay *relay)
 {
     unsigned char *room = queue_room(&relay->queue);
     unsigned char *bytes = room ? room : relay->scratch;
-    ssize_t got = read(relay->in, bytes, FRAME_LIMIT);
-    if (got >= 0) {
-        take_in(relay, bytes, (size_t)got, room != NULL);
+    ssize_t received = read(relay->in, bytes, FRAME_LIMIT);
+    if (received >= 0) {
+        take_in(relay, bytes, (size_t)received, room != NULL);
         return true;
     }
     if (errno != EAGAIN && errno != EINTR) {
-        eventfd_write(relay->gone, 1);
+        eventfd_write(relay->ended, 1);
         atomic_store(&relay->stopping, true);
     }
     return false;
@@ -172,9 +172,9 @@ static void rest(struct relay *relay)
     uint64_t left = queued ? queued->due - now : 0;
     struct timespec time = {.tv_sec = (time_t)(left / NANOSECONDS),
                             .tv_nsec = (long)(left % NANOSECONDS)};
-    struct pollfd wanted[] = {{.fd = relay->in, .events = POLLIN},
+    struct pollfd poll_set[] = {{.fd = relay->in, .events = POLLIN},
                               {.fd = relay->stop, .events = POLLIN}};
-    ppoll(wanted, 2, queued ? &time : NULL, NULL);
+    ppoll(poll_set, 2, queued ? &time : NULL, NULL);
 }
 
 static void *work(void *context)
@@ -202,7 +202,7 @@ static size_t most_under_way(const struct options *options)
 }
 
 struct relay *relay_start(const struct options *options, unsigned number, struct device *from,
-                          const struct device *to, int gone)
+                          const struct device *to, int ended)
 {
     struct relay *relay = calloc(1, sizeof *relay);
     if (relay == NULL)
@@ -213,7 +213,7 @@ struct relay *relay_start(const struct options *options, unsigned number, struct
     relay->from = from;
     relay->in = from->fd;
     relay->out = to->fd;
-    relay->gone = gone;
+    relay->ended = ended;
     relay->ps_per_byte = options->rate > 0 ? 8e12 / options->rate : 0;
     relay->delay = seconds_ns(options->delay);
     relay->epoch = now_ns();

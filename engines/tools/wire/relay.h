@@ -28,7 +28,7 @@ struct relay;
 /* Makes and starts one. number: 0 for left to right, 1 for right to left. gone: an eventfd that is
  * told when the device has been taken away. */
 struct relay *relay_start(const struct options *options, unsigned number, struct device *from,
-                          const struct device *to, int gone);
+                          const struct device *to, int ended);
 
 /* Ends it; what is under way stays queued. */
 void relay_stop(struct relay *relay);
