@@ -12,7 +12,8 @@ static _Noreturn void refuse(const char *precision, const char *vector)
     for (size_t i = 0; i < kernel_count; i++) {
         size_t length = strlen(supported_names);
         if (strcmp(precision_name(kernels[i].precision), precision) == 0 && kernels[i].supported())
-            snprintf(supported_names + length, sizeof supported_names - length, "%s%s", length ? ", " : "",
+            snprintf(supported_names + length, sizeof supported_names - length, "%s%s",
+                     length ? ", " : "",
                      kernels[i].vector);
     }
     fail(BAD_PARAMETER, "vector: this CPU has no %s for precision %s, but it has: %s", vector,

@@ -19,7 +19,8 @@
 #define SLICE_ROOM 100000   /* ns before the end in which no slice begins: it would last beyond */
 
 /* Of the clock's measurement, 1 or 2 % of a batch. Two lengths, as the change from wide vectors to
- * plain integers may take a core more than a microsecond, which only their difference leaves out. */
+ * plain integers may take a core more than a microsecond, which only their
+ * difference leaves out. */
 enum { SHORT, LONG, LENGTHS };
 static const uint64_t slice_cycles[LENGTHS] = {10000, 90000};
 

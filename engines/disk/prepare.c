@@ -116,8 +116,8 @@ static void make_buffers(struct worker *worker)
 static const char *what_counts(const struct work *work)
 {
     if (!work->write && work->block % (size_t)sysconf(_SC_PAGESIZE) != 0)
-        return "whose pages hold several blocks: those that another one brought in come from there, "
-               "also where cached_share says nothing of it";
+        return "whose pages hold several blocks: those that another one brought in come from "
+               "there, also where cached_share says nothing of it";
     if (!work->write)
         return "and cached_share says how much that had already";
     if (work->sync_each)

@@ -12,8 +12,8 @@ uint64_t unique_number(void);
 void fill_random(unsigned char *data, size_t size, uint64_t *state);
 
 /* Makes random data, in a buffer of whole pages, unlike any that was in it before. File systems
- * compress up to RECORD bytes together: of smaller blocks everything changes, as several of them may
- * meet in a record; of larger ones some bytes in each sector. */
+ * compress up to RECORD bytes together: of smaller blocks everything changes, as several of
+ * them may meet in a record; of larger ones some bytes in each sector. */
 void refresh_random(unsigned char *data, size_t size, uint64_t *state);
 
 #endif

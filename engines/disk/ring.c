@@ -57,8 +57,8 @@ static void explain_error(int error, char *reason, size_t size)
     if (error == ENOSYS)
         snprintf(reason, size, "this kernel has no io_uring");
     else if (error == EPERM)
-        snprintf(reason, size, "io_uring is forbidden to this process (kernel.io_uring_disabled, or "
-                 "a container's filter of system calls)");
+        snprintf(reason, size, "io_uring is forbidden to this process (kernel.io_uring_disabled, "
+                 "or a container's filter of system calls)");
     else if (error == ENOMEM)
         snprintf(reason, size, "the kernel has no memory for a ring: raise 'ulimit -l', or lower "
                  "depth or threads");
@@ -134,7 +134,7 @@ bool ring_register(struct ring *ring, int fd, void *memory, size_t size)
 
 void ring_close(struct ring *ring)
 {
-    /* At once, as the kernel takes its time with a closed ring: until then the file takes up room. */
+    /* At once: the kernel takes its time with a closed ring, and until then the file takes room. */
     if (ring->file_flags)
         syscall(SYS_io_uring_register, ring->fd, IORING_UNREGISTER_FILES, NULL, 0);
     munmap(ring->map, ring->map_size);

@@ -29,7 +29,8 @@ enum {
 static const struct parameter options[] = {
     [PORT] = {.name = "port", .type = INT, .initial = "0", .min = 0, .max = 65535},
     [REPLICATIONS] = {.name = "replications", .type = INT, .initial = "10", .min = 1, .max = 1e9},
-    [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1, .max = 30 * 86400.0},
+    [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1,
+                        .max = 30 * 86400.0},
     [BIND] = {.name = "bind", .type = TEXT, .initial = "::"},
     [JSON] = {.name = "json", .type = BOOL, .initial = "0"},
     [ONCE] = {.name = "once", .type = BOOL, .initial = "0"},
@@ -169,7 +170,7 @@ static int take_role(struct launch *launch, int argc, char **argv)
 {
     const struct engine *engine = launch->engine;
     launch->watch_input = !engine->rank || (argc > 1 && strcmp(argv[1], "rank") == 0);
-    if (engine->rank) /* the word may be left out by hand, where a launcher's input may be nothing */
+    if (engine->rank) /* the word may be left out by hand, where a launcher's input may be empty */
         return launch->watch_input ? 2 : 1;
     if (argc < 2)
         fail(BAD_PARAMETER, "say what to do: rail-%s %s; --help tells more", engine->name,

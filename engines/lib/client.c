@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define CLOCK_EXCHANGES 16
-#define TRACE_BYTES_LIMIT 4e8 /* 30 bytes for each of the arrivals that a trace may have, and more */
+#define TRACE_BYTES_LIMIT 4e8 /* 30 bytes and more for each arrival that a trace may have */
 
 static void greet(const struct launch *launch, int control)
 {

@@ -70,8 +70,8 @@ void control_send(int fd, enum message kind, const struct fields *fields)
     if (send_frame(fd, kind, fields, 0))
         return;
     /* It may have said why before it hung up. */
-    struct fields last_words;
-    control_receive_any(fd, &last_words, 1);
+    struct fields final_message;
+    control_receive_any(fd, &final_message, 1);
     fail(PEER_LOST, "the other end hung up");
 }
 
@@ -99,7 +99,7 @@ static void receive_exactly(int fd, void *out, size_t size, uint64_t deadline)
     }
 }
 
-static _Noreturn void fail_as_told(const struct fields *fields)
+static _Noreturn void fail_as_peer(const struct fields *fields)
 {
     char code[VALUE_LIMIT] = "", message[VALUE_LIMIT] = "";
     fields_find(fields, "code", code);
@@ -122,7 +122,7 @@ enum message control_receive_any(int fd, struct fields *fields, double seconds)
     if (header.kind != PART && !fields_valid(fields))
         fail(BAD_PEER, "the other end sent a message that cannot be read");
     if (header.kind == FAILED)
-        fail_as_told(fields);
+        fail_as_peer(fields);
     if (header.version != CONTROL_VERSION)
         fail(VERSION_MISMATCH,
              "the other end speaks version %d of the protocol, this one %d: build both from the "

@@ -28,7 +28,8 @@ struct parameter {
     const char *help;
 };
 
-/* What may be done with a metric's values. By its unit: a rate (each /s, Hz), a time (s) or a count (B). */
+/* What may be done with a metric's values. By its unit: a rate (each /s, Hz), a time (s) or a count
+ * (B). */
 enum metric_kind {
     KIND_BY_UNIT,
     KIND_COUNT,

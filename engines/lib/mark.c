@@ -108,7 +108,8 @@ static const char *await_answer(const struct watcher *watcher, uint64_t limit)
     char answer[sizeof MARK_ANSWER];
     for (;;) {
         ssize_t length = recv(watcher->fd, answer, sizeof answer, 0);
-        if (length == (ssize_t)strlen(MARK_ANSWER) && memcmp(answer, MARK_ANSWER, (size_t)length) == 0)
+        if (length == (ssize_t)strlen(MARK_ANSWER) &&
+            memcmp(answer, MARK_ANSWER, (size_t)length) == 0)
             return NULL;
         if (length > 0)
             return "it gives an answer that isn't one";
@@ -153,8 +154,8 @@ bool mark_watchers(const struct launch *launch, int host, const char *label, lon
         if (reason == NULL)
             continue;
         snprintf(problem, MESSAGE_LIMIT,
-                 "the watcher %s could not be told that replication %ld %ss, and its log lacks this "
-                 "launch's from there on: %s",
+                 "the watcher %s could not be told that replication %ld %ss, and its log lacks "
+                 "this launch's from there on: %s",
                  watchers[i].name, replication, label, reason);
         take_out(i);
         done = false;

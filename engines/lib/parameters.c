@@ -12,7 +12,8 @@ static const struct {
     const char *name, *unit;
     bool number;
 } types[] = {
-    [SIZE] = {"size", "B", true},    [TIME] = {"time", "s", true},  [RATE] = {"rate", "bit/s", true},
+    [SIZE] = {"size", "B", true},    [TIME] = {"time", "s", true},
+    [RATE] = {"rate", "bit/s", true},
     [INT] = {"int", "", true},       [CHOICE] = {"choice", "", false},
     [BOOL] = {"bool", "", false},    [TEXT] = {"text", "", false},
 };

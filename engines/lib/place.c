@@ -91,7 +91,8 @@ static void pin(const struct launch *launch, bool server, int number)
     CPU_SET((size_t)cpu, &set);
     if (sched_setaffinity(0, sizeof set, &set) == 0)
         return;
-    fail(BAD_PARAMETER, "%s: there is no CPU %d that may be used: this host has %ld of them, 0 to %ld%s",
+    fail(BAD_PARAMETER, "%s: there is no CPU %d that may be used: this host has %ld of them, 0 to "
+         "%ld%s",
          cpus_name(launch, server), cpu, sysconf(_SC_NPROCESSORS_ONLN),
          sysconf(_SC_NPROCESSORS_CONF) - 1,
          errno == EPERM ? ", and this user may not choose" : "");

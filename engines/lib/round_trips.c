@@ -43,7 +43,7 @@ bool round_trips_paced(struct round_trips *trips, uint64_t now)
         now = wait_until(due);
     trips->started++;
     trips->due = due;
-    trips->left = now;
+    trips->sent_at = now;
     return true;
 }
 
@@ -66,7 +66,8 @@ void result_set_round_trips(struct result *result, const struct launch *launch,
 void set_busy_poll(int fd, const struct launch *launch, struct fields *settings)
 {
     int microseconds = (int)lround(number_of(launch, "busy_poll") * 1e6);
-    if (microseconds > 0 && setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) != 0)
+    if (microseconds > 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) != 0)
         fail(errno == EPERM ? NOT_PERMITTED : SYSTEM_ERROR,
              "cannot set busy_poll to %d us: %s; run as root, allow it with CAP_NET_ADMIN, or set "
              "it for the host with 'sysctl -w net.core.busy_read=%d'",

@@ -106,7 +106,7 @@ static void judge(struct server *server, struct pending *client, const struct he
 }
 
 /* Takes what a client says, as far as it has come. */
-static void listen_to(struct server *server, struct pending *client)
+static void receive_hello(struct server *server, struct pending *client)
 {
     struct header header;
     size_t frame_size = HEADER_SIZE;
@@ -206,7 +206,7 @@ static void wait_for_events(struct server *server)
         return;
     for (int i = 0; i < PENDING; i++)
         if (poll_set[i].fd >= 0 && poll_set[i].revents)
-            listen_to(server, &server->clients[i]);
+            receive_hello(server, &server->clients[i]);
     if (poll_set[PENDING].revents)
         admit(server);
     if (server->session >= 0 && poll_set[PENDING + 1].revents)

@@ -28,7 +28,9 @@ static bool uses_huge_pages(const struct launch *launch, const char *huge_pages)
 /* Of the pool that somebody reserved; 0: no such pages were asked for. */
 static size_t reserved_page(const struct launch *launch)
 {
-    return uses_huge_pages(launch, "2MiB") ? 2 * MIB : uses_huge_pages(launch, "1GiB") ? 1024 * MIB : 0;
+    return uses_huge_pages(launch, "2MiB")   ? 2 * MIB
+           : uses_huge_pages(launch, "1GiB") ? 1024 * MIB
+                                             : 0;
 }
 
 size_t arena_size(const struct launch *launch, size_t bytes)

@@ -76,7 +76,8 @@ static void set_kernel(struct job *job)
     job->vector = vector_unit(text_of(job->launch, "vector"));
     bool stores = job->mode >= WRITE && job->mode <= TRIAD;
     job->nontemporal = stores && number_of(job->launch, "nontemporal") != 0;
-    job->run = job->nontemporal ? job->vector->nontemporal[job->mode] : job->vector->plain[job->mode];
+    job->run =
+        job->nontemporal ? job->vector->nontemporal[job->mode] : job->vector->plain[job->mode];
     if (job->run == NULL)
         fail(BAD_PARAMETER, "nontemporal: vector %s has no such stores: leave it out",
              job->vector->name);
@@ -100,7 +101,8 @@ void job_init(struct job *job, const struct launch *launch)
         check_step(name, job->step, job->block);
     job->units = job->block / job->step;
     if (job->mode == LATENCY && job->units < 2)
-        fail(BAD_PARAMETER, "a pointer chase needs two slots: choose a block of two strides at least");
+        fail(BAD_PARAMETER, "a pointer chase needs two slots: choose a block of two strides at "
+                            "least");
     if (job->mode == RANDOM && job->units > UINT32_MAX)
         fail(BAD_PARAMETER, "mode random knows 4294967295 places, and %zu bytes have more of %zu: "
              "choose a larger access or a smaller block", job->block, job->step);
@@ -180,7 +182,8 @@ void work_prepare(void *share)
     worker->batch = first_batch(job);
     place_arrays(worker);
     if (job->mode == LATENCY) {
-        worker->arrays.at = chase_link((unsigned char *)worker->arrays.to, job->units, job->step, seed);
+        worker->arrays.at =
+            chase_link((unsigned char *)worker->arrays.to, job->units, job->step, seed);
         return;
     }
     if (job->mode == RANDOM) {
@@ -249,7 +252,8 @@ void work_measure(void *share)
 static _Noreturn void wrong(const struct worker *worker, size_t i, double value, double expected)
 {
     fail(WRONG_DATA,
-         "word %zu of thread %d holds %g instead of %g: this machine's memory or CPU makes mistakes",
+         "word %zu of thread %d holds %g instead of %g: this machine's memory or CPU makes "
+         "mistakes",
          i, worker->number, value, expected);
 }
 

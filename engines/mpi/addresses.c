@@ -68,7 +68,8 @@ bool interface_of(const char *address, char *out, size_t size)
     struct ifaddrs *all = NULL;
     bool matches = false;
     if (getaddrinfo(address, NULL, &hints, &candidates) == 0 && getifaddrs(&all) == 0)
-        for (const struct ifaddrs *interface = all; interface && !matches; interface = interface->ifa_next) {
+        for (const struct ifaddrs *interface = all; interface && !matches;
+             interface = interface->ifa_next) {
             matches = has_any(interface->ifa_addr, candidates);
             if (matches)
                 snprintf(out, size, "%s", interface->ifa_name);
@@ -127,7 +128,7 @@ static void look_for_address(const struct launch *launch, int rank, int ranks,
                  rank, address, host);
 }
 
-void say_if_misplaced(const struct launch *launch)
+void warn_if_misplaced(const struct launch *launch)
 {
     char problem[MESSAGE_LIMIT];
     look_for_address(launch, rank_before_mpi(), ranks_before_mpi(), problem);

@@ -15,21 +15,21 @@
 #define BOOT_ID 40 /* longer than any, with its final zero */
 
 /* What the ranks have to know of one another. */
-struct stand {
+struct location {
     char boot[BOOT_ID]; /* the kernel's; empty: unknown */
     cpu_set_t allowed;
 };
 
-static void look_around(struct stand *stand)
+static void read_location(struct location *location)
 {
-    memset(stand, 0, sizeof *stand);
+    memset(location, 0, sizeof *location);
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (file) {
-        if (fgets(stand->boot, sizeof stand->boot, file) == NULL)
-            stand->boot[0] = '\0';
+        if (fgets(location->boot, sizeof location->boot, file) == NULL)
+            location->boot[0] = '\0';
         fclose(file);
     }
-    sched_getaffinity(0, sizeof stand->allowed, &stand->allowed);
+    sched_getaffinity(0, sizeof location->allowed, &location->allowed);
 }
 
 /* The first CPU of the core that a CPU is part of; itself if the kernel doesn't say. */
@@ -76,18 +76,19 @@ struct turn {
     bool shared; /* two of them got the same CPU */
 };
 
-static struct turn take_turn(const struct job *job, const struct stand *stands)
+static struct turn take_turn(const struct job *job, const struct location *locations)
 {
     static struct occupancy occupancy;
-    const char *boot = stands[job->rank].boot;
+    const char *boot = locations[job->rank].boot;
     struct turn turn = {.cpu = -1};
     memset(&occupancy, 0, sizeof occupancy);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        occupancy.core[cpu] = CPU_ISSET((size_t)cpu, &stands[job->rank].allowed) ? core_of(cpu) : cpu;
+        occupancy.core[cpu] =
+            CPU_ISSET((size_t)cpu, &locations[job->rank].allowed) ? core_of(cpu) : cpu;
     for (int rank = 0; rank < job->ranks; rank++) {
-        if (strcmp(stands[rank].boot, boot) != 0)
+        if (strcmp(locations[rank].boot, boot) != 0)
             continue;
-        int cpu = choose(&occupancy, &stands[rank].allowed);
+        int cpu = choose(&occupancy, &locations[rank].allowed);
         if (rank == job->rank) {
             turn.place = turn.ranks;
             turn.cpu = cpu;
@@ -137,15 +138,15 @@ void take_cpus(const struct job *job, struct fields *settings)
 {
     int cpus[CPU_LIMIT], sharing, any_sharing;
     char problem[MESSAGE_LIMIT] = "";
-    struct stand own, *stands = calloc((size_t)job->ranks, sizeof *stands);
-    if (stands == NULL)
+    struct location own, *locations = calloc((size_t)job->ranks, sizeof *locations);
+    if (locations == NULL)
         fail(OUT_OF_MEMORY, "no memory for what %d ranks say of themselves", job->ranks);
     size_t listed = read_cpus("cpus", text_of(job->launch, "cpus"), cpus);
-    look_around(&own);
-    MPI_Allgather(&own, sizeof own, MPI_BYTE, stands, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
-    struct turn turn = take_turn(job, stands);
+    read_location(&own);
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, locations, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+    struct turn turn = take_turn(job, locations);
     int available = listed ? (int)listed : CPU_COUNT(&own.allowed);
-    free(stands);
+    free(locations);
     if (listed) {
         turn.cpu = cpus[(size_t)turn.place % listed];
         turn.shared = (size_t)turn.ranks > listed;

@@ -25,7 +25,7 @@
 #define FIRST_BLOCK 4
 #define LEAST_GAP 100000        /* ns from one single operation's beginning to the next one's */
 #define MOST_GAP 10000000000    /* likewise: then something is wrong */
-#define LEAD 1000000            /* ns from the agreement on a block to its beginning, and two gaps */
+#define LEAD 1000000            /* ns from agreeing on a block to its beginning, and two gaps */
 #define FIRST_HOLDS 10000000    /* ns until clocks are compared again, as they drift apart: as long
                                    as since the first time, from this ... */
 #define CLOCK_HOLDS 250000000   /* to this; longer if comparing takes more than a tenth of it */
@@ -103,8 +103,8 @@ static uint64_t take_block(struct block *block, const uint64_t *slowest, struct 
     else if (longest < block->gap / 4 && block->gap / 2 >= LEAST_GAP)
         block->gap /= 2;
     if (block->gap > MOST_GAP)
-        fail(OVERLOADED, "the ranks cannot begin an operation together every 10 s: too many of them "
-                         "share a CPU, or the network stalls");
+        fail(OVERLOADED, "the ranks cannot begin an operation together every 10 s: too many of "
+                         "them share a CPU, or the network stalls");
     return good;
 }
 

@@ -7,7 +7,7 @@
 #define CLOCK_TAG 9101
 #define MOST_GAIN 500e-6 /* no two computers' clocks differ by more: what does was misread */
 
-static void tell_time(int other)
+static void send_time(int other)
 {
     for (int i = 0; i < EXCHANGES; i++) {
         MPI_Recv(NULL, 0, MPI_BYTE, other, CLOCK_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -69,7 +69,7 @@ void set_common_clock(struct common_clock *clock, const struct job *job)
     uint64_t began = reading.at;
     for (int other = 1; other < job->ranks; other++)
         if (job->rank == 0)
-            tell_time(other);
+            send_time(other);
         else if (job->rank == other)
             ask_time(&reading);
     take_reading(clock, &reading);

@@ -2,7 +2,7 @@
 #include "job.h"
 
 #include "binding.h"
-#include "last_words.h"
+#include "exit_report.h"
 #include "transport.h"
 
 #include "../lib/report.h"
@@ -47,9 +47,9 @@ int ranks_before_mpi(void)
 static pthread_t main_thread;
 static bool running; /* MPI has begun and may be told to end the job */
 
-void tell_rank_failure(enum failure failure, const char *message)
+void report_rank_failure(enum failure failure, const char *message)
 {
-    last_words_drop();
+    exit_report_disarm();
     if (rank_before_mpi() == 0) {
         report_failure(failure, message);
     } else {
@@ -69,7 +69,7 @@ static void *await_end(void *signals)
     int number;
     while (sigwait(signals, &number) != 0)
         ;
-    if (last_words_kept()) /* another rank's MPI_Init failed first */
+    if (exit_report_armed()) /* another rank's MPI_Init failed first */
         _exit(1);
     fail(PEER_LOST, "the launcher ended this job, as it does when a rank fails or it is stopped: "
                     "standard error may say why");
@@ -103,14 +103,14 @@ void job_begin(struct job *job, const struct launch *launch)
     *job = (struct job){.launch = launch};
     main_thread = pthread_self();
     catch_end();
-    say_if_misplaced(launch);
+    warn_if_misplaced(launch);
     transport_ask(launch);
     transport_listen();
     /* Only this thread calls MPI. Open MPI 4 locks for any level above this one, which costs 60 ns
      * each way through shared memory. */
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, &job->thread_level);
     running = true;
-    last_words_drop();
+    exit_report_disarm();
     MPI_Comm_create_errhandler(mpi_failed, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);

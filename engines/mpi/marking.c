@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* A warning for each host that has one. Every rank is here before any leaves. */
-static void tell_problems(const struct job *job, const char *problem)
+static void report_mark_problem(const struct job *job, const char *problem)
 {
     char message[MESSAGE_LIMIT], host[256] = "";
     for (;;) {
@@ -39,5 +39,5 @@ void mark_hosts(const struct job *job, const char *label, long replication)
     MPI_Barrier(MPI_COMM_WORLD);
     if (job->rank % ranks_each == 0)
         delivered = mark_watchers(job->launch, job->rank / ranks_each, label, replication, problem);
-    tell_problems(job, delivered ? NULL : problem);
+    report_mark_problem(job, delivered ? NULL : problem);
 }

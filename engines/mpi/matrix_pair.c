@@ -50,7 +50,8 @@ void pair_open(const struct job *job)
     endpoint.out = test_buffer((size_t)endpoint.size);
     endpoint.in = test_buffer((size_t)endpoint.window * (size_t)endpoint.size);
     endpoint.echo = test_buffer((size_t)endpoint.latency_size);
-    endpoint.requests = (MPI_Request *)test_buffer((size_t)endpoint.window * sizeof *endpoint.requests);
+    endpoint.requests =
+        (MPI_Request *)test_buffer((size_t)endpoint.window * sizeof *endpoint.requests);
     fill_bytes(endpoint.out, (size_t)endpoint.size, endpoint.rank, 0);
 }
 
@@ -65,7 +66,8 @@ void pair_close(void)
 void pair_meet(int partner)
 {
     for (int i = 0; i < 2; i++)
-        MPI_Sendrecv(endpoint.out, 1, MPI_BYTE, partner, MEET, endpoint.echo, 1, MPI_BYTE, partner, MEET,
+        MPI_Sendrecv(endpoint.out, 1, MPI_BYTE, partner, MEET, endpoint.echo, 1, MPI_BYTE,
+                     partner, MEET,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -93,7 +95,8 @@ void pair_answer(int partner)
 {
     MPI_Status status;
     for (;;) {
-        MPI_Recv(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, MPI_ANY_TAG, MPI_COMM_WORLD,
+        MPI_Recv(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, MPI_ANY_TAG,
+                 MPI_COMM_WORLD,
                  &status);
         if (status.MPI_TAG == END)
             return;
@@ -114,7 +117,7 @@ static size_t oldest(const struct flight *flight)
     return (flight->sent - (uint64_t)flight->under_way) % (uint64_t)endpoint.window;
 }
 
-static void send_one(struct flight *flight, int partner)
+static void send_message(struct flight *flight, int partner)
 {
     while (flight->under_way >= flight->limit) {
         MPI_Wait(&endpoint.requests[oldest(flight)], MPI_STATUS_IGNORE);
@@ -137,12 +140,13 @@ static void send_ends(int partner)
 
 void pair_send(int partner, double seconds)
 {
-    struct flight flight = {.limit = endpoint.window < FIRST_FLIGHT ? endpoint.window : FIRST_FLIGHT};
+    struct flight flight = {
+        .limit = endpoint.window < FIRST_FLIGHT ? endpoint.window : FIRST_FLIGHT};
     uint64_t now = now_ns(), stop = now + seconds_ns(seconds), batch = 1;
     MPI_Send(NULL, 0, MPI_BYTE, partner, START, MPI_COMM_WORLD);
     do {
         for (uint64_t i = 0; i < batch; i++)
-            send_one(&flight, partner);
+            send_message(&flight, partner);
         uint64_t then = now;
         now = now_ns();
         if (now - then < LOOK_NS && flight.limit == endpoint.window && batch < MOST_BATCH)
@@ -165,7 +169,8 @@ static void look_at(int partner, uint64_t received, char problem[MESSAGE_LIMIT])
     uint64_t sent;
     bool right = true;
     MPI_Recv(&sent, 1, MPI_UINT64_T, partner, COUNT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (int slot = 0; endpoint.verify && slot < endpoint.window && (uint64_t)slot < received; slot++)
+    for (int slot = 0; endpoint.verify && slot < endpoint.window && (uint64_t)slot < received;
+         slot++)
         right = right && bytes_right(room(slot), (size_t)endpoint.size, partner, 0);
     if (received != sent)
         snprintf(problem, MESSAGE_LIMIT, "rank %d received %llu messages from rank %d, not %llu",

@@ -62,7 +62,7 @@ int run_ranks(const struct launch *launch);
 
 /* engine.failed: rank 0 tells of failures as every engine does. The others leave it the word for a
  * while, as it may have found the same, and then tell standard error. */
-failure_sink tell_rank_failure;
+failure_sink report_rank_failure;
 
 /* The rank that the launcher says this process is, before MPI does; 0 if it says nothing. */
 int rank_before_mpi(void);

@@ -116,7 +116,7 @@ static void check(const struct job *job)
 }
 
 /* Rank 1 waits in a receive, where a library that moves the data itself makes progress. */
-static void tell_done(const struct job *job)
+static void signal_done(const struct job *job)
 {
     if (job->rank == ORIGIN)
         MPI_Send(NULL, 0, MPI_BYTE, TARGET, DONE_TAG, MPI_COMM_WORLD);
@@ -165,7 +165,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     struct phase windows = phase_begin(attempt);
     if (origin)
         seconds = time_windows(&windows);
-    tell_done(job);
+    signal_done(job);
     usage_end(&job->usage);
     check(job);
     if (!origin)

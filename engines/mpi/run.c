@@ -173,7 +173,7 @@ int run_ranks(const struct launch *launch)
     take_cpus(&job, &settings);
     if (job.rank == 0)
         add_job_settings(&job, &settings);
-    transport_tell(&job, &settings);
+    transport_add_settings(&job, &settings);
     const struct series *series = series_of(launch);
     if (series)
         run_series(launch, series, run_launch, &shared);

@@ -5,7 +5,7 @@
 
 #include "binding.h"
 #include "transport_log.h"
-#include "last_words.h"
+#include "exit_report.h"
 
 #include "../lib/parameters.h"
 
@@ -26,12 +26,12 @@ struct choice {
     char value[2 * TEXT_LIMIT], inherited[TEXT_LIMIT];
 };
 static struct choice choices[] = {{.variable = "OMPI_MCA_pml"},
-                               {.variable = "OMPI_MCA_btl"},
-                               {.variable = "OMPI_MCA_btl_tcp_if_include"},
-                               {.variable = "OMPI_MCA_mpi_yield_when_idle"}};
+                                  {.variable = "OMPI_MCA_btl"},
+                                  {.variable = "OMPI_MCA_btl_tcp_if_include"},
+                                  {.variable = "OMPI_MCA_mpi_yield_when_idle"}};
 enum { PML, BTL, INTERFACE, YIELD, ASKED };
 
-static int heard_at = -1; /* the file in memory */
+static int log_fd = -1;   /* the file in memory */
 
 /* "self,tcp", "^sm": names that can stand in an environment and in a sentence. */
 static void must_be_names(const char *name, const char *text)
@@ -119,16 +119,16 @@ void transport_ask(const struct launch *launch)
 }
 
 /* When the library cannot do what it is asked, it ends the process from within MPI_Init. */
-static void prepare_for_the_worst(void)
+static void arm_mpi_exit_report(void)
 {
     char message[MESSAGE_LIMIT];
     bool chosen = *choices[PML].value || *choices[BTL].value;
     snprintf(message, sizeof message,
-             "MPI_Init ended the process, with pml '%.99s' and btl '%.99s' asked for: standard error "
-             "may say why, and 'ompi_info' lists what there is",
+             "MPI_Init ended the process, with pml '%.99s' and btl '%.99s' asked for: standard "
+             "error may say why, and 'ompi_info' lists what there is",
              *choices[PML].value ? choices[PML].value : "auto", choices[BTL].value);
     if (rank_before_mpi() == 0)
-        last_words_keep(chosen ? TRANSPORT_UNAVAILABLE : MPI_FAILED,
+        exit_report_arm(chosen ? TRANSPORT_UNAVAILABLE : MPI_FAILED,
                         chosen ? message
                                : "MPI_Init ended the process: standard error may say why");
 }
@@ -139,12 +139,12 @@ void transport_listen(void)
                                                {"OMPI_MCA_mtl_base_verbose", "10"},
                                                {"OMPI_MCA_btl_base_verbose", "30"}};
     char number[16];
-    prepare_for_the_worst();
+    arm_mpi_exit_report();
     setenv("UCX_LOG_FILE", "stderr", 0); /* its default is where our events are */
-    heard_at = getenv(LOG_FD) ? -1 : memfd_create("open-mpi", MFD_CLOEXEC);
-    if (heard_at < 0)
+    log_fd = getenv(LOG_FD) ? -1 : memfd_create("open-mpi", MFD_CLOEXEC);
+    if (log_fd < 0)
         return;
-    snprintf(number, sizeof number, "%d", heard_at);
+    snprintf(number, sizeof number, "%d", log_fd);
     setenv(LOG_FD, number, 1);
     for (size_t i = 0; i < sizeof talkative / sizeof *talkative; i++)
         setenv(talkative[i][0], talkative[i][1], 0);
@@ -156,7 +156,8 @@ static void connect_neighbours(const struct job *job)
     char sent = 0, received;
     for (int step = 1; step >= -1; step -= 2)
         MPI_Sendrecv(&sent, 1, MPI_CHAR, (job->rank + job->ranks + step) % job->ranks, HELLO_TAG,
-                     &received, 1, MPI_CHAR, (job->rank + job->ranks - step) % job->ranks, HELLO_TAG,
+                     &received, 1, MPI_CHAR, (job->rank + job->ranks - step) % job->ranks,
+                     HELLO_TAG,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -164,17 +165,17 @@ static void connect_neighbours(const struct job *job)
  * has to say to its user goes other ways. */
 static void read_transport_log(const struct job *job, struct transport_log *log)
 {
-    FILE *text = heard_at < 0 ? NULL : fdopen(dup(heard_at), "r");
+    FILE *text = log_fd < 0 ? NULL : fdopen(dup(log_fd), "r");
     memset(log, 0, sizeof *log);
     if (text) {
         rewind(text);
         transport_log_read(log, text, job->rank);
         fclose(text);
     }
-    int nowhere = heard_at < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere >= 0) {
-        dup2(nowhere, heard_at);
-        close(nowhere);
+    int null_device = log_fd < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null_device >= 0) {
+        dup2(null_device, log_fd);
+        close(null_device);
     }
 }
 
@@ -183,7 +184,7 @@ static bool btls_as_asked(const char *used, const char *list)
 {
     bool excluded = *list == '^';
     for (const char *at = used; *at;) {
-        char name[HEARD_NAME];
+        char name[LOG_NAME];
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (has_name(list + excluded, name) == excluded)
@@ -204,12 +205,14 @@ static void check(const struct job *job, const struct transport_log *log)
         other = log->btls;
     if (other)
         snprintf(problem, sizeof problem,
-                 "pml '%.99s' and btl '%.99s' were asked for, and rank %d uses pml %s, btl %s%s%.99s%s"
-                 "%.99s",
+                 "pml '%.99s' and btl '%.99s' were asked for, and rank %d uses pml %s, btl "
+                 "%s%s%.99s%s%.99s",
                  *pml ? pml : "auto", btl, job->rank, *log->pml ? log->pml : "unknown",
                  *log->btls ? log->btls : "unknown",
-                 *choices[PML].inherited ? ": the environment has OMPI_MCA_pml=" : "", choices[PML].inherited,
-                 *choices[BTL].inherited ? ": the environment has OMPI_MCA_btl=" : "", choices[BTL].inherited);
+                 *choices[PML].inherited ? ": the environment has OMPI_MCA_pml=" : "",
+                 choices[PML].inherited,
+                 *choices[BTL].inherited ? ": the environment has OMPI_MCA_btl=" : "",
+                 choices[BTL].inherited);
     must_agree(job, TRANSPORT_UNAVAILABLE, *problem ? problem : NULL);
 }
 
@@ -218,7 +221,7 @@ static void add_used(const struct job *job, const struct transport_log *own,
                      struct fields *settings)
 {
     struct transport_log *all = NULL, used = {0};
-    char text[4 * HEARD_NAME];
+    char text[4 * LOG_NAME];
     if (job->rank == 0)
         all = calloc((size_t)job->ranks, sizeof *all);
     if (job->rank == 0 && all == NULL)
@@ -227,12 +230,12 @@ static void add_used(const struct job *job, const struct transport_log *own,
     if (job->rank != 0)
         return;
     for (int rank = 0; rank < job->ranks; rank++) {
-        heard_add(used.pml, all[rank].pml);
+        add_to_list(used.pml, all[rank].pml);
         for (const char *at = all[rank].btls; *at;) {
-            char name[HEARD_NAME];
+            char name[LOG_NAME];
             size_t length = strcspn(at, ",");
             snprintf(name, sizeof name, "%.*s", (int)length, at);
-            heard_add(used.btls, name);
+            add_to_list(used.btls, name);
             at += length + (at[length] == ',');
         }
     }
@@ -256,7 +259,7 @@ static void add_kept(struct fields *settings)
         fields_add(settings, "environment", text);
 }
 
-void transport_tell(const struct job *job, struct fields *settings)
+void transport_add_settings(const struct job *job, struct fields *settings)
 {
     struct transport_log log;
     connect_neighbours(job);

@@ -22,9 +22,9 @@ static void add_to(char *list, size_t size, const char *name)
         snprintf(list + used, size - used, "%s%s", used ? "," : "", name);
 }
 
-void heard_add(char list[HEARD_NAME], const char *name)
+void add_to_list(char list[LOG_NAME], const char *name)
 {
-    add_to(list, HEARD_NAME, name);
+    add_to(list, LOG_NAME, name);
 }
 
 /* "[[18630,1],3]": the rank in it, -1 if there is none. */
@@ -78,7 +78,7 @@ static bool address_at(int fd, bool other, char address[NI_MAXHOST])
 /* Among the sockets of this process, those that are connected to one of the addresses. */
 void transport_log_add_interfaces(const struct transport_log *log, struct fields *settings)
 {
-    char interfaces[HEARD_NAME] = "", addresses[4 * HEARD_NAME] = "", extended[4 * HEARD_NAME];
+    char interfaces[LOG_NAME] = "", addresses[4 * LOG_NAME] = "", extended[4 * LOG_NAME];
     for (int fd = 3; fd < SOCKETS; fd++) {
         char other[NI_MAXHOST], own[NI_MAXHOST], name[64];
         if (!address_at(fd, true, other) || !address_at(fd, false, own))

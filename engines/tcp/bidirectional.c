@@ -3,13 +3,13 @@
 #include "directions.h"
 #include "info.h"
 #include "tcp.h"
-#include "watch.h"
+#include "sampler.h"
 
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
 
-static struct sending senders[MAX_THREADS];
-static struct receiving receivers[MAX_THREADS];
+static struct sender senders[MAX_THREADS];
+static struct receiver receivers[MAX_THREADS];
 
 static struct usage run_both(const struct launch *launch, bool server, const int fds[],
                              int control, const struct trial *trial)
@@ -22,12 +22,12 @@ static struct usage run_both(const struct launch *launch, bool server, const int
     receiver_tasks(receivers, tasks + count, count);
     for (size_t i = 0; i < 2 * count; i++)
         tasks[i].number = (int)i;
-    struct watch watch; /* of the client's sending: only that is told in detail */
+    struct sampler sampler; /* of the client's sending: only that is told in detail */
     if (!server)
-        watch_begin(&watch, launch, senders, count);
+        sampler_start(&sampler, launch, senders, count);
     struct usage usage = team_run(launch, server, tasks, 2 * count);
     if (!server)
-        watch_end(&watch);
+        sampler_stop(&sampler);
     wait_until_sent(senders, count);
     return usage;
 }
@@ -59,7 +59,7 @@ static void serve(struct session *session, const struct trial *trial, const int 
 {
     size_t count = connections_of(&session->launch);
     struct usage usage = run_both(&session->launch, true, fds, session->control, trial);
-    struct received sum = sum_received(receivers, count);
+    struct reception sum = sum_received(receivers, count);
     struct path path = path_of(senders, NULL, count);
     usage.elapsed = sum.elapsed;
     add_usage(reply, &usage);
@@ -72,7 +72,7 @@ static void serve(struct session *session, const struct trial *trial, const int 
 
 static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
-    struct received back = sum_received(receivers, connections_of(client->launch));
+    struct reception back = sum_received(receivers, connections_of(client->launch));
     double sent = (double)fields_count(reply, "reverse_sent", BYTES_LIMIT);
     take_received(client, senders, reply, result);
     double rate = rate_of(&back, sent);

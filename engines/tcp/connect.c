@@ -124,7 +124,7 @@ static void finish(struct client *client, const struct fields *reply, struct res
 
 static void accept_and_close(void *share)
 {
-    struct answering *a = share;
+    struct answerer *a = share;
     for (;;) {
         struct address from = {.length = sizeof from.space};
         int fd = accept4(a->fd, &from.any, &from.length, SOCK_CLOEXEC);

@@ -140,7 +140,7 @@ static size_t read_greeting(int fd, const struct address *from, const struct ses
 
 /* Takes one connection if it is one of those that are still missing; false if it is not. */
 static bool accept_next(const struct session *session, const struct trial *trial,
-                       int fds[MAX_THREADS], size_t count)
+                        int fds[MAX_THREADS], size_t count)
 {
     unsigned char greeting[GREETING];
     struct address from = {.length = sizeof from.space};

@@ -97,7 +97,8 @@ struct tcp_state read_tcp_state(int fd)
         .delivery_rate = has(&a, tcpi_delivery_rate) ? (double)a.info.tcpi_delivery_rate * 8 : 0,
         .offered = offered_by(&a),
         .busy = has(&a, tcpi_busy_time) ? (double)a.info.tcpi_busy_time * MICROSECOND : 0,
-        .held_up = has(&a, tcpi_rwnd_limited) ? (double)a.info.tcpi_rwnd_limited * MICROSECOND : 0,
+        .window_limited =
+            has(&a, tcpi_rwnd_limited) ? (double)a.info.tcpi_rwnd_limited * MICROSECOND : 0,
     };
 }
 
@@ -111,10 +112,11 @@ void sample_connection(int fd, struct samples *samples)
     samples->offered = fmax(samples->offered, offered_by(&a));
 }
 
-void add_samples(struct tcp_state *state, const struct samples *own, const struct samples *watched)
+void merge_samples(struct tcp_state *state, const struct samples *own,
+                   const struct samples *sampler)
 {
-    state->rtt = (state->rtt + own->rtt + watched->rtt) / (double)(own->count + watched->count + 1);
-    state->offered = fmax(state->offered, fmax(own->offered, watched->offered));
+    state->rtt = (state->rtt + own->rtt + sampler->rtt) / (double)(own->count + sampler->count + 1);
+    state->offered = fmax(state->offered, fmax(own->offered, sampler->offered));
 }
 
 static void add_state(struct tcp_state *sum, const struct tcp_state *state, size_t count)
@@ -124,7 +126,7 @@ static void add_state(struct tcp_state *sum, const struct tcp_state *state, size
     sum->congestion_window += state->congestion_window;
     sum->delivery_rate += state->delivery_rate;
     sum->busy += state->busy;
-    sum->held_up += state->held_up;
+    sum->window_limited += state->window_limited;
 }
 
 struct path read_path(const int fds[], const struct tcp_state states[], const uint64_t windows[],
@@ -160,11 +162,11 @@ void set_path(struct result *result, const struct path *path, double link_rate)
         const char *name;
         double value;
     } optional[] = {{"min_rtt", path->min_rtt},
-                {"delivery_rate", path->state.delivery_rate},
-                {"sent_segments", (double)path->segments},
-                {"window", path->window},
-                {"window_bound", at_most(path->bound, link_rate)},
-                {"window_ceiling", at_most(path->ceiling, link_rate)}};
+                    {"delivery_rate", path->state.delivery_rate},
+                    {"sent_segments", (double)path->segments},
+                    {"window", path->window},
+                    {"window_bound", at_most(path->bound, link_rate)},
+                    {"window_ceiling", at_most(path->ceiling, link_rate)}};
     result_set(result, "retransmits", (double)path->retransmits);
     result_set(result, "rtt", path->state.rtt);
     result_set(result, "rtt_variance", path->state.rtt_variance);
@@ -173,5 +175,5 @@ void set_path(struct result *result, const struct path *path, double link_rate)
         if (optional[i].value > 0)
             result_set(result, optional[i].name, optional[i].value);
     if (path->state.busy > 0)
-        result_set(result, "window_limited", path->state.held_up / path->state.busy);
+        result_set(result, "window_limited", path->state.window_limited / path->state.busy);
 }

@@ -11,7 +11,7 @@ struct tcp_state {
     double congestion_window; /* bytes */
     double delivery_rate;     /* bit/s; 0: not told */
     double offered;           /* bytes that the other end's window had; 0: not told */
-    double busy, held_up;     /* seconds with data under way, and of these without room in that
+    double busy, window_limited; /* seconds with data under way, and of these without room in that
                                  window; busy 0: not told */
 };
 
@@ -37,7 +37,8 @@ struct tcp_state read_tcp_state(int fd);
 void sample_connection(int fd, struct samples *samples);
 
 /* The state of the end becomes that of the whole time. */
-void add_samples(struct tcp_state *state, const struct samples *own, const struct samples *watched);
+void merge_samples(struct tcp_state *state, const struct samples *own,
+                   const struct samples *sampler);
 
 /* The largest receive window that each connection of this end may offer its peer, as fields
  * window0, window1 ...; and how they are read. */

@@ -23,7 +23,7 @@ struct exchange {
     size_t size, write, read;
     unsigned char *data;
     int control;                       /* the client's, which fails when nothing moves */
-    const struct answering *answering; /* the server's, which ends when it is told; or NULL */
+    const struct answerer *answerer;   /* the server's, which ends when it is told; or NULL */
     unsigned int polls;
     uint64_t stuck_since; /* 0: it isn't */
     bool broken;          /* the connection, or the server was told to end */
@@ -40,8 +40,8 @@ static bool try_again(struct exchange *x, int error, short events)
         if (poll(&poll_entry, 1, WAIT_MS) > 0)
             return true;
     }
-    if (x->answering) {
-        x->broken = !nothing_yet || answering_over(x->answering);
+    if (x->answerer) {
+        x->broken = !nothing_yet || answering_over(x->answerer);
         return !x->broken;
     }
     if (x->stuck_since == 0)
@@ -131,7 +131,8 @@ static void request_repeatedly(void *share)
     shutdown(x->fd, SHUT_WR);
 }
 
-static struct requester *make_requester(struct client *client, const struct trial *trial, size_t number)
+static struct requester *make_requester(struct client *client, const struct trial *trial,
+                                        size_t number)
 {
     static struct requester *requesters[MAX_THREADS];
     struct requester *a = requesters[number];
@@ -184,10 +185,10 @@ static void prepare(struct session *session, const struct trial *trial)
 
 static void echo(void *share)
 {
-    struct answering *a = share;
+    struct answerer *a = share;
     struct exchange *x = &echoes[a->number];
     set_exchange(x, &a->session->launch, a->fd);
-    x->answering = a;
+    x->answerer = a;
     for (;;) {
         size_t received = receive_all(x);
         if (received < x->size && received > 0 && !x->broken)

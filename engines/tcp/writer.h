@@ -15,7 +15,7 @@ struct writer {
     ssize_t (*put)(struct writer *, const struct item *, size_t at, size_t size);
     unsigned char *data; /* memory to send, or to read files into */
     size_t room;         /* its size */
-    size_t from, buffered;   /* of what was read from the file and not yet sent */
+    size_t from, buffered; /* of what was read from the file and not yet sent */
     int pipe[2];         /* for splice, which needs one between file and socket; 0: none */
     size_t piped;        /* bytes in it */
     /* Calls with MSG_ZEROCOPY: all; reported as done by the kernel; of these, copied after all. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GUESTS 64           /* who may wait for our end at a time; more have to wait for an answer */
+#define WAITING_LIMIT 64    /* connections that may wait for our end; more wait for an answer */
 #define AGAIN_MS 20         /* the lock was neither to be had nor to be asked */
 #define AGAIN_OFTEN 100     /* times, after which it is in the hands of one who says nothing */
 #define AGAIN_SELDOM_MS 1000
@@ -32,8 +32,8 @@ static const struct parameter table[] = {
     [TEXT_SHOWN] = {.name = "text", .type = TEXT, .initial = "",
                     .help = "what others are told of who has the machine"},
     [TOKEN] = {.name = "token", .type = TEXT, .initial = "",
-               .help = "with the token of the one who has the machine, it is had together: two names "
-                       "of one machine in one run"},
+               .help = "with the token of the one who has the machine, it is had together: two "
+                       "names of one machine in one run"},
     [WAIT] = {.name = "wait", .type = BOOL, .initial = "0",
               .help = "where another has the machine, take it as soon as that one lets go"},
     [SILENCE] = {.name = "silence", .type = TIME, .initial = "0", .min = 0, .max = 30 * 86400.0,
@@ -50,8 +50,8 @@ static const struct tool tool = {
     .options = table,
     .remarks = "A line on standard input takes the place of --text, an empty one is only a sign of "
                "life. By hand, Ctrl-C or Ctrl-D lets go.\n\n"
-               "Exit status: 0 if it had the machine till the end of its input, 1 if another has it "
-               "or something went wrong, 2 for a bad argument.\n",
+               "Exit status: 0 if it had the machine till the end of its input, 1 if another has "
+               "it or something went wrong, 2 for a bad argument.\n",
 };
 /* clang-format on */
 
@@ -79,7 +79,7 @@ static void flush(void)
         exit(1); /* whom it is held for is gone */
 }
 
-static void tell_failure(enum failure failure, const char *message)
+static void emit_failure(enum failure failure, const char *message)
 {
     if (!json_asked) {
         fprintf(stderr, "rail-hold: %s (%s)\n", message, failure_code(failure));
@@ -94,7 +94,7 @@ static void tell_failure(enum failure failure, const char *message)
     fflush(stdout);
 }
 
-static void tell_held(void)
+static void emit_held(void)
 {
     if (json_asked) {
         struct json json = begin("held");
@@ -121,7 +121,7 @@ static void add(struct json *json, const char *key, bool present, double number)
         json_null(json);
 }
 
-static void tell_busy(const struct holder *holder)
+static void emit_busy(const struct holder *holder)
 {
     const struct passwd *account = holder->identified ? getpwuid(holder->user) : NULL;
     const char *user = account ? account->pw_name : "";
@@ -154,34 +154,34 @@ static struct mark_address address;
 static uint64_t deadline, last_contact, held_since;
 static int lock = -1;   /* once it is ours */
 static int holder = -1; /* a connection to whoever has it, which ends with that one */
-static bool told_held;  /* the machine is ours, or our run's by another name */
-static int nobody;      /* how many times in a row nobody was there to ask */
+static bool held_emitted; /* the machine is ours, or our run's by another name */
+static int unanswered;  /* how many times in a row nobody was there to ask */
 
-/* Takes the lock, or gets in touch with the one who has it. Ends the process if it is not to wait. */
-static void try_it(void)
+/* Takes the lock, or connects to its holder. Ends the process if it is not to wait. */
+static void try_lock(void)
 {
     struct holder owner;
     lock = lock_take(&address);
     if (lock >= 0) {
         held_since = now_ns();
-        if (!told_held)
-            tell_held();
-        told_held = true;
+        if (!held_emitted)
+            emit_held();
+        held_emitted = true;
         return;
     }
     holder = lock_visit(&address, &owner);
-    if (holder < 0 && ++nobody != AGAIN_OFTEN)
+    if (holder < 0 && ++unanswered != AGAIN_OFTEN)
         return; /* it has just ended, or doesn't listen yet; or it never will */
-    nobody = holder < 0 ? nobody : 0;
+    unanswered = holder < 0 ? unanswered : 0;
     if (*owner.token && strcmp(owner.token, values[TOKEN].text) == 0) {
-        if (!told_held)
-            tell_held();
-        told_held = true;
+        if (!held_emitted)
+            emit_held();
+        held_emitted = true;
         return;
     }
-    tell_busy(&owner);
+    emit_busy(&owner);
     /* Had with another one who has ended since, and somebody was quicker: that is lost. */
-    if (told_held || values[WAIT].number == 0)
+    if (held_emitted || values[WAIT].number == 0)
         exit(1);
 }
 
@@ -194,7 +194,7 @@ static void take_lines(void)
     if (received < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (received <= 0)
-        exit(told_held ? 0 : 1);
+        exit(held_emitted ? 0 : 1);
     last_contact = now_ns();
     for (ssize_t i = 0; i < received; i++) {
         if (chunk[i] != '\n') {
@@ -221,50 +221,50 @@ static int patience(void)
         until = last_contact + silence;
     uint64_t left_ms = (until - now) / 1000000 + 1;
     uint64_t longest = lock >= 0 || holder >= 0 ? 3600000
-                       : nobody < AGAIN_OFTEN   ? AGAIN_MS
+                       : unanswered < AGAIN_OFTEN   ? AGAIN_MS
                                                 : AGAIN_SELDOM_MS;
     return (int)(left_ms < longest ? left_ms : longest);
 }
 
-static int guests[GUESTS];
+static int waiting[WAITING_LIMIT];
 
 /* A place for one more, GUESTS if there is none. */
 static int free_place(void)
 {
     int i = 0;
-    while (i < GUESTS && guests[i] >= 0)
+    while (i < WAITING_LIMIT && waiting[i] >= 0)
         i++;
     return i;
 }
 
 /* Has the machine, or waits for it, until standard input ends. */
-static _Noreturn void stay(void)
+static _Noreturn void hold_until_end(void)
 {
-    struct pollfd poll_set[GUESTS + 2];
-    for (int i = 0; i < GUESTS; i++)
-        guests[i] = -1;
+    struct pollfd poll_set[WAITING_LIMIT + 2];
+    for (int i = 0; i < WAITING_LIMIT; i++)
+        waiting[i] = -1;
     for (;;) {
         if (lock < 0 && holder < 0)
-            try_it();
+            try_lock();
         poll_set[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
         int place = free_place();
-        poll_set[1] = (struct pollfd){.fd = lock < 0 ? holder : place < GUESTS ? lock : -1,
-                                    .events = POLLIN};
-        for (int i = 0; i < GUESTS; i++)
-            poll_set[i + 2] = (struct pollfd){.fd = guests[i]};
-        if (poll(poll_set, GUESTS + 2, patience()) <= 0)
+        poll_set[1] = (struct pollfd){.fd = lock < 0 ? holder : place < WAITING_LIMIT ? lock : -1,
+                                      .events = POLLIN};
+        for (int i = 0; i < WAITING_LIMIT; i++)
+            poll_set[i + 2] = (struct pollfd){.fd = waiting[i]};
+        if (poll(poll_set, WAITING_LIMIT + 2, patience()) <= 0)
             continue;
         if (poll_set[0].revents)
             take_lines();
-        for (int i = 0; i < GUESTS; i++) {
+        for (int i = 0; i < WAITING_LIMIT; i++) {
             if (poll_set[i + 2].revents) { /* it has hung up */
-                close(guests[i]);
-                guests[i] = -1;
+                close(waiting[i]);
+                waiting[i] = -1;
             }
         }
         if (poll_set[1].revents && lock >= 0) {
-            guests[place] = lock_answer(lock, values[TOKEN].text,
-                                        ns_seconds(now_ns() - held_since), values[TEXT_SHOWN].text);
+            waiting[place] = lock_answer(lock, values[TOKEN].text,
+                                         ns_seconds(now_ns() - held_since), values[TEXT_SHOWN].text);
         } else if (poll_set[1].revents) { /* whoever had it has let go */
             close(holder);
             holder = -1;
@@ -274,7 +274,7 @@ static _Noreturn void stay(void)
 
 int main(int argc, char **argv)
 {
-    failures_go_to(tell_failure);
+    failures_go_to(emit_failure);
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--json") == 0) /* so that a mistake is told as an event too */
             json_asked = true;
@@ -286,5 +286,5 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     last_contact = now_ns();
     deadline = last_contact + seconds_ns(values[DEADLINE_AFTER].number);
-    stay();
+    hold_until_end();
 }

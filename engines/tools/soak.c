@@ -6,7 +6,7 @@
 #include "soak/options.h"
 #include "soak/serve.h"
 #include "soak/soakers.h"
-#include "soak/tell.h"
+#include "soak/events.h"
 
 #include "../lib/failure.h"
 #include "../lib/guard.h"
@@ -21,10 +21,10 @@
 static struct options options;
 static bool locked;
 
-static void tell_failure(enum failure failure, const char *message)
+static void emit_failure(enum failure failure, const char *message)
 {
     if (options.json)
-        tell_error(failure, message);
+        emit_error(failure, message);
     else
         fprintf(stderr, "rail-soak: %s (%s)\n", message, failure_code(failure));
     if (locked)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     static struct soakers soakers; /* large */
     struct launch guarded = {.server = true};
     sigset_t signals_before;
-    failures_go_to(tell_failure);
+    failures_go_to(emit_failure);
     options_parse(&options, argc, argv);
     int signals = take_signals(&signals_before);
     int lock = machine_lock();

@@ -26,13 +26,13 @@ static struct marks marks = {.listening = -1};
 static struct input input;
 static uint64_t began;
 
-static void tell_failure(enum failure failure, const char *message)
+static void emit_failure(enum failure failure, const char *message)
 {
     if (!options.json || output.broken) {
         fprintf(stderr, "rail-watch: %s (%s)\n", message, failure_code(failure));
         return;
     }
-    tell_error(&output, failure, message);
+    emit_error(&output, failure, message);
     output_finish(&output, LAST_WORDS);
 }
 
@@ -65,7 +65,7 @@ static void take_sample(void)
     double at = since(began);
     sources_read(&sources, true);
     if (options.json) {
-        tell_sample(&output, &table, at);
+        emit_sample(&output, &table, at);
         return;
     }
     print_line(&table, at, at - last);
@@ -81,14 +81,14 @@ static void take_mark(const struct mark *mark)
     double at = since(began);
     sources_read(&sources, false);
     marks_answer(&marks, mark);
-    tell_mark(&output, &table, at, mark);
+    emit_mark(&output, &table, at, mark);
 }
 
 static void take_moment(const char *label)
 {
     double at = since(began);
     sources_read(&sources, false);
-    tell_moment(&output, &table, at, label);
+    emit_moment(&output, &table, at, label);
 }
 
 enum { SIGNALS, INPUT, OUTPUT, MARKS };
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 {
     struct inherited before;
     output_open(&output, STDOUT_FILENO);
-    failures_go_to(tell_failure);
+    failures_go_to(emit_failure);
     options_parse(&options, argc, argv);
     int signals = take_signals(&before.blocked);
     /* A host of many CPUs has thousands of files, each of which stays open. */
@@ -163,13 +163,13 @@ int main(int argc, char **argv)
     } else {
         began = now_ns();
         if (options.json)
-            tell_ready(&output, &sources, options.interval, utc_now());
+            emit_ready(&output, &sources, options.interval, utc_now());
         serve(signals);
     }
     if (*options.marks)
         marks_close(&marks);
     if (options.json) {
-        tell_done(&output);
+        emit_done(&output);
         if (!output_finish(&output, LAST_WORDS))
             status = 1;
     }

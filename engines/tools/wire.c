@@ -22,7 +22,7 @@
 
 static struct options options;
 
-static void tell_failure(enum failure failure, const char *message)
+static void emit_failure(enum failure failure, const char *message)
 {
     if (!options.json) {
         fprintf(stderr, "rail-wire: %s (%s)\n", message, failure_code(failure));
@@ -194,8 +194,8 @@ static enum end serve(struct relay *const relays[2], int signals, int ended)
     uint64_t deadline = now_ns() + seconds_ns(options.deadline);
     for (;;) {
         struct pollfd poll_set[] = {{.fd = signals, .events = POLLIN},
-                                  {.fd = ended, .events = POLLIN},
-                                  {.fd = watched ? STDIN_FILENO : -1, .events = POLLIN}};
+                                    {.fd = ended, .events = POLLIN},
+                                    {.fd = watched ? STDIN_FILENO : -1, .events = POLLIN}};
         uint64_t now = now_ns();
         if (now >= deadline)
             return TIME_UP;
@@ -218,7 +218,7 @@ static enum end serve(struct relay *const relays[2], int signals, int ended)
 
 int main(int argc, char **argv)
 {
-    failures_go_to(tell_failure);
+    failures_go_to(emit_failure);
     options_parse(&options, argc, argv);
     int signals = take_signals();
     int ended = eventfd(0, EFD_CLOEXEC);

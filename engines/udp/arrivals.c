@@ -50,31 +50,31 @@ static enum trace_clock clock_of(const struct launch *launch)
     return strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME;
 }
 
-void prepare_arrivals(struct receiving *receiving)
+void prepare_arrivals(struct receiver_group *group)
 {
-    const struct launch *launch = receiving->launch;
-    receiving->trace = NULL;
-    if (!is_traced(launch, receiving->trial))
+    const struct launch *launch = group->launch;
+    group->trace = NULL;
+    if (!is_traced(launch, group->trial))
         return;
     check_trace(launch);
-    receiving->trace_room = (uint64_t)number_of(launch, "trace");
+    group->trace_room = (uint64_t)number_of(launch, "trace");
     if (session_trace.arrivals == NULL)
         session_trace.arrivals = (struct arrival *)(void *)test_buffer(
-            receiving->trace_room * sizeof *session_trace.arrivals);
+            group->trace_room * sizeof *session_trace.arrivals);
     session_trace.recorded = 0;
     session_trace.clock = clock_of(launch);
-    receiving->trace = &session_trace;
+    group->trace = &session_trace;
     session_began = read_clocks();
 }
 
-void offer_arrivals(struct session *session, const struct receiving *receiving,
+void offer_arrivals(struct session *session, const struct receiver_group *group,
                     const struct reception *reception, struct fields *reply)
 {
-    if (receiving->trace == NULL)
+    if (group->trace == NULL)
         return;
     if (session_trace.clock == REALTIME)
         fields_add_number(reply, "clock_step", wall_clock_step(&session_began));
-    session_trace.sent = receiving->sent[0];
+    session_trace.sent = group->sent[0];
     session_trace.arrived = reception->arrived;
     size_t length = trace_length(&session_trace);
     unsigned char *bytes = malloc(length);

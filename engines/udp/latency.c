@@ -57,7 +57,7 @@ static uint64_t wait_for_echo(struct requester *a)
         if (length < 0 && errno != EAGAIN && errno != EINTR)
             datagrams_failed(a->client->control, errno);
         if (a->flags == 0 || polls % LOOK_AT_CLOCK == 0)
-            if (now_ns() - a->trips.left >= ANSWER_LIMIT_NS)
+            if (now_ns() - a->trips.sent_at >= ANSWER_LIMIT_NS)
                 return 0;
     }
 }
@@ -109,7 +109,8 @@ static void request_repeatedly(void *share)
         fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)a->lost);
 }
 
-static struct requester *make_requester(struct client *client, const struct trial *trial, size_t number)
+static struct requester *make_requester(struct client *client, const struct trial *trial,
+                                        size_t number)
 {
     static struct requester *requesters[MAX_THREADS]; /* kept: a launch has one size */
     size_t size = size_of(client->launch, "datagram");
@@ -158,13 +159,14 @@ static unsigned char *echoed[MAX_THREADS];
 
 static void echo(void *share)
 {
-    struct answering *a = share;
+    struct answerer *a = share;
     size_t size = size_of(&a->session->launch, "datagram");
     int flags = receive_flags(&a->session->launch);
     unsigned char *data = echoed[a->number];
     for (;;) {
         ssize_t length = recv(a->fd, data, size + 1, flags);
-        if (length == (ssize_t)size && (size < PACKET_HEADER || get_be64(data) == a->trial->token)) {
+        if (length == (ssize_t)size &&
+            (size < PACKET_HEADER || get_be64(data) == a->trial->token)) {
             send(a->fd, data, size, 0); /* one that fails is lost, as the client sees */
             answering_count(a);
         } else if (answering_over(a)) {

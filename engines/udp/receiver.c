@@ -23,7 +23,7 @@
 #define LOOKS 20         /* for more, before it sleeps: some 5 us */
 
 struct receiver {
-    struct receiving *all;
+    struct receiver_group *group;
     size_t number, size;
     int fd;
     enum header header;
@@ -75,22 +75,22 @@ static void prepare_message(struct receiver *receiver, unsigned int i)
         message->msg_control = receiver->control[i].room;
 }
 
-static void prepare(struct receiver *receiver, struct receiving *all, size_t number)
+static void prepare(struct receiver *receiver, struct receiver_group *group, size_t number)
 {
-    const struct launch *launch = all->launch;
+    const struct launch *launch = group->launch;
     bool by_user = strcmp(text_of(launch, "timestamp"), "user") == 0;
     unsigned char scrap[1];
     uint64_t limit = now_ns() + DRAIN_NS;
-    receiver->all = all;
+    receiver->group = group;
     receiver->number = number;
-    receiver->fd = all->fds[number];
+    receiver->fd = group->fds[number];
     receiver->size = size_of(launch, "datagram");
     receiver->header = header_of(receiver->size);
-    receiver->token = all->trial->token;
+    receiver->token = group->trial->token;
     receiver->gro = number_of(launch, "gro") != 0;
-    receiver->notes = receiver->gro || (all->trace && !by_user);
+    receiver->notes = receiver->gro || (group->trace && !by_user);
     receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
-    if (all->trace && by_user) /* each has its own time */
+    if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
     /* From a real-time thread that never sleeps, Linux takes the CPU 50 ms of every second. */
     receiver->looks = strcmp(text_of(launch, "scheduler"), "other") == 0 ? LOOKS : 0;
@@ -105,17 +105,17 @@ static void prepare(struct receiver *receiver, struct receiving *all, size_t num
     receiver->began = read_clocks();
 }
 
-void receiving_prepare(struct receiving *receiving)
+void receiver_group_prepare(struct receiver_group *group)
 {
-    receiving->count = (size_t)int_of(receiving->launch, "threads");
-    atomic_store(&receiving->first_arrived, false);
-    atomic_store(&receiving->sent_known, false);
-    for (size_t i = 0; i < receiving->count; i++) {
-        if (receiving->receivers[i] == NULL)
-            receiving->receivers[i] =
+    group->count = (size_t)int_of(group->launch, "threads");
+    atomic_store(&group->first_arrived, false);
+    atomic_store(&group->sent_known, false);
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->receivers[i] == NULL)
+            group->receivers[i] =
                 (struct receiver *)(void *)test_buffer(sizeof(struct receiver));
-        prepare(receiving->receivers[i], receiving, i);
-        atomic_store(&receiving->receivers[i]->quiet_since, now_ns());
+        prepare(group->receivers[i], group, i);
+        atomic_store(&group->receivers[i]->quiet_since, now_ns());
     }
 }
 
@@ -158,11 +158,11 @@ static void read_notes(struct msghdr *message, size_t *step, uint64_t *at)
     }
 }
 
-static void record(const struct receiving *all, uint64_t number, const unsigned char *packet,
+static void record(const struct receiver_group *group, uint64_t number, const unsigned char *packet,
                    uint64_t at)
 {
-    struct trace *trace = all->trace;
-    if (trace->recorded < all->trace_room)
+    struct trace *trace = group->trace;
+    if (trace->recorded < group->trace_room)
         trace->arrivals[trace->recorded++] = (struct arrival){number, at, get_be64(packet + 16)};
 }
 
@@ -176,8 +176,8 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
                                                  receiver->sequence.next, &number) ||
         number > COUNT_LIMIT)
         return false;
-    if (receiver->all->trace)
-        record(receiver->all, number, packet, at);
+    if (receiver->group->trace)
+        record(receiver->group, number, packet, at);
     return sequence_add(&receiver->sequence, number);
 }
 
@@ -209,37 +209,38 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
         receiver->first_at = now;
         receiver->first_stamp = last_stamp(receiver->fd);
         receiver->with_first = receiver->sequence.unique;
-        atomic_store(&receiver->all->first_arrived, true);
+        atomic_store(&receiver->group->first_arrived, true);
     }
     receiver->last_at = now;
     atomic_store_explicit(&receiver->quiet_since, now, memory_order_relaxed);
 }
 
-void receiving_set_sent(struct receiving *receiving, const struct fields *fields, const char *name)
+void receiver_group_set_sent(struct receiver_group *group, const struct fields *fields,
+                             const char *name)
 {
     char text[VALUE_LIMIT] = "", *at = text;
     fields_find(fields, name, text);
-    for (size_t i = 0; i < receiving->count; i++) {
+    for (size_t i = 0; i < group->count; i++) {
         char *end;
         unsigned long long sent = strtoull(at, &end, 10);
         if (*at < '0' || *at > '9' || sent > COUNT_LIMIT ||
-            *end != (i + 1 < receiving->count ? ',' : '\0'))
+            *end != (i + 1 < group->count ? ',' : '\0'))
             fail(BAD_PEER, "the other end sent %s = %.64s, which cannot be", name, text);
-        receiving->sent[i] = sent;
+        group->sent[i] = sent;
         at = end + 1;
     }
-    atomic_store(&receiving->sent_known, true);
+    atomic_store(&group->sent_known, true);
 }
 
 /* Nothing came for a while: is this the end? The server's first receiver asks for all. */
 static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit)
 {
-    struct session *session = receiver->all->session;
-    if (session == NULL || receiver->number > 0 || atomic_load(&receiver->all->sent_known))
+    struct session *session = receiver->group->session;
+    if (session == NULL || receiver->number > 0 || atomic_load(&receiver->group->sent_known))
         return;
     if (session_end_arrived(session))
-        receiving_set_sent(receiver->all, &session->end, "sent");
-    else if (receiving_quiet(receiver->all) > seconds_ns(GRACE_SECONDS))
+        receiver_group_set_sent(receiver->group, &session->end, "sent");
+    else if (receiver_group_quiet(receiver->group) > seconds_ns(GRACE_SECONDS))
         fail(NO_ANSWER, "no datagram and no word from the client for %g s", GRACE_SECONDS);
     else if (now > limit)
         fail(NO_ANSWER, "the client did not end in time");
@@ -248,11 +249,11 @@ static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit
 static void receive_stream(void *share)
 {
     struct receiver *receiver = share;
-    struct receiving *all = receiver->all;
-    uint64_t limit = trial_limit(all->trial, GRACE_SECONDS);
+    struct receiver_group *group = receiver->group;
+    uint64_t limit = trial_limit(group->trial, GRACE_SECONDS);
     bool sent_known = false; /* as this thread has noticed */
     receiver->quiet_since = now_ns();
-    while (!sent_known || receiver->sequence.unique < all->sent[receiver->number]) {
+    while (!sent_known || receiver->sequence.unique < group->sent[receiver->number]) {
         int received = receive_call(receiver);
         uint64_t now = now_ns();
         if (received > 0)
@@ -261,7 +262,7 @@ static void receive_stream(void *share)
             fail(SYSTEM_ERROR, "cannot receive datagrams: %s", strerror(errno));
         else
             look_for_end(receiver, now, limit);
-        if (!sent_known && atomic_load(&all->sent_known)) {
+        if (!sent_known && atomic_load(&group->sent_known)) {
             sent_known = true;
             receiver->quiet_since = now;
         }
@@ -273,17 +274,17 @@ static void receive_stream(void *share)
     receiver->last_stamp = last_stamp(receiver->fd);
 }
 
-void receiving_tasks(struct receiving *receiving, struct task *tasks, int first)
+void receiver_group_tasks(struct receiver_group *group, struct task *tasks, int first)
 {
-    for (size_t i = 0; i < receiving->count; i++)
-        tasks[i] = (struct task){receive_stream, receiving->receivers[i], first + (int)i};
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){receive_stream, group->receivers[i], first + (int)i};
 }
 
-uint64_t receiving_quiet(const struct receiving *receiving)
+uint64_t receiver_group_quiet(const struct receiver_group *group)
 {
     uint64_t since = 0, now = now_ns();
-    for (size_t i = 0; i < receiving->count; i++) {
-        uint64_t stream_quiet = atomic_load(&receiving->receivers[i]->quiet_since);
+    for (size_t i = 0; i < group->count; i++) {
+        uint64_t stream_quiet = atomic_load(&group->receivers[i]->quiet_since);
         since = stream_quiet > since ? stream_quiet : since;
     }
     return now > since ? now - since : 0;
@@ -309,7 +310,7 @@ static void span_of(const struct receiver *receiver, uint64_t *first, uint64_t *
 static void add_stream(const struct receiver *receiver, struct reception *sum)
 {
     const struct sequence *sequence = &receiver->sequence;
-    if (sequence->next > receiver->all->sent[receiver->number])
+    if (sequence->next > receiver->group->sent[receiver->number])
         fail(BAD_PEER, "a datagram arrived that was never sent");
     sum->received += sequence->unique;
     sum->duplicates += sequence->duplicates;
@@ -318,12 +319,12 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
     sum->drops += (uint32_t)(socket_drops(receiver->fd) - receiver->drops);
 }
 
-struct reception receiving_done(const struct receiving *receiving)
+struct reception receiver_group_done(const struct receiver_group *group)
 {
     struct reception sum = {0};
     uint64_t first = UINT64_MAX, last = 0, with_first = 0;
-    for (size_t i = 0; i < receiving->count; i++) {
-        const struct receiver *receiver = receiving->receivers[i];
+    for (size_t i = 0; i < group->count; i++) {
+        const struct receiver *receiver = group->receivers[i];
         uint64_t came, went;
         add_stream(receiver, &sum);
         span_of(receiver, &came, &went);

@@ -4,47 +4,47 @@
 #include "sender.h"
 
 /* One for each process. */
-static struct sending sending;
-static struct receiving receiving;
+static struct sender_group sender_group;
+static struct receiver_group receiver_group;
 
 static void measure(struct client *client, const struct trial *trial, struct fields *end,
                     struct result *result)
 {
     struct task tasks[MAX_THREADS];
-    sending.launch = client->launch;
-    sending.trial = trial;
-    sending.fds = client->fds;
-    sending.control = client->control;
-    sending_prepare(&sending);
-    sending_tasks(&sending, tasks, 0);
-    struct usage usage = team_run(client->launch, false, tasks, sending.count);
-    usage.elapsed = sending_done(&sending).elapsed;
+    sender_group.launch = client->launch;
+    sender_group.trial = trial;
+    sender_group.fds = client->fds;
+    sender_group.control = client->control;
+    sender_group_prepare(&sender_group);
+    sender_group_tasks(&sender_group, tasks, 0);
+    struct usage usage = team_run(client->launch, false, tasks, sender_group.count);
+    usage.elapsed = sender_group_done(&sender_group).elapsed;
     result_set_usage(result, "client", &usage);
-    sending_result(&sending, result);
-    add_sent(&sending, end, "sent");
+    sender_group_result(&sender_group, result);
+    add_sent(&sender_group, end, "sent");
 }
 
 static void prepare(struct session *session, const struct trial *trial)
 {
-    receiving.launch = &session->launch;
-    receiving.trial = trial;
-    receiving.fds = session->fds;
-    receiving.session = session;
-    prepare_arrivals(&receiving);
-    receiving_prepare(&receiving);
+    receiver_group.launch = &session->launch;
+    receiver_group.trial = trial;
+    receiver_group.fds = session->fds;
+    receiver_group.session = session;
+    prepare_arrivals(&receiver_group);
+    receiver_group_prepare(&receiver_group);
 }
 
 static void serve(struct session *session, const struct trial *trial, struct fields *reply)
 {
     (void)trial;
     struct task tasks[MAX_THREADS];
-    receiving_tasks(&receiving, tasks, 0);
-    struct usage usage = team_run(&session->launch, true, tasks, receiving.count);
-    struct reception reception = receiving_done(&receiving);
+    receiver_group_tasks(&receiver_group, tasks, 0);
+    struct usage usage = team_run(&session->launch, true, tasks, receiver_group.count);
+    struct reception reception = receiver_group_done(&receiver_group);
     usage.elapsed = reception.elapsed;
     add_usage(reply, &usage);
     add_reception(reply, &reception);
-    offer_arrivals(session, &receiving, &reception, reply);
+    offer_arrivals(session, &receiver_group, &reception, reply);
 }
 
 static void finish(struct client *client, const struct fields *reply, struct result *result)

@@ -172,9 +172,9 @@ void ready_udp_session(const struct session *session, const struct trial *trial)
 /* The test socket refused: the server is gone, or only its port is. */
 static _Noreturn void refused(int control)
 {
-    static struct fields last_words;
+    static struct fields final_message;
     if (wait_readable(control, now_ns() + DRAIN_NS))
-        control_receive_any(control, &last_words, 1);
+        control_receive_any(control, &final_message, 1);
     fail(CONNECTION_REFUSED, "the server's host refuses test data: does a firewall let the port "
                              "through? --data-port chooses it");
 }

@@ -53,7 +53,7 @@ static void compare(const struct table *table, const struct table *alone)
 {
     uint32_t there = 0;
     for (uint32_t i = 0; i < table->count; i++)
-        there += !table->counters[i].gone;
+        there += !table->counters[i].dropped;
     must(there == alone->count);
     for (uint32_t i = 0; i < alone->count; i++) {
         const struct counter *one = &alone->counters[i];

@@ -72,8 +72,8 @@ bool capture_collect(struct capture *capture, int process, uint64_t limit)
     bool ended = false;
     while (!ended && (process >= 0 || capture->out >= 0 || capture->err >= 0)) {
         struct pollfd poll_set[] = {{.fd = capture->out, .events = POLLIN},
-                                  {.fd = capture->err, .events = POLLIN},
-                                  {.fd = process, .events = POLLIN}};
+                                    {.fd = capture->err, .events = POLLIN},
+                                    {.fd = process, .events = POLLIN}};
         uint64_t now = now_ns();
         if (now >= limit)
             return false;

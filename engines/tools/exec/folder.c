@@ -16,7 +16,7 @@
 #define DESCRIPTORS 16 /* that the removal may have open */
 #define ATTEMPTS 50    /* as the command may be writing its last for a moment */
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where)
 {
     (void)info;
     (void)type;
@@ -39,7 +39,7 @@ static _Noreturn void be_janitor(const char *path, int end)
     while (read(end, &byte, 1) < 0 && errno == EINTR)
         ;
     for (int i = 0; i < ATTEMPTS; i++) {
-        nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        nftw(path, remove_entry, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
         if (access(path, F_OK) != 0)
             _exit(0);
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);

@@ -27,7 +27,8 @@ static in_port_t *port_of(struct sockaddr_storage *address)
 static int take(int family, int type, int port, int *fd)
 {
     struct sockaddr_storage address = {.ss_family = (sa_family_t)family};
-    socklen_t length = family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+    socklen_t length =
+        family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
     *port_of(&address) = htons((in_port_t)port);
     *fd = socket(family, type | SOCK_CLOEXEC, 0);
     if (*fd < 0 || bind(*fd, (struct sockaddr *)&address, length) != 0 ||

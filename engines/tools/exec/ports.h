@@ -8,7 +8,7 @@
 /* A port that nobody has, neither for TCP nor for UDP; fails if there is none. */
 int port_choose(void);
 
-/* Whether a process of that group, or any if it is 0, listens on that port (TCP) or has it (UDP). */
+/* True if a process of that group, or any if it is 0, listens on the port (TCP) or has it (UDP). */
 bool port_taken(int port, pid_t group);
 
 #endif

@@ -1,4 +1,4 @@
-/* A machine's lock: a Unix socket with an abstract name, on which whoever has it listens and says who
+/* A machine's lock: a Unix socket with an abstract name, on which its holder listens and says who
  * that is. No file is left behind and no permission is in the way; when its process ends, however it
  * does, the kernel frees the name. Each network namespace has names of its own. */
 #ifndef RAIL_HOLD_LOCK_H
@@ -11,7 +11,7 @@
 
 /* Who has the lock; "" and -1 where it said nothing. */
 struct holder {
-    bool identified;              /* it took the connection: then the kernel knows the next two */
+    bool identified;         /* it took the connection: then the kernel knows the next two */
     uid_t user;
     pid_t process;           /* 0 if it is in another namespace of processes */
     double seconds;          /* since it has the lock */

@@ -1,7 +1,7 @@
 #include "by_hand.h"
 
 #include "calibration.h"
-#include "tell.h"
+#include "events.h"
 
 #include "../../lib/clock.h"
 #include "../../lib/failure.h"
@@ -120,9 +120,11 @@ static void show(const struct options *options, const struct soakers *soakers, i
     while (signal_until(signals, now_ns() + 1000000) != 0)
         ; /* the Ctrl-C that ended the command was for that */
     char problem[MESSAGE_LIMIT] = "nothing was measured after the command";
-    bool is_calibrated = calibrate(soakers, options->calibrate, options->tolerance, rest, &signals, &after,
-                           problem, sizeof problem) == CALIBRATED;
-    loads_between(soakers, readings, readings + soakers->count, before, is_calibrated ? &after : NULL, loads);
+    bool is_calibrated = calibrate(soakers, options->calibrate, options->tolerance, rest, &signals,
+                                   &after,
+                                   problem, sizeof problem) == CALIBRATED;
+    loads_between(soakers, readings, readings + soakers->count, before,
+                  is_calibrated ? &after : NULL, loads);
     show_loads(stderr, soakers, loads);
     if (!is_calibrated)
         fprintf(stderr, "rail-soak: warning: after the command, %s (not-idle-after)\n", problem);

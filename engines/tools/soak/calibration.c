@@ -28,7 +28,7 @@ static int busiest(const struct soakers *soakers, const struct pace *idle, doubl
     return worst;
 }
 
-static void tell_busy(int cpu, double share, double tolerance, char *problem, size_t size)
+static void describe_busy(int cpu, double share, double tolerance, char *problem, size_t size)
 {
     snprintf(problem, size,
              "CPU %d is not idle: others took %.1f %% of it while it was calibrated, %d times in a "
@@ -61,7 +61,7 @@ enum calibrated calibrate(const struct soakers *soakers, double seconds, double 
                 .at = readings[0].at + lasted / 2, .elapsed = ns_seconds(lasted), .idle = idle};
             outcome = CALIBRATED;
         } else {
-            tell_busy(soakers->cpus[busy], idle[busy].share, tolerance, problem, size);
+            describe_busy(soakers->cpus[busy], idle[busy].share, tolerance, problem, size);
             free(idle);
         }
     }

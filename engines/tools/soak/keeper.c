@@ -114,7 +114,7 @@ static int watch_children(void)
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-_Noreturn void keep_soakers(struct soakers *soakers, int leash, int over, unsigned longest)
+_Noreturn void keep_soakers(struct soakers *soakers, int stop_pipe, int over, unsigned longest)
 {
     struct keeper_report report = {0};
     size_t started = 0;
@@ -123,7 +123,8 @@ _Noreturn void keep_soakers(struct soakers *soakers, int leash, int over, unsign
     let_go_of_output();
     int children = watch_children();
     report.error = start_all(soakers, &started, &report.cpu);
-    struct pollfd poll_set[] = {{.fd = leash, .events = POLLIN}, {.fd = children, .events = POLLIN}};
+    struct pollfd poll_set[] = {{.fd = stop_pipe, .events = POLLIN},
+                                {.fd = children, .events = POLLIN}};
     if (write(over, &report, sizeof report) == sizeof report && report.error == 0)
         while (poll(poll_set, 2, -1) < 0 && errno == EINTR)
             ;

@@ -25,7 +25,7 @@ struct soakers {
     clockid_t clocks[CPU_SETSIZE];
     struct soaker *shared; /* count of them */
     pid_t keeper;          /* their parent */
-    int leash;             /* closed, it ends them */
+    int stop_pipe;         /* closed, it ends them */
     int over;              /* readable once they have ended, which they shouldn't */
 };
 
@@ -36,6 +36,6 @@ struct keeper_report {
 
 /* Never returns. over: an end of a pipe, which is closed when the soakers are no more, after that
  * many seconds at the latest. */
-_Noreturn void keep_soakers(struct soakers *soakers, int leash, int over, unsigned longest);
+_Noreturn void keep_soakers(struct soakers *soakers, int stop_pipe, int over, unsigned longest);
 
 #endif

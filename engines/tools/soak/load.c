@@ -25,7 +25,8 @@ struct pace pace_between(const struct reading *before, const struct reading *aft
     double ran = seconds_between(before->ran, after->ran);
     double loops = (double)(after->loops - before->loops);
     double available = available_time(before, after);
-    return (struct pace){.share = available > 0 ? ran / available : 0, .rate = ran > 0 ? loops / ran : 0};
+    return (struct pace){.share = available > 0 ? ran / available : 0,
+                         .rate = ran > 0 ? loops / ran : 0};
 }
 
 struct load load_between(const struct reading *before, const struct reading *after,

@@ -14,8 +14,8 @@ static const struct parameter table[] = {
     [JSON] = {.name = "json", .type = BOOL, .initial = "0",
               .help = "one JSON event a line, for replications that engines mark"},
     [MARKS] = {.name = "marks", .type = TEXT, .initial = "",
-               .help = "with --json: the name on which engines say, by their option --watch, when a "
-                       "replication begins and ends"},
+               .help = "with --json: the name on which engines say, by their option --watch, when "
+                       "a replication begins and ends"},
     [CALIBRATE] = {.name = "calibrate", .type = TIME, .initial = "1", .min = 0.1, .max = 600,
                    .help = "how long the idle machine is looked at, before and after"},
     [PERIOD] = {.name = "period", .type = TIME, .initial = "1", .min = 0.1, .max = 3600,
@@ -39,16 +39,16 @@ static const struct tool tool = {
     .options = table,
     .takes_command = true,
     .remarks =
-        "On each CPU that it may use (see taskset) a soaker counts while nobody else wants the CPU. "
-        "What it counts less than on the idle machine, everything else took: processes, the kernel "
-        "and its interrupts. lost: time that the soaker did not get; slowdown: how much slower it "
-        "was in its own time, by interrupts that the kernel bills to it, by the clock and the "
-        "caches; load: both together.\n\n"
-        "The machine has to be idle before and after. With --json, the line 'calibrate' on standard "
-        "input has it calibrate again and tell the loads so far, 'finish' likewise at the end; it "
-        "ends when its standard input closes.\n\n"
-        "Exit status: the command's (128 and the signal's number if one ended it); 0 without one; 1 "
-        "if something kept it from measuring, 2 for a bad argument.\n",
+        "On each CPU that it may use (see taskset) a soaker counts while nobody else wants the "
+        "CPU. What it counts less than on the idle machine, everything else took: processes, the "
+        "kernel and its interrupts. lost: time that the soaker did not get; slowdown: how much "
+        "slower it was in its own time, by interrupts that the kernel bills to it, by the clock "
+        "and the caches; load: both together.\n\n"
+        "The machine has to be idle before and after. With --json, the line 'calibrate' on "
+        "standard input has it calibrate again and tell the loads so far, 'finish' likewise at the "
+        "end; it ends when its standard input closes.\n\n"
+        "Exit status: the command's (128 and the signal's number if one ended it); 0 without one; "
+        "1 if something kept it from measuring, 2 for a bad argument.\n",
 };
 
 static double read_tolerance(const char *text)

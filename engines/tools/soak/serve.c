@@ -2,7 +2,7 @@
 
 #include "calibration.h"
 #include "replications.h"
-#include "tell.h"
+#include "events.h"
 
 #include "../../lib/clock.h"
 #include "../../lib/failure.h"
@@ -44,7 +44,8 @@ static void take_marks(struct service *service, struct pollfd *set, int count)
 /* False at the end of the input. */
 static bool take_input(struct service *service)
 {
-    ssize_t received = read(STDIN_FILENO, service->line + service->length, LINE_LIMIT - service->length);
+    ssize_t received =
+        read(STDIN_FILENO, service->line + service->length, LINE_LIMIT - service->length);
     if (received < 0 && (errno == EINTR || errno == EAGAIN))
         return true;
     if (received <= 0)
@@ -96,7 +97,7 @@ static bool next_line(struct service *service, char line[LINE_LIMIT])
     return true;
 }
 
-static void tell_loads(struct service *service, const struct calibration *after)
+static void emit_loads(struct service *service, const struct calibration *after)
 {
     const struct soakers *soakers = service->soakers;
     struct load *loads = calloc(soakers->count, sizeof *loads);
@@ -105,11 +106,12 @@ static void tell_loads(struct service *service, const struct calibration *after)
     for (size_t r = 0; r < service->replications.closed_count; r++) {
         const struct replication *replication = &service->replications.closed[r];
         for (size_t i = 0; i < soakers->count; i++) {
-            uint64_t middle = replication->begin[i].at + (replication->end[i].at - replication->begin[i].at) / 2;
+            uint64_t begin = replication->begin[i].at;
+            uint64_t middle = begin + (replication->end[i].at - begin) / 2;
             struct pace idle = pace_at(&service->calibration, after, i, middle);
             loads[i] = load_between(&replication->begin[i], &replication->end[i], &idle);
         }
-        tell_load(soakers, replication->launch, replication->number, loads);
+        emit_load(soakers, replication->launch, replication->number, loads);
     }
     replications_clear(&service->replications);
     free(loads);
@@ -126,15 +128,15 @@ static bool calibrate_again(struct service *service)
     if (outcome == TOLD_TO_END)
         return false;
     if (outcome == NOT_QUITE_IDLE) {
-        tell_warning("not-idle-after", problem);
-        tell_loads(service, NULL);
+        emit_warning("not-idle-after", problem);
+        emit_loads(service, NULL);
         return true;
     }
-    tell_calibrated(service->soakers, &after);
+    emit_calibrated(service->soakers, &after);
     if (!calibrations_agree(service->soakers, &service->calibration, &after, options->tolerance,
                             problem, sizeof problem))
-        tell_warning("calibration-drift", problem);
-    tell_loads(service, &after);
+        emit_warning("calibration-drift", problem);
+    emit_loads(service, &after);
     calibration_free(&service->calibration);
     service->calibration = after;
     return true;
@@ -150,7 +152,7 @@ static bool calibrate_first(struct service *service)
     if (outcome == NOT_QUITE_IDLE)
         fail(NOT_IDLE, "%s", problem);
     if (outcome == CALIBRATED)
-        tell_calibrated(service->soakers, &service->calibration);
+        emit_calibrated(service->soakers, &service->calibration);
     return outcome == CALIBRATED;
 }
 
@@ -172,7 +174,7 @@ int serve(const struct options *options, const struct soakers *soakers, int sign
         if (!calibrate_again(&service))
             return 1;
         if (finish) {
-            tell_done();
+            emit_done();
             return 0;
         }
     }

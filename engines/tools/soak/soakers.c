@@ -52,33 +52,33 @@ static void await_start(struct soakers *soakers)
 
 void soakers_start(struct soakers *soakers, int lock, unsigned longest)
 {
-    int leash[2], over[2];
+    int stop_pipe[2], over[2];
     find_cpus(soakers);
     size_t size = soakers->count * sizeof *soakers->shared;
     soakers->shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (soakers->shared == MAP_FAILED)
         fail(OUT_OF_MEMORY, "no memory for %zu counters", soakers->count);
-    open_pipe(leash);
+    open_pipe(stop_pipe);
     open_pipe(over);
     soakers->keeper = fork();
     if (soakers->keeper < 0)
         fail(SYSTEM_ERROR, "cannot start a process: %s", strerror(errno));
     if (soakers->keeper == 0) {
         close(lock);
-        close(leash[1]);
+        close(stop_pipe[1]);
         close(over[0]);
-        keep_soakers(soakers, leash[0], over[1], longest);
+        keep_soakers(soakers, stop_pipe[0], over[1], longest);
     }
-    close(leash[0]);
+    close(stop_pipe[0]);
     close(over[1]);
-    soakers->leash = leash[1];
+    soakers->stop_pipe = stop_pipe[1];
     soakers->over = over[0];
     await_start(soakers);
 }
 
 void soakers_stop(struct soakers *soakers)
 {
-    close(soakers->leash);
+    close(soakers->stop_pipe);
     while (waitpid(soakers->keeper, NULL, 0) < 0 && errno == EINTR)
         ;
 }

@@ -83,7 +83,8 @@ static void print_cpu(const struct table *table)
     for (size_t i = 0; i < CPU_KINDS; i++)
         printf(" %s %.2f%s", cpu_kinds[i], moved(table, "cpu/all", cpu_kinds[i]) / ticks_per_second,
                i + 1 < CPU_KINDS ? "," : "\n");
-    printf("%.0f interrupts, %.0f context switches, %.0f forks\n", moved(table, "stat", "interrupts"),
+    printf("%.0f interrupts, %.0f context switches, %.0f forks\n",
+           moved(table, "stat", "interrupts"),
            moved(table, "stat", "context_switches"), moved(table, "stat", "forks"));
 }
 

@@ -41,7 +41,7 @@ static void add_names(struct json *json, const char *key, const char *const *nam
     json_close(json, ']');
 }
 
-void tell_ready(struct output *output, const struct sources *sources, double interval,
+void emit_ready(struct output *output, const struct sources *sources, double interval,
                 double started_at)
 {
     struct json json = begin_event(output, "ready");
@@ -55,7 +55,7 @@ void tell_ready(struct output *output, const struct sources *sources, double int
     end_event(output, &json);
 }
 
-void tell_error(struct output *output, enum failure failure, const char *message)
+void emit_error(struct output *output, enum failure failure, const char *message)
 {
     struct json json = begin_event(output, "error");
     json_key(&json, "code");
@@ -65,13 +65,13 @@ void tell_error(struct output *output, enum failure failure, const char *message
     end_event(output, &json);
 }
 
-void tell_done(struct output *output)
+void emit_done(struct output *output)
 {
     struct json json = begin_event(output, "done");
     end_event(output, &json);
 }
 
-static void tell_counters(struct output *output, const struct table *table, uint32_t first,
+static void emit_counters(struct output *output, const struct table *table, uint32_t first,
                           uint32_t end)
 {
     struct json json = begin_event(output, "counters");
@@ -91,7 +91,7 @@ static void tell_counters(struct output *output, const struct table *table, uint
 }
 
 /* A label stands at the first counter of what it is of: "interrupt/24/0" gives "interrupt/24". */
-static void tell_labels(struct output *output, struct table *table)
+static void emit_labels(struct output *output, struct table *table)
 {
     struct json json = begin_event(output, "labels");
     json_key(&json, "labels");
@@ -110,10 +110,10 @@ static void tell_labels(struct output *output, struct table *table)
     }
     json_close(&json, '}');
     end_event(output, &json);
-    table->something_labelled = false;
+    table->labels_pending = false;
 }
 
-static void tell_gone(struct output *output, struct table *table)
+static void emit_dropped(struct output *output, struct table *table)
 {
     struct json json = begin_event(output, "gone");
     json_key(&json, "indices");
@@ -127,21 +127,21 @@ static void tell_gone(struct output *output, struct table *table)
     }
     json_close(&json, ']');
     end_event(output, &json);
-    table->something_gone = false;
+    table->drops_pending = false;
 }
 
-static void tell_structure(struct output *output, struct table *table)
+static void emit_structure(struct output *output, struct table *table)
 {
     while (table->declared < table->count) {
         uint32_t left = table->count - table->declared;
         uint32_t end = table->declared + (left < DECLARED_AT_ONCE ? left : DECLARED_AT_ONCE);
-        tell_counters(output, table, table->declared, end);
+        emit_counters(output, table, table->declared, end);
         table->declared = end;
     }
-    if (table->something_labelled)
-        tell_labels(output, table);
-    if (table->something_gone)
-        tell_gone(output, table);
+    if (table->labels_pending)
+        emit_labels(output, table);
+    if (table->drops_pending)
+        emit_dropped(output, table);
 }
 
 static char *put_whole(char *to, uint64_t number)
@@ -166,7 +166,7 @@ static char *put_signed(char *to, int64_t number)
 
 /* Ends the line that has begun, with the first MOST_PAIRS differences that haven't been told; by
  * hand, as this is nearly all there is. */
-static void tell_changed(struct output *output, struct table *table, struct json *json)
+static void emit_changed(struct output *output, struct table *table, struct json *json)
 {
     json_key(json, "changed");
     fflush(output->stream);
@@ -194,7 +194,8 @@ static uint32_t count_changed(const struct table *table)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < table->count; i++)
-        count += table->counters[i].value != table->counters[i].reported && !table->counters[i].dropped;
+        count += table->counters[i].value != table->counters[i].reported &&
+                 !table->counters[i].dropped;
     return count;
 }
 
@@ -211,20 +212,20 @@ static struct json begin_line(struct output *output, const char *event, double a
 static struct json begin_moment(struct output *output, struct table *table, const char *event,
                                 double at)
 {
-    tell_structure(output, table);
+    emit_structure(output, table);
     for (uint32_t left = count_changed(table); left > MOST_PAIRS; left -= MOST_PAIRS) {
         struct json json = begin_line(output, "sample", at);
-        tell_changed(output, table, &json);
+        emit_changed(output, table, &json);
     }
     return begin_line(output, event, at);
 }
 
-void tell_sample(struct output *output, struct table *table, double at)
+void emit_sample(struct output *output, struct table *table, double at)
 {
     if (output_waiting(output) > OUTPUT_ENOUGH)
         return;
     struct json json = begin_moment(output, table, "sample", at);
-    tell_changed(output, table, &json);
+    emit_changed(output, table, &json);
 }
 
 static void add_whole(struct json *json, const char *key, uint64_t number)
@@ -234,20 +235,20 @@ static void add_whole(struct json *json, const char *key, uint64_t number)
     json->comma = true;
 }
 
-void tell_mark(struct output *output, struct table *table, double at, const struct mark *mark)
+void emit_mark(struct output *output, struct table *table, double at, const struct mark *mark)
 {
     struct json json = begin_moment(output, table, "mark", at);
     json_key(&json, "label");
     json_text(&json, mark->label);
     add_whole(&json, "launch", mark->launch);
     add_whole(&json, "replication", mark->replication);
-    tell_changed(output, table, &json);
+    emit_changed(output, table, &json);
 }
 
-void tell_moment(struct output *output, struct table *table, double at, const char *label)
+void emit_moment(struct output *output, struct table *table, double at, const char *label)
 {
     struct json json = begin_moment(output, table, "mark", at);
     json_key(&json, "label");
     json_text(&json, label);
-    tell_changed(output, table, &json);
+    emit_changed(output, table, &json);
 }

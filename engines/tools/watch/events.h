@@ -8,16 +8,16 @@
 #include "../../lib/failure.h"
 #include "../../lib/marks.h"
 
-void tell_ready(struct output *output, const struct sources *sources, double interval,
+void emit_ready(struct output *output, const struct sources *sources, double interval,
                 double started_at);
-void tell_error(struct output *output, enum failure failure, const char *message);
-void tell_done(struct output *output);
+void emit_error(struct output *output, enum failure failure, const char *message);
+void emit_done(struct output *output);
 
 /* Each tells first of counters that are new, labelled or gone, then what changed since the line
  * before. at: seconds since the start. A sample may be left out: then its differences are in the
  * next line. */
-void tell_sample(struct output *output, struct table *table, double at);
-void tell_mark(struct output *output, struct table *table, double at, const struct mark *mark);
-void tell_moment(struct output *output, struct table *table, double at, const char *label);
+void emit_sample(struct output *output, struct table *table, double at);
+void emit_mark(struct output *output, struct table *table, double at, const struct mark *mark);
+void emit_moment(struct output *output, struct table *table, double at, const char *label);
 
 #endif

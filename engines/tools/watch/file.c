@@ -40,7 +40,8 @@ bool file_read(struct file *file, struct text *text)
     for (;;) {
         if (length == file->room)
             grow(file);
-        ssize_t received = pread(file->fd, file->bytes + length, file->room - length, (off_t)length);
+        ssize_t received =
+            pread(file->fd, file->bytes + length, file->room - length, (off_t)length);
         if (received == 0)
             break;
         if (received < 0 && errno == EINTR)

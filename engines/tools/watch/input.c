@@ -19,7 +19,7 @@ void input_open(struct input *input)
 void input_take(struct input *input)
 {
     ssize_t received = read(STDIN_FILENO, input->bytes + input->length,
-                       sizeof input->bytes - input->length);
+                            sizeof input->bytes - input->length);
     if (received < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     input->ended = received <= 0;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define MOST_COUNTERS (8u << 20) /* 1024 CPUs with as many interrupts, eight times */
-/* A 32-bit counter that fell has wrapped around if it has then come no further than this, or else it
+/* A 32-bit counter that fell has wrapped around if it has then come no further than this, or else
+ * it
  * was reset, as an interrupt's is when its driver gives it up and asks for it again. */
 #define MOST_WRAPPED (1u << 30)
 
@@ -99,7 +100,7 @@ void table_set(struct table *table, uint32_t number, uint64_t value)
 void table_drop(struct table *table, uint32_t number)
 {
     table->counters[number].dropped = true;
-    table->something_gone = true;
+    table->drops_pending = true;
 }
 
 void table_label(struct table *table, uint32_t number, struct text label)
@@ -115,7 +116,7 @@ void table_label(struct table *table, uint32_t number, struct text label)
     free(counter->label);
     counter->label = copy;
     counter->label_reported = false;
-    table->something_labelled = true;
+    table->labels_pending = true;
 }
 
 void feed_open(struct feed *feed, struct table *table)

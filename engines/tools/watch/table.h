@@ -34,7 +34,7 @@ struct table {
     uint32_t *slots;   /* of the hash table: number + 1 of the newest counter with a name */
     uint32_t slot_count;
     uint32_t feeds;
-    bool something_gone, something_labelled; /* and not told yet */
+    bool drops_pending, labels_pending;      /* and not told yet */
 };
 
 /* One source's way through the table. */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEFT, RIGHT, JSON, SPEED, DELAY, QUEUE, MTU, LOSS, LOSS_OF, DIRECTION, DROPS, DEADLINE_AFTER };
+enum {
+    LEFT, RIGHT, JSON, SPEED, DELAY, QUEUE, MTU, LOSS, LOSS_OF, DIRECTION, DROPS, DEADLINE_AFTER
+};
 
 /* clang-format off */
 static const struct parameter table[] = {

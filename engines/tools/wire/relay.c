@@ -114,7 +114,7 @@ static void take_in(struct relay *relay, const unsigned char *bytes, size_t leng
 }
 
 /* Reads one frame; false if there was none. */
-static bool read_one(struct relay *relay)
+static bool read_frame(struct relay *relay)
 {
     unsigned char *room = queue_room(&relay->queue);
     unsigned char *bytes = room ? room : relay->scratch;
@@ -130,7 +130,7 @@ static bool read_one(struct relay *relay)
     return false;
 }
 
-static void write_one(struct relay *relay, const struct queued *queued, uint64_t now)
+static void write_frame(struct relay *relay, const struct queued *queued, uint64_t now)
 {
     uint64_t lateness = now - queued->due;
     ssize_t put = write(relay->out, queued->bytes, queued->length);
@@ -157,7 +157,7 @@ static void write_due(struct relay *relay)
         uint64_t now = now_ns();
         if (queued == NULL || queued->due > now)
             return;
-        write_one(relay, queued, now);
+        write_frame(relay, queued, now);
     }
 }
 
@@ -173,7 +173,7 @@ static void rest(struct relay *relay)
     struct timespec time = {.tv_sec = (time_t)(left / NANOSECONDS),
                             .tv_nsec = (long)(left % NANOSECONDS)};
     struct pollfd poll_set[] = {{.fd = relay->in, .events = POLLIN},
-                              {.fd = relay->stop, .events = POLLIN}};
+                                {.fd = relay->stop, .events = POLLIN}};
     ppoll(poll_set, 2, queued ? &time : NULL, NULL);
 }
 
@@ -185,7 +185,7 @@ static void *work(void *context)
     setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
     while (!atomic_load_explicit(&relay->stopping, memory_order_relaxed)) {
         write_due(relay);
-        if (!read_one(relay))
+        if (!read_frame(relay))
             rest(relay);
     }
     return NULL;

@@ -14,12 +14,12 @@
 void handle_stall(int control, int error, uint64_t since, const char *operation)
 {
     static pthread_mutex_t listening = PTHREAD_MUTEX_INITIALIZER;
-    static struct fields last_words;
+    static struct fields final_message;
     if (error == EINTR)
         return;
     if (error != EAGAIN) { /* the connection broke: the control channel may know why */
         pthread_mutex_lock(&listening); /* for good: the first thread here ends the process */
-        control_receive_any(control, &last_words, 1);
+        control_receive_any(control, &final_message, 1);
         fail(PEER_LOST, "cannot %s test data: %s", operation, strerror(error));
     }
     if (!control_alive(control))

@@ -1,4 +1,4 @@
-#include "tell.h"
+#include "events.h"
 
 #include "../../lib/json.h"
 
@@ -33,7 +33,7 @@ static void add(struct json *json, const char *key, double number)
     json_number(json, number);
 }
 
-void tell_calibrated(const struct soakers *soakers, const struct calibration *calibration)
+void emit_calibrated(const struct soakers *soakers, const struct calibration *calibration)
 {
     struct json json = begin("calibrated");
     add(&json, "elapsed", calibration->elapsed);
@@ -51,7 +51,7 @@ void tell_calibrated(const struct soakers *soakers, const struct calibration *ca
     end(&json);
 }
 
-void tell_load(const struct soakers *soakers, uint64_t launch, uint64_t replication,
+void emit_load(const struct soakers *soakers, uint64_t launch, uint64_t replication,
                const struct load *loads)
 {
     struct load all = load_of_all(loads, soakers->count);
@@ -87,12 +87,12 @@ static void tell(const char *event, const char *code, const char *message)
     end(&json);
 }
 
-void tell_warning(const char *code, const char *message)
+void emit_warning(const char *code, const char *message)
 {
     tell("warning", code, message);
 }
 
-void tell_error(enum failure failure, const char *message)
+void emit_error(enum failure failure, const char *message)
 {
     struct json json = begin("error");
     json_key(&json, "code");
@@ -104,7 +104,7 @@ void tell_error(enum failure failure, const char *message)
     fflush(stdout); /* without fail(), which is who calls */
 }
 
-void tell_done(void)
+void emit_done(void)
 {
     struct json json = begin("done");
     end(&json);

@@ -1,6 +1,6 @@
 /* What rail-soak says: events for a controller, tables for people. */
-#ifndef RAIL_SOAK_TELL_H
-#define RAIL_SOAK_TELL_H
+#ifndef RAIL_SOAK_EVENTS_H
+#define RAIL_SOAK_EVENTS_H
 
 #include "calibration.h"
 #include "load.h"
@@ -12,12 +12,12 @@
 #include <sys/resource.h>
 
 /* Events, one line each on standard output. */
-void tell_calibrated(const struct soakers *soakers, const struct calibration *calibration);
-void tell_load(const struct soakers *soakers, uint64_t launch, uint64_t replication,
+void emit_calibrated(const struct soakers *soakers, const struct calibration *calibration);
+void emit_load(const struct soakers *soakers, uint64_t launch, uint64_t replication,
                const struct load *loads);
-void tell_warning(const char *code, const char *message);
-void tell_error(enum failure failure, const char *message);
-void tell_done(void);
+void emit_warning(const char *code, const char *message);
+void emit_error(enum failure failure, const char *message);
+void emit_done(void);
 
 /* Tables. */
 void show_loads(FILE *out, const struct soakers *soakers, const struct load *loads);

@@ -1,4 +1,4 @@
-#include "last_words.h"
+#include "exit_report.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 static atomic_int to_child = -1;
 static pid_t child;
 
-void last_words_keep(enum failure failure, const char *message)
+void exit_report_arm(enum failure failure, const char *message)
 {
     int ends[2];
     char word;
@@ -29,7 +29,7 @@ void last_words_keep(enum failure failure, const char *message)
         atomic_store(&to_child, ends[1]);
 }
 
-void last_words_drop(void)
+void exit_report_disarm(void)
 {
     int fd = atomic_exchange(&to_child, -1);
     if (fd < 0)
@@ -39,7 +39,7 @@ void last_words_drop(void)
     close(fd);
 }
 
-bool last_words_kept(void)
+bool exit_report_armed(void)
 {
     return atomic_load(&to_child) >= 0;
 }
