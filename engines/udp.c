@@ -190,7 +190,7 @@ static void client_open(struct client *client, struct fields *settings, struct f
     mode->open(client, settings);
 }
 
-/* Datagrams too small for the replication's token are told apart by their ports. */
+/* Datagrams too small for the replication's token are distinguished by their ports. */
 static void client_ready(struct client *client)
 {
     const struct udp_mode *mode = udp_mode_of(client->launch);

@@ -44,7 +44,7 @@ uint64_t folder_check_space(int folder, const char *path, uint64_t files, uint64
     return unused;
 }
 
-/* The number of the mount that the folder is in; -1: this kernel doesn't tell. */
+/* The number of the mount that the folder is in; -1: this kernel doesn't report it. */
 static long mount_of(int folder)
 {
 #ifdef STATX_MNT_ID

@@ -14,11 +14,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define FROM_DEVICE 0.9 /* less of what is read past the page cache is told */
+#define FROM_DEVICE 0.9 /* less of what is read past the page cache brings a warning */
 
 /* Of the last replication. */
 static struct usage usage;
-static double device_bytes; /* read from devices; below 0: the kernel doesn't tell */
+static double device_bytes; /* read from devices; below 0: the kernel doesn't count */
 
 void operation_failed(const struct worker *worker, uint64_t offset, int error, long transferred)
 {

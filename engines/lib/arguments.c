@@ -226,7 +226,7 @@ void parse_arguments(const struct engine *engine, int argc, char **argv, struct 
     launch->deadline = 86400;
     for (int i = 0; engine->parameters[i].name; i++)
         parameter_default(&engine->parameters[i], &launch->values[i]);
-    /* Seen first, so that a mistake before it is told as an event too. */
+    /* Read first, so that a mistake before it is an event too. */
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0)
             launch->json = true;

@@ -1,4 +1,4 @@
-/* The client of a network engine: asks, measures, reports, as often as it was told. */
+/* The client of a network engine: asks, measures, reports, once a replication. */
 #include "control.h"
 #include "failure.h"
 #include "mark.h"
@@ -27,7 +27,7 @@ static void greet(const struct launch *launch, int control)
     control_request(control, HELLO, &hello, WELCOME, &welcome, ANSWER_SECONDS);
 }
 
-/* Sends every parameter, gets to know what the server's kernel granted. */
+/* Sends every parameter, receives what the server's kernel granted. */
 static void set_up(struct client *client, struct fields *settings)
 {
     const struct engine *engine = client->launch->engine;

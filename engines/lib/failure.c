@@ -39,8 +39,8 @@ void failures_go_to(failure_sink *sink)
 
 void fail(enum failure failure, const char *format, ...)
 {
-    /* The first failure is the one to tell; a second thread's waits for the end it brings, but
-     * not for ever: telling may be stuck. */
+    /* The first failure is the one to report; a second thread's waits for the end it brings, but
+     * not for ever: reporting may be stuck. */
     static atomic_flag failing = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&failing)) {
         sleep(1);

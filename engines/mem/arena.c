@@ -84,7 +84,7 @@ static void advise(void *memory, size_t size, const struct launch *launch)
         return;
     bool transparent = uses_huge_pages(launch, "transparent");
     if (madvise(memory, size, transparent ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0 || !transparent)
-        return; /* a kernel that doesn't know transparent huge pages uses none */
+        return; /* a kernel without transparent huge pages uses none */
     fail(NOT_PERMITTED, "huge_pages transparent: this kernel has none (%s): choose none, or 2MiB",
          strerror(errno));
 }

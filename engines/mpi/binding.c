@@ -14,7 +14,7 @@
 
 #define BOOT_ID 40 /* longer than any, with its final zero */
 
-/* What the ranks have to know of one another. */
+/* What the ranks exchange about where they run. */
 struct location {
     char boot[BOOT_ID]; /* the kernel's; empty: unknown */
     cpu_set_t allowed;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORD_SECONDS 2 /* for rank 0 to tell of a failure before another rank does */
+#define WORD_SECONDS 2 /* for rank 0 to report a failure before another rank does */
 
 /* In the environment of whom Open MPI, PMIx, MPICH or Slurm started. */
 static int number_before_mpi(const char *const names[], int otherwise)
@@ -45,7 +45,7 @@ int ranks_before_mpi(void)
 }
 
 static pthread_t main_thread;
-static bool running; /* MPI has begun and may be told to end the job */
+static bool running; /* MPI has begun and MPI_Abort may end the job */
 
 void report_rank_failure(enum failure failure, const char *message)
 {

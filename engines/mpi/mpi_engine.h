@@ -60,8 +60,8 @@ extern const struct mode *const mpi_modes[];
 /* engine.rank: runs the job. */
 int run_ranks(const struct launch *launch);
 
-/* engine.failed: rank 0 tells of failures as every engine does. The others leave it the word for a
- * while, as it may have found the same, and then tell standard error. */
+/* engine.failed: rank 0 reports failures as every engine does. The others leave it the word for a
+ * while, as it may have found the same, and then write to standard error. */
 failure_sink report_rank_failure;
 
 /* The rank that the launcher says this process is, before MPI does; 0 if it says nothing. */

@@ -1,4 +1,4 @@
-/* What happens around a mode: the ranks get ready, measure as often as told, and rank 0 reports. */
+/* What happens around a mode: the ranks get ready, measure each replication, and rank 0 reports. */
 #include "binding.h"
 #include "job.h"
 #include "marking.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SIDE_TAG 9001 /* of what the last rank has to tell rank 0 */
+#define SIDE_TAG 9001 /* of what the last rank sends rank 0 */
 
 static const struct mode *mode_called(const char *name)
 {

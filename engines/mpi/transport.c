@@ -161,7 +161,7 @@ static void connect_neighbours(const struct job *job)
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Takes what was said. What follows is of no use, as it goes on to tell all it does; what Open MPI
+/* Takes what was said. What follows is of no use, as it goes on to log all it does; what Open MPI
  * has to say to its user goes other ways. */
 static void read_transport_log(const struct job *job, struct transport_log *log)
 {

@@ -22,7 +22,7 @@ static struct usage run_both(const struct launch *launch, bool server, const int
     receiver_tasks(receivers, tasks + count, count);
     for (size_t i = 0; i < 2 * count; i++)
         tasks[i].number = (int)i;
-    struct sampler sampler; /* of the client's sending: only that is told in detail */
+    struct sampler sampler; /* of the client's sending: only that is reported in detail */
     if (!server)
         sampler_start(&sampler, launch, senders, count);
     struct usage usage = team_run(launch, server, tasks, 2 * count);

@@ -13,7 +13,7 @@ void prepare_connection(int fd, int family, const struct launch *launch, bool se
 /* Records what the kernel granted a connection. */
 void add_granted(int fd, const struct launch *launch, bool server, struct fields *settings);
 
-/* The socket on which the server takes data connections; settings tell its port. */
+/* The socket on which the server takes data connections; settings take its port. */
 int listen_for_data(const struct session *session, struct fields *settings);
 
 /* Connects number `index` of this replication: nothing but its token opens it, and once this

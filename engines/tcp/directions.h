@@ -10,7 +10,7 @@
 size_t sender_tasks(struct sender *senders, struct task *tasks, size_t count);
 size_t receiver_tasks(struct receiver *receivers, struct task *tasks, size_t count);
 
-/* The client's sending as metrics, and in what it tells the server. Its time is the senders': what
+/* The client's sending as metrics, and as fields for the server. Its time is the senders': what
  * comes back may take longer. */
 void take_sent(const struct sender *senders, size_t count, struct usage usage,
                struct fields *end, struct result *result);

@@ -71,7 +71,7 @@ static double offered_by(const struct answer *a)
     return has(a, tcpi_snd_wnd) ? (double)a->info.tcpi_snd_wnd : 0;
 }
 
-/* most: what the peer may offer. False if the kernel does not tell enough. */
+/* most: what the peer may offer. False if the kernel does not report enough. */
 static bool add_bound(struct path *path, const struct answer *a, int fd,
                       const struct tcp_state *state, double most)
 {

@@ -23,10 +23,10 @@ struct exchange {
     size_t size, write, read;
     unsigned char *data;
     int control;                       /* the client's, which fails when nothing moves */
-    const struct answerer *answerer;   /* the server's, which ends when it is told; or NULL */
+    const struct answerer *answerer;   /* the server's, which ends at the client's END; or NULL */
     unsigned int polls;
     uint64_t stuck_since; /* 0: it isn't */
-    bool broken;          /* the connection, or the server was told to end */
+    bool broken;          /* the connection, or at the server the client's END came */
 };
 
 /* Nothing could be sent or received just now: true if it is to be tried again. */

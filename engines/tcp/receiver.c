@@ -14,7 +14,7 @@
 
 #define DRAIN_SECONDS 600.0 /* beyond its duration, for what lies in the sender's buffer */
 #define LEAST_READ 131072   /* the receiver asks for a message at a time, but for no less ... */
-#define MOST_READ (1 << 20) /* and no more, unless told */
+#define MOST_READ (1 << 20) /* and no more, by default */
 
 static ssize_t take_recv(struct receiver *r)
 {

@@ -1,4 +1,4 @@
-/* A thread beside the senders' that looks at their connections while they cannot. */
+/* A thread that samples the senders' connections while they are blocked in a call. */
 #ifndef RAIL_TCP_SAMPLER_H
 #define RAIL_TCP_SAMPLER_H
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define FILE_CHUNK 131072 /* files are read in such pieces unless told */
+#define FILE_CHUNK 131072 /* files are read in such pieces by default */
 
 /* The kernel takes files itself, except by these. */
 static bool through_memory(const struct launch *launch, const struct source *source)

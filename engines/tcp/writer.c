@@ -155,7 +155,7 @@ void writer_begin(struct writer *w, int fd)
         set_option(fd, SOL_SOCKET, SO_ZEROCOPY, 1, "zero-copy sending");
 }
 
-/* One notice tells of a range of calls. */
+/* One notice covers a range of calls. */
 static void take_notice(struct writer *w, const struct cmsghdr *control)
 {
     struct sock_extended_err notice;

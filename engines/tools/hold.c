@@ -1,5 +1,5 @@
-/* rail-hold: takes a machine for one run. It has the machine's lock while its standard input is open,
- * and tells whoever else wants it who that is. */
+/* rail-hold: takes a machine for one run. It has the machine's lock while its standard input is
+ * open, and names its holder to whoever else asks for it. */
 #include "hold/lock.h"
 
 #include "../lib/clock.h"
@@ -263,8 +263,9 @@ static _Noreturn void hold_until_end(void)
             }
         }
         if (poll_set[1].revents && lock >= 0) {
-            waiting[place] = lock_answer(lock, values[TOKEN].text,
-                                         ns_seconds(now_ns() - held_since), values[TEXT_SHOWN].text);
+            waiting[place] =
+                lock_answer(lock, values[TOKEN].text, ns_seconds(now_ns() - held_since),
+                            values[TEXT_SHOWN].text);
         } else if (poll_set[1].revents) { /* whoever had it has let go */
             close(holder);
             holder = -1;

@@ -1,4 +1,4 @@
-/* The trace of a stream: recorded by the server, told by the client. */
+/* The trace of a stream: recorded by the server, reported by the client. */
 #ifndef RAIL_UDP_ARRIVALS_H
 #define RAIL_UDP_ARRIVALS_H
 

@@ -1,6 +1,6 @@
 /* UDP both ways at once: each end sends as in a stream, and counts what arrives. The server begins
  * with the client's first datagram. What the client says at its END and what the server answers
- * tells each end's receivers how much they have to wait for. */
+ * says how much each end's receivers have to wait for. */
 #include "receiver.h"
 #include "sender.h"
 

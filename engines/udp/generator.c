@@ -6,20 +6,10 @@ static void measure(struct client *client, const struct trial *trial, struct fie
 {
     (void)end;
     static struct sender_group sender_group;
-    struct task tasks[MAX_THREADS];
     struct trial timed = *trial;
     timed.count = 0;
-    sender_group.launch = client->launch;
-    sender_group.trial = &timed;
-    sender_group.fds = client->fds;
-    sender_group.control = client->control;
     sender_group.to = &client->server;
-    sender_group_prepare(&sender_group);
-    sender_group_tasks(&sender_group, tasks, 0);
-    struct usage usage = team_run(client->launch, false, tasks, sender_group.count);
-    usage.elapsed = sender_group_done(&sender_group).elapsed;
-    result_set_usage(result, "client", &usage);
-    sender_group_result(&sender_group, result);
+    sender_group_run(&sender_group, client, &timed, result);
 }
 
 const struct udp_mode udp_generator = {

@@ -22,7 +22,7 @@ static int receive_flags(const struct launch *launch)
     return strcmp(text_of(launch, "poll"), "busy") == 0 ? MSG_DONTWAIT : 0;
 }
 
-/* What tells a datagram from every other: the token and its number. If it has no room for both,
+/* What distinguishes a datagram: the token and its number. If it has no room for both,
  * as many bytes as it has room for, up to 8, of a number that begins anywhere, the lowest byte
  * first: so an answer that comes too late is never taken for that of the next ones. */
 static void name_datagram(unsigned char *packet, size_t size, uint64_t token, uint64_t number)

@@ -33,7 +33,7 @@ struct receiver {
     int looks;
     struct sequence sequence;
     uint64_t first_at, with_first, last_at;
-    uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: not told */
+    uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: unknown */
     struct clock_readings began;
     _Atomic uint64_t quiet_since;
     uint32_t drops; /* of the socket, before the replication, and then during it */

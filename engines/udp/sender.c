@@ -15,7 +15,7 @@
 
 #define LARGEST 65507 /* payload of one send */
 #define BATCH_LIMIT 1024
-#define UNDER_RATE 0.01 /* so much below the rate is told; a plan's default too */
+#define UNDER_RATE 0.01 /* so much below the rate brings a warning; a plan's default too */
 
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
  * batch have headers of their own and all one payload. */
@@ -291,4 +291,20 @@ void sender_group_result(const struct sender_group *group, struct result *result
     result_set(result, "sent_bytes", bytes);
     result_set(result, "sender_retries", (double)sent.retries);
     sender_group_gaps(group, result);
+}
+
+void sender_group_run(struct sender_group *group, struct client *client, const struct trial *trial,
+                      struct result *result)
+{
+    struct task tasks[MAX_THREADS];
+    group->launch = client->launch;
+    group->trial = trial;
+    group->fds = client->fds;
+    group->control = client->control;
+    sender_group_prepare(group);
+    sender_group_tasks(group, tasks, 0);
+    struct usage usage = team_run(client->launch, false, tasks, group->count);
+    usage.elapsed = sender_group_done(group).elapsed;
+    result_set_usage(result, "client", &usage);
+    sender_group_result(group, result);
 }

@@ -36,6 +36,11 @@ void sender_group_prepare(struct sender_group *group);
 /* Their tasks, for a team; first: the first one's number in it. */
 void sender_group_tasks(struct sender_group *group, struct task *tasks, int first);
 
+/* A client's whole replication of sending: runs the group, sets the client's usage and what
+ * sender_group_result sets. group->to is the caller's. */
+void sender_group_run(struct sender_group *group, struct client *client, const struct trial *trial,
+                      struct result *result);
+
 struct sent sender_group_done(const struct sender_group *group);
 
 /* How many datagrams each stream sent, as a field. */

@@ -10,17 +10,7 @@ static struct receiver_group receiver_group;
 static void measure(struct client *client, const struct trial *trial, struct fields *end,
                     struct result *result)
 {
-    struct task tasks[MAX_THREADS];
-    sender_group.launch = client->launch;
-    sender_group.trial = trial;
-    sender_group.fds = client->fds;
-    sender_group.control = client->control;
-    sender_group_prepare(&sender_group);
-    sender_group_tasks(&sender_group, tasks, 0);
-    struct usage usage = team_run(client->launch, false, tasks, sender_group.count);
-    usage.elapsed = sender_group_done(&sender_group).elapsed;
-    result_set_usage(result, "client", &usage);
-    sender_group_result(&sender_group, result);
+    sender_group_run(&sender_group, client, trial, result);
     add_sent(&sender_group, end, "sent");
 }
 

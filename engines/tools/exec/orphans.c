@@ -13,7 +13,7 @@
 
 #define ATTEMPTS 40 /* of 10 ms: one that the kernel holds up is not waited for longer */
 
-static char children[64]; /* the main thread's: a kernel without this file tells nobody */
+static char children[64]; /* the main thread's: empty on a kernel without this file */
 static atomic_int spared;
 
 void orphans_adopt(void)

@@ -60,7 +60,7 @@ int port_choose(void)
     fail(NO_PORTS, "no port is free for both TCP and UDP");
 }
 
-/* Whether a process has the socket. One that we may not look into has it: nobody can tell. */
+/* Whether a process has the socket. One that we may not look into counts as having it. */
 static bool process_has(const char *process, unsigned long socket)
 {
     char path[64], socket_name[64], target[64];

@@ -4,7 +4,7 @@
 
 #include "../../lib/engine.h"
 
-/* The engine's server role: tells the port once the command is ready, and ends with it when
+/* The engine's server role: reports the port once the command is ready, and ends with it when
  * standard input closes. */
 int serve(const struct launch *launch);
 

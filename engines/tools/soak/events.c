@@ -77,7 +77,7 @@ void emit_load(const struct soakers *soakers, uint64_t launch, uint64_t replicat
     end(&json);
 }
 
-static void tell(const char *event, const char *code, const char *message)
+static void emit_message(const char *event, const char *code, const char *message)
 {
     struct json json = begin(event);
     json_key(&json, "code");
@@ -89,7 +89,7 @@ static void tell(const char *event, const char *code, const char *message)
 
 void emit_warning(const char *code, const char *message)
 {
-    tell("warning", code, message);
+    emit_message("warning", code, message);
 }
 
 void emit_error(enum failure failure, const char *message)

@@ -12,7 +12,7 @@
 #define WORKING_SET (128 << 10) /* bytes that a soaker reads and writes, round and round */
 
 /* One soaker, in memory that it shares with who reads it; far from the next one's, as the
- * processor also fetches the cache line beside the one it needs. */
+ * processor also fetches the cache line next to the one it needs. */
 struct soaker {
     _Alignas(256) _Atomic uint64_t loops;
     _Alignas(256) pid_t pid;

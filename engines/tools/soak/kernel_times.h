@@ -10,7 +10,7 @@ struct kernel_times {
     uint64_t stolen; /* ns that the hypervisor gave to others; in ticks of mostly 10 ms */
 };
 
-/* Fills times, one for each of the CPUs, which rise; zeros where /proc/stat doesn't tell. */
+/* Fills times, one for each of the CPUs, which rise; zeros where /proc/stat has none. */
 void kernel_times(const int *cpus, size_t count, struct kernel_times *times);
 
 #endif

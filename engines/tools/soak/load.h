@@ -16,7 +16,7 @@ struct load {
     double lost;     /* the time that the soaker got less than at calibration */
     double slowdown; /* how much slower it was in its own time */
     double steal;    /* of elapsed: what the hypervisor gave to other machines */
-    double kernel;   /* what /proc/stat tells: user, system, irq and softirq */
+    double kernel;   /* from /proc/stat: user, system, irq and softirq */
     double elapsed;  /* seconds */
     double seconds;  /* CPU seconds that all others took */
 };

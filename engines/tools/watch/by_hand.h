@@ -1,5 +1,5 @@
 /* What people read: a line an interval, or what moved while a command ran. All of it is from the
- * differences between the table's last reading and what has been told of it before. */
+ * differences between the table's last reading and what has been reported of it before. */
 #ifndef RAIL_WATCH_BY_HAND_H
 #define RAIL_WATCH_BY_HAND_H
 

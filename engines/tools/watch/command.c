@@ -28,7 +28,7 @@ static pid_t start(char **command, const struct inherited *before)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Waits for the child's end, passing signals on to it; at the deadline it is told to end. */
+/* Waits for the child's end, passing signals on to it; at the deadline it gets SIGTERM. */
 static int wait_for(pid_t child, int signals, double deadline)
 {
     uint64_t end = now_ns() + seconds_ns(deadline);

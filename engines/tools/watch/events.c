@@ -164,7 +164,7 @@ static char *put_signed(char *to, int64_t number)
     return put_whole(to, 0 - (uint64_t)number);
 }
 
-/* Ends the line that has begun, with the first MOST_PAIRS differences that haven't been told; by
+/* Ends the line that has begun, with the first MOST_PAIRS differences not yet reported; by
  * hand, as this is nearly all there is. */
 static void emit_changed(struct output *output, struct table *table, struct json *json)
 {

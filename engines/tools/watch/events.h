@@ -13,7 +13,7 @@ void emit_ready(struct output *output, const struct sources *sources, double int
 void emit_error(struct output *output, enum failure failure, const char *message);
 void emit_done(struct output *output);
 
-/* Each tells first of counters that are new, labelled or gone, then what changed since the line
+/* Each first has the counters that are new, labelled or gone, then what changed since the line
  * before. at: seconds since the start. A sample may be left out: then its differences are in the
  * next line. */
 void emit_sample(struct output *output, struct table *table, double at);

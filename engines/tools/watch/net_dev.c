@@ -4,7 +4,7 @@ struct field {
     const char *name;
     enum counter_kind kind;
 };
-/* The errors that sysfs tells apart are each in one of those that alarm. */
+/* The errors that sysfs counts separately are each in one of those that alarm. */
 static const struct field fields[] = {
     {"rx_bytes", COUNTER},   {"rx_packets", COUNTER},    {"rx_errors", ALARM},
     {"rx_dropped", ALARM},   {"rx_fifo", COUNTER},       {"rx_frame", ALARM},

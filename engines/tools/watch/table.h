@@ -20,7 +20,7 @@ struct counter {
     char *name;
     char *label; /* what its interrupt is of; NULL: not said */
     uint64_t value;
-    uint64_t reported; /* the reading before the last line told of it */
+    uint64_t reported; /* the reading that the last line reported */
     uint32_t pass; /* of its source, when it was last there */
     uint16_t length;
     uint8_t feed, kind;
@@ -30,11 +30,11 @@ struct counter {
 struct table {
     struct counter *counters;
     uint32_t count, room;
-    uint32_t declared; /* so many have been told of */
+    uint32_t declared; /* so many have been reported */
     uint32_t *slots;   /* of the hash table: number + 1 of the newest counter with a name */
     uint32_t slot_count;
     uint32_t feeds;
-    bool drops_pending, labels_pending;      /* and not told yet */
+    bool drops_pending, labels_pending;      /* and not reported yet */
 };
 
 /* One source's way through the table. */

@@ -1,4 +1,4 @@
-/* What an Ethernet frame carries, as far as loss and its records need to know. */
+/* What an Ethernet frame carries, as far as loss and its records need it. */
 #ifndef RAIL_WIRE_FRAME_H
 #define RAIL_WIRE_FRAME_H
 

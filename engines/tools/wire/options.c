@@ -189,7 +189,7 @@ void options_parse(struct options *options, int argc, char **argv)
         if (table[i].type != TEXT)
             set_checked(options, i, &value);
     }
-    for (int i = 1; i < argc; i++) /* so that a mistake before it is told as an event too */
+    for (int i = 1; i < argc; i++) /* so that a mistake before it is an event too */
         if (strcmp(argv[i], "--json") == 0)
             options->json = true;
     answer_questions(argc, argv);

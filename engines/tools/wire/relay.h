@@ -26,7 +26,7 @@ struct counts {
 struct relay;
 
 /* Makes and starts one. number: 0 for left to right, 1 for right to left. gone: an eventfd that is
- * told when the device has been taken away. */
+ * written to when the device has been removed. */
 struct relay *relay_start(const struct options *options, unsigned number, struct device *from,
                           const struct device *to, int ended);
 
