@@ -63,7 +63,7 @@ static const char *operation_of(const struct kernel *kernel)
     return operations[kernel->form];
 }
 
-static void tell_settings(const struct launch *launch, const struct kernel *kernel)
+static void report_launch_settings(const struct launch *launch, const struct kernel *kernel)
 {
     static struct fields settings;
     fields_clear(&settings);
@@ -89,7 +89,7 @@ static int client(const struct launch *launch)
 {
     const struct kernel *kernel = choose_kernel(launch);
     place_thread(launch, false, 0);
-    tell_settings(launch, kernel);
+    report_launch_settings(launch, kernel);
     size_t cpus = place_width(launch);
     double least = 1;
     warn_if_crowded(size_of(launch, "threads"), cpus);

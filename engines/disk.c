@@ -87,7 +87,7 @@ static int client(const struct launch *launch)
 {
     static struct fields settings;
     struct work work = {.launch = launch};
-    signal(SIGXFSZ, SIG_IGN); /* a file beyond 'ulimit -f' is then an error that can be told */
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond 'ulimit -f' is then an error that can be reported */
     place_thread(launch, false, 0);
     struct worker *workers = prepare_workers(&work, &settings);
     report_settings(&settings, NULL);

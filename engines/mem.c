@@ -22,9 +22,9 @@
 
 static const struct parameter parameters[] = {
     {"mode", CHOICE, "triad", 0, 0, MOVING "|latency", NULL, "STREAM; pmbw; likwid-bench -t",
-     "read, write: loads or stores alone; copy, scale, add, triad: STREAM's four; sequential (RWS), "
-     "random (RWR): reads and writes back, word after word, or access after access in random order; "
-     "latency: follows pointers through one random cycle"},
+     "read, write: loads or stores alone; copy, scale, add, triad: STREAM's four; sequential "
+     "(RWS), random (RWR): reads and writes back, word after word, or access after access in "
+     "random order; latency: follows pointers through one random cycle"},
     {"block", SIZE, "268435456", 64, 17592186044416.0, NULL, NULL, NULL,
      "bytes of each array of each thread. read, write, sequential, random and latency have one "
      "array, copy and scale two, add and triad three: a run takes arrays times threads times this. "
@@ -34,15 +34,15 @@ static const struct parameter parameters[] = {
     {"access", SIZE, "64", 8, 17592186044416.0, NULL, "random", NULL,
      "bytes that are read and written back at each random place"},
     {"stride", SIZE, "64", 8, 1073741824, NULL, "latency", NULL,
-     "bytes from one slot of the cycle to its neighbour: 64, a line, makes each load fetch a line of "
-     "its own; pmbw's PermRead has 8"},
+     "bytes from one slot of the cycle to its neighbour: 64, a line, makes each load fetch a line "
+     "of its own; pmbw's PermRead has 8"},
     {"nontemporal", BOOL, "0", 0, 0, NULL, STORING, NULL,
      "stores that go past the caches, so that no line is read before it is overwritten"},
     {"vector", CHOICE, "auto", 0, 0, "auto|scalar|sse2|avx2|avx512|neon", MOVING, NULL,
      "the unit that loads and stores; auto: the widest there is"},
     {"huge_pages", CHOICE, "none", 0, 0, "none|transparent|2MiB|1GiB", NULL, NULL,
-     "none: base pages, whatever the system's default is; transparent: the kernel's own huge pages; "
-     "2MiB, 1GiB: out of those that were reserved"},
+     "none: base pages, whatever the system's default is; transparent: the kernel's own huge "
+     "pages; 2MiB, 1GiB: out of those that were reserved"},
     {"numa_node", INT, "-1", -1, 1023, NULL, NULL, NULL,
      "the NUMA node that the memory has to be on; -1: that of the thread, which touches it first"},
     HOST_PLACE_PARAMETERS,
@@ -55,14 +55,14 @@ static const struct metric metrics[] = {
      "and triad 24; sequential and random 16, 8 read and 8 written",
      "GB/s", 1e9, 3, .headline = 1, .judged = true},
     {"traffic", "B/s", "higher", MOVING,
-     "likewise, and the lines that plain stores read before they overwrite them; random: whole lines "
-     "in and out. In memory, not in cache, this is what the memory's lines carry",
+     "likewise, and the lines that plain stores read before they overwrite them; random: whole "
+     "lines in and out. In memory, not in cache, this is what the memory's lines carry",
      "traffic GB/s", 1e9, 3},
     {"slowest_thread", "B/s", "higher", MOVING, "throughput of the slowest thread", "slowest GB/s",
      1e9, 3},
     {"accesses", "op/s", "higher", UPDATING,
-     "reads with write-backs a second, of a word each in mode sequential, of `access` bytes each in "
-     "mode random",
+     "reads with write-backs a second, of a word each in mode sequential, of `access` bytes each "
+     "in mode random",
      "M/s", 1e6, 3, .headline = 13, .judged = true},
     {"access_time", "s", "lower", UPDATING,
      "a thread's mean time for one of those; many are under way at once, so that it is no latency",

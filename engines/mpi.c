@@ -1,4 +1,4 @@
-/* rail-mpi: what MPI makes of a network, between two ranks and among many. The modes are in mpi/. */
+/* rail-mpi: what MPI makes of a network, between two ranks and among many. Its modes are in mpi/. */
 #include "mpi/collective.h"
 #include "mpi/matrix.h"
 #include "mpi/mpi_engine.h"
@@ -23,17 +23,17 @@ static const struct parameter parameters[] = {
      "alltoall|matrix",
      NULL, "mpitest -a: latency; -i: bidirectional; -e: exponential",
      "between two ranks: stream: rank 0 sends as fast as it can; bidirectional: both do; "
-     "exponential: a stream for each size 1, 2, 4 ... up to the one given; latency: one message back "
-     "and forth; put and get: one-sided. Among all: the collective operations, and matrix: every "
-     "pair of ranks in turn"},
+     "exponential: a stream for each size 1, 2, 4 ... up to the one given; latency: one message "
+     "back and forth; put and get: one-sided. Among all: the collective operations, and matrix: "
+     "every pair of ranks in turn"},
     {"size", SIZE, "1048576", 1, 1 << 30, NULL, MOVING, "mpitest -m, -A; osu_* -m",
      "bytes of each message; for latency something small, such as 8. Collective operations: bytes "
      "that each rank contributes, as the OSU benchmarks count them: with bcast and reduce those of "
      "the one buffer, with allgather each rank's share of it, with alltoall those for each of the "
      "ranks; sums are of floats, so a multiple of 4"},
     {"duration", TIME, "5", 0.001, 86400, NULL, TIMED, "mpitest -t",
-     "length of a replication; put, get and collective operations: half of it for single operations "
-     "(time_*), half for those that follow one another without a pause"},
+     "length of a replication; put, get and collective operations: half of it for single "
+     "operations (time_*), half for those that follow one another without a pause"},
     {"count", INT, "0", 0, 1e12, NULL, TIMED, "mpitest -I; osu_* -i",
      "messages, round trips or operations (so many singly, and so many more without a pause) to do "
      "instead of duration; 0: by duration"},
@@ -46,22 +46,22 @@ static const struct parameter parameters[] = {
     {"ranks_per_host", INT, "1", 1, 4096, NULL, COLLECTIVES, NULL,
      "ranks that railgauge starts on each host; by hand, what mpirun is told counts"},
     {"binding", CHOICE, "core", 0, 0, "core|none", NULL, NULL,
-     "core: the ranks of a machine take its CPUs in turn, one core after another, each rank one CPU; "
-     "none: they stay where the launcher put them"},
+     "core: the ranks of a machine take its CPUs in turn, one core after another, each rank one "
+     "CPU; none: they stay where the launcher put them"},
     {"cpus", TEXT, "", 0, 0, NULL, NULL, NULL,
      "CPUs that the ranks of each machine take in turn, such as 0 or 0,2-3; empty: those the "
      "launcher lets them use"},
     {"pml", TEXT, "auto", 0, 0, NULL, NULL, "mpirun --mca pml",
      "how Open MPI sends messages: ob1, ucx, cm ...; auto: it chooses"},
     {"btl", TEXT, "", 0, 0, NULL, NULL, "mpirun --mca btl",
-     "the transports of Open MPI's ob1, such as self,tcp or self,sm (whose name before Open MPI 5 was "
-     "vader: sm stands for both); empty: it chooses"},
+     "the transports of Open MPI's ob1, such as self,tcp or self,sm (whose name before Open MPI 5 "
+     "was vader: sm stands for both); empty: it chooses"},
     {"yield", BOOL, "false", 0, 0, NULL, NULL, "mpirun --mca mpi_yield_when_idle",
      "a rank that waits gives its CPU away: for more ranks than CPUs"},
     {"pair_time", TIME, "0.1", 0.001, 3600, NULL, "matrix", NULL,
      "length of each of the four measurements of a pair: latency, then throughput, one direction "
-     "after the other; N ranks take N - 1 (N if that is odd) times four of it; what is under way at "
-     "the end of a stream is waited for"},
+     "after the other; N ranks take N - 1 (N if that is odd) times four of it; what is under way "
+     "at the end of a stream is waited for"},
     {"latency_size", SIZE, "8", 1, 1 << 30, NULL, "matrix", NULL,
      "bytes of the messages that go back and forth"},
     {"verify", BOOL, "true", 0, 0, NULL, NULL, NULL,
@@ -98,8 +98,8 @@ static const struct metric metrics[] = {
     {"operations", "", "neither", SINGLY, "operations timed singly", "operations", 1, 0,
      .kind = KIND_COUNT},
     TIME_METRICS("time", SINGLY,
-                 "operation (put, get: until its flush is done; collective: from the moment that all "
-                 "ranks begin it until the slowest has done it)", 7, 0),
+                 "operation (put, get: until its flush is done; collective: from the moment that "
+                 "all ranks begin it until the slowest has done it)", 7, 0),
     {"start_error", "s", "lower", COLLECTIVES,
      "by how much, at most, a rank may have begun single operations before or after that moment: "
      "half of the quickest exchange in which it compared its clock with rank 0's, and what it had "
@@ -110,13 +110,13 @@ static const struct metric metrics[] = {
      "slowest rank over its number; ranks that only send may be operations ahead",
      "back to back us", 1e-6, 2},
     {"algorithm_bandwidth", "bit/s", "higher", MOVING_COLLECTIVES,
-     "payload bits of an operation (bcast, reduce, allreduce: size; allgather, alltoall: size times "
-     "ranks) over back_to_back",
+     "payload bits of an operation (bcast, reduce, allreduce: size; allgather, alltoall: size "
+     "times ranks) over back_to_back",
      "alg Mbit/s", 1e6, 3},
     {"bus_bandwidth", "bit/s", "higher", MOVING_COLLECTIVES,
-     "the bits that a rank's link has to carry one way for it, at the least, over back_to_back; of n "
-     "ranks: algorithm_bandwidth, times 2 (n - 1) / n for allreduce and (n - 1) / n for allgather "
-     "and alltoall, as NCCL's tests have it",
+     "the bits that a rank's link has to carry one way for it, at the least, over back_to_back; of "
+     "n ranks: algorithm_bandwidth, times 2 (n - 1) / n for allreduce and (n - 1) / n for "
+     "allgather and alltoall, as NCCL's tests have it",
      "bus Mbit/s", 1e6, 3},
     {"client_elapsed", "s", "neither", TIMED, "length of rank 0's timed part", "client s", 1, 3},
     {"client_user_time", "s", "lower", TIMED, "user CPU time of rank 0's timed part", "c-user s", 1,
@@ -146,14 +146,14 @@ static const struct engine mpi = {
     .group = COLLECTIVES "|matrix",
     .rows = "matrix",
     .rank = run_ranks,
-    .failed = tell_rank_failure,
+    .failed = report_rank_failure,
 };
 
 int main(int argc, char **argv)
 {
     /* Standard output is rank 0's; what a library prints there must not get among its events. */
-    int nowhere = rank_before_mpi() > 0 ? open("/dev/null", O_WRONLY) : -1;
-    if (nowhere >= 0)
-        dup2(nowhere, STDOUT_FILENO);
+    int null_device = rank_before_mpi() > 0 ? open("/dev/null", O_WRONLY) : -1;
+    if (null_device >= 0)
+        dup2(null_device, STDOUT_FILENO);
     return engine_main(&mpi, argc, argv);
 }

@@ -1,7 +1,8 @@
-/* rail-tcp: TCP throughput, round-trip latency and connection rate. The tests themselves are in tcp/. */
+/* rail-tcp: TCP throughput, round-trip latency and connection rate. Its modes are in tcp/. */
 #include "tcp/tcp.h"
 
 #include "tcp/connections.h"
+#include "tcp/source.h"
 
 #include "lib/control.h"
 #include "lib/engine.h"
@@ -25,9 +26,10 @@ static const struct parameter parameters[] = {
     {"ip", CHOICE, "any", 0, 0, "any|4|6", NULL, NULL, "IP version; any: what the name gives"},
     {"duration", TIME, "5", 0.01, 86400, NULL, NULL, "tcptest -t", "length of a replication"},
     {"count", INT, "0", 0, 1e12, NULL, NULL, "tcptest -I",
-     "messages (stream, bidirectional), round trips (latency) or connections (connect) to do instead of "
-     "duration; 0: by duration"},
-    {"message", SIZE, "65536", 1, 1 << 30, NULL, FLOWS "|latency", "tcptest -m, -A; zcc's file size",
+     "messages (stream, bidirectional), round trips (latency) or connections (connect) to do "
+     "instead of duration; 0: by duration"},
+    {"message", SIZE, "65536", 1, 1 << 30, NULL, FLOWS "|latency",
+     "tcptest -m, -A; zcc's file size",
      "size of each message; for latency something small, such as 64"},
     {"write", SIZE, "0", 0, 1 << 30, NULL, FLOWS "|latency", "tcptest -d; zcc -b",
      "bytes given to each sending call; 0: the whole message or file; files that are read first: "
@@ -116,8 +118,8 @@ static const struct metric metrics[] = {
      "opened it (TCP_INFO)",
      NULL, 1, 0, .kind = KIND_COUNT},
     {"rtt", "s", "lower", FLOWS,
-     "round trip as the client's TCP smoothed it out (TCP_INFO), mean of looks every 20 ms or so and "
-     "one when it was given the last byte, mean over the connections",
+     "round trip as the client's TCP smoothed it out (TCP_INFO), mean of looks every 20 ms or so "
+     "and one when it was given the last byte, mean over the connections",
      NULL, 1, 0},
     {"rtt_variance", "s", "lower", FLOWS,
      "its smoothed mean deviation at that last look, the kernel's rttvar (RFC 6298), mean over "
@@ -136,8 +138,8 @@ static const struct metric metrics[] = {
      NULL, 1, 0},
     {"window", "B", "neither", FLOWS,
      "what could be under way: the smaller of the largest window that the server was seen to "
-     "offer (TCP_INFO, looks as for rtt) and the send buffer that the client was granted, with the 64 KiB "
-     "by which Linux lets a last packet exceed it; summed over the connections",
+     "offer (TCP_INFO, looks as for rtt) and the send buffer that the client was granted, with the "
+     "64 KiB by which Linux lets a last packet exceed it; summed over the connections",
      NULL, 1, 0},
     {"window_bound", "bit/s", "neither", FLOWS,
      "what these windows let through: window over rtt, a connection, summed up; the link's rate "
@@ -169,22 +171,30 @@ static const struct metric metrics[] = {
     {0},
 };
 
-static const struct source *source; /* what this launch's client sends */
+const struct tcp_mode *tcp_mode_of(const struct launch *launch)
+{
+    static const struct tcp_mode *const modes[] = {&tcp_stream, &tcp_bidirectional, &tcp_latency,
+                                                   &tcp_connect};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (is_mode(launch, modes[i]->name))
+            return modes[i];
+    fail(BAD_PARAMETER, "mode %s has no row in the engine's table", mode_of(launch));
+}
 
 /* What only a connection shows, the segment size for one, is read from one that carries nothing.
  * It is also the proof that the test port can be reached. */
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
 {
     struct trial probe = {.token = random_token()};
-    struct fields nothing, reply;
-    fields_clear(&nothing);
-    source = open_source(client->launch, true);
+    struct fields empty, reply;
+    fields_clear(&empty);
+    open_source(client->launch, true);
     start_trial(client, &probe, &reply);
     int fd = connect_data(client, &probe, 0);
-    tell_granted(fd, client->launch, false, settings);
-    add_source(source, settings);
+    add_granted(fd, client->launch, false, settings);
+    add_source(settings);
     close(fd);
-    control_request(client->control, END, &nothing, RESULT, &reply, ANSWER_SECONDS);
+    control_request(client->control, END, &empty, RESULT, &reply, ANSWER_SECONDS);
     *server = reply;
 }
 
@@ -192,27 +202,13 @@ static void client_measure(struct client *client, const struct trial *trial, str
                            struct result *result)
 {
     connect_all(client, trial, connections_of(client->launch));
-    if (is_mode(client->launch, "stream"))
-        send_tcp_stream(client, source, trial, end, result);
-    else if (is_mode(client->launch, "bidirectional"))
-        run_tcp_bidirectional(client, source, trial, end, result);
-    else if (is_mode(client->launch, "connect"))
-        measure_connects(client, trial, end, result);
-    else
-        measure_tcp_round_trips(client, trial, end, result);
+    tcp_mode_of(client->launch)->measure(client, trial, end, result);
 }
 
 static void client_finish(struct client *client, const struct fields *reply,
                           struct result *result)
 {
-    if (is_mode(client->launch, "stream"))
-        finish_tcp_stream(client, reply, result);
-    else if (is_mode(client->launch, "bidirectional"))
-        finish_tcp_bidirectional(client, reply, result);
-    else if (is_mode(client->launch, "connect"))
-        finish_connects(reply, result);
-    else
-        finish_tcp_round_trips(client, reply, result);
+    tcp_mode_of(client->launch)->finish(client, reply, result);
     close_all(client->fds);
 }
 
@@ -223,14 +219,7 @@ static void session_open(struct session *session, struct fields *settings)
 
 static void session_ready(struct session *session, const struct trial *trial)
 {
-    if (is_mode(&session->launch, "stream"))
-        prepare_tcp_receiver(session);
-    else if (is_mode(&session->launch, "bidirectional"))
-        prepare_tcp_bidirectional(session);
-    else if (is_mode(&session->launch, "latency"))
-        prepare_tcp_echo(session);
-    else if (!is_probe(trial))
-        prepare_accepting(session, trial);
+    tcp_mode_of(&session->launch)->prepare(session, trial);
 }
 
 static void session_measure(struct session *session, const struct trial *trial,
@@ -239,15 +228,9 @@ static void session_measure(struct session *session, const struct trial *trial,
     int fds[MAX_THREADS];
     accept_all(session, trial, fds, is_probe(trial) ? 1 : connections_of(&session->launch));
     if (is_probe(trial))
-        tell_granted(fds[0], &session->launch, true, reply);
-    else if (is_mode(&session->launch, "stream"))
-        receive_tcp_stream(session, trial, fds, reply);
-    else if (is_mode(&session->launch, "bidirectional"))
-        serve_tcp_bidirectional(session, trial, fds, reply);
-    else if (is_mode(&session->launch, "connect"))
-        finish_accepting(session, trial, reply);
+        add_granted(fds[0], &session->launch, true, reply);
     else
-        echo_messages(session, trial, fds, reply);
+        tcp_mode_of(&session->launch)->serve(session, trial, fds, reply);
     if (!session->ended)
         control_receive(session->control, END, &session->end, ANSWER_SECONDS);
     close_all(fds);

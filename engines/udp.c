@@ -1,4 +1,4 @@
-/* rail-udp: UDP streams, round-trip latency, and a load generator. The tests themselves are in udp/. */
+/* rail-udp: UDP streams, round-trip latency, and a load generator. Its modes are in udp/. */
 #include "udp/arrivals.h"
 #include "udp/sender.h"
 #include "udp/udp.h"
@@ -126,7 +126,8 @@ static const struct metric metrics[] = {
     {"reverse_received_bytes", "B", "neither", "bidirectional", "payload bytes of those", NULL, 1,
      0},
     {"reverse_lost_packets", "", "lower", "bidirectional",
-     "datagrams the server sent less those the client received", "rev lost", 1, 0, .kind = KIND_COUNT},
+     "datagrams the server sent less those the client received", "rev lost", 1, 0,
+     .kind = KIND_COUNT},
     {"reverse_loss_rate", "", "lower", "bidirectional",
      "those / datagrams the server sent, 0 to 1", "rev loss %", 0.01, 4, .kind = KIND_RATIO},
     {"reverse_duplicate_packets", "", "lower", "bidirectional",
@@ -169,57 +170,60 @@ static const struct metric metrics[] = {
     {0},
 };
 
+const struct udp_mode *udp_mode_of(const struct launch *launch)
+{
+    static const struct udp_mode *const modes[] = {&udp_stream, &udp_bidirectional, &udp_latency,
+                                                   &udp_generator};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (is_mode(launch, modes[i]->name))
+            return modes[i];
+    fail(BAD_PARAMETER, "mode %s has no row in the engine's table", mode_of(launch));
+}
+
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
 {
     (void)server;
-    if (!is_mode(client->launch, "latency"))
+    const struct udp_mode *mode = udp_mode_of(client->launch);
+    if (mode->client_streams)
         check_sending(client->launch);
     check_trace(client->launch);
-    if (is_mode(client->launch, "generator"))
-        open_udp_generator(client, settings);
-    else
-        open_udp_client(client, settings);
+    mode->open(client, settings);
 }
 
-/* Datagrams too small for the replication's token are told apart by their ports. */
+/* Datagrams too small for the replication's token are distinguished by their ports. */
 static void client_ready(struct client *client)
 {
-    if (is_udp_stream(client->launch) && size_of(client->launch, "datagram") < PACKET_HEADER)
+    const struct udp_mode *mode = udp_mode_of(client->launch);
+    if (mode->client_streams && mode->serve &&
+        size_of(client->launch, "datagram") < PACKET_HEADER)
         renew_udp_client(client);
 }
 
 static void client_measure(struct client *client, const struct trial *trial, struct fields *end,
                            struct result *result)
 {
-    if (is_mode(client->launch, "stream"))
-        send_udp_stream(client, trial, end, result);
-    else if (is_mode(client->launch, "bidirectional"))
-        exchange_udp_streams(client, trial, end, result);
-    else if (is_mode(client->launch, "generator"))
-        generate_udp(client, trial, result);
-    else
-        measure_udp_round_trips(client, trial, end, result);
+    udp_mode_of(client->launch)->measure(client, trial, end, result);
 }
 
 static void client_finish(struct client *client, const struct fields *reply,
                           struct result *result)
 {
-    if (is_mode(client->launch, "stream"))
-        finish_udp_stream(client, reply, result);
-    else if (is_mode(client->launch, "bidirectional"))
-        finish_udp_exchange(client, reply, result);
+    const struct udp_mode *mode = udp_mode_of(client->launch);
+    if (mode->finish)
+        mode->finish(client, reply, result);
 }
 
 static void client_fetch(struct client *client, const struct trial *trial,
                          const struct fields *reply, struct result *result)
 {
-    if (is_mode(client->launch, "stream"))
-        fetch_udp_trace(client, trial, reply, result);
+    const struct udp_mode *mode = udp_mode_of(client->launch);
+    if (mode->fetch)
+        mode->fetch(client, trial, reply, result);
 }
 
 static void session_open(struct session *session, struct fields *settings)
 {
-    if (!is_mode(&session->launch, "latency"))
+    if (udp_mode_of(&session->launch)->client_streams)
         check_sending(&session->launch);
     open_udp_session(session, settings);
 }
@@ -227,23 +231,13 @@ static void session_open(struct session *session, struct fields *settings)
 static void session_ready(struct session *session, const struct trial *trial)
 {
     ready_udp_session(session, trial);
-    if (is_mode(&session->launch, "stream"))
-        prepare_udp_receiver(session, trial);
-    else if (is_mode(&session->launch, "bidirectional"))
-        prepare_udp_exchange(session, trial);
-    else
-        prepare_udp_echo(session, trial);
+    udp_mode_of(&session->launch)->prepare(session, trial);
 }
 
 static void session_measure(struct session *session, const struct trial *trial,
                             struct fields *reply)
 {
-    if (is_mode(&session->launch, "stream"))
-        receive_udp_stream(session, reply);
-    else if (is_mode(&session->launch, "bidirectional"))
-        answer_udp_streams(session, reply);
-    else
-        echo_datagrams(session, trial, reply);
+    udp_mode_of(&session->launch)->serve(session, trial, reply);
 }
 
 static const struct network network = {

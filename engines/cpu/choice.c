@@ -8,15 +8,16 @@
 
 static _Noreturn void refuse(const char *precision, const char *vector)
 {
-    char there[128] = "";
+    char supported_names[128] = "";
     for (size_t i = 0; i < kernel_count; i++) {
-        size_t length = strlen(there);
-        if (strcmp(precision_name(kernels[i].precision), precision) == 0 && kernels[i].there())
-            snprintf(there + length, sizeof there - length, "%s%s", length ? ", " : "",
+        size_t length = strlen(supported_names);
+        if (strcmp(precision_name(kernels[i].precision), precision) == 0 && kernels[i].supported())
+            snprintf(supported_names + length, sizeof supported_names - length, "%s%s",
+                     length ? ", " : "",
                      kernels[i].vector);
     }
     fail(BAD_PARAMETER, "vector: this CPU has no %s for precision %s, but it has: %s", vector,
-         precision, there);
+         precision, supported_names);
 }
 
 const struct kernel *choose_kernel(const struct launch *launch)
@@ -26,7 +27,7 @@ const struct kernel *choose_kernel(const struct launch *launch)
     for (size_t i = 0; i < kernel_count; i++)
         if (strcmp(precision_name(kernels[i].precision), precision) == 0 &&
             (strcmp(vector, "auto") == 0 || strcmp(vector, kernels[i].vector) == 0) &&
-            kernels[i].there())
+            kernels[i].supported())
             return &kernels[i];
     refuse(precision, vector);
 }

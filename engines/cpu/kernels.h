@@ -32,7 +32,7 @@ struct kernel {
     const char *vector; /* the unit's name */
     enum form form;
     int chains, width; /* width: bytes of a register that are worked on */
-    bool (*there)(void); /* on this CPU, and allowed by this kernel */
+    bool (*supported)(void); /* on this CPU, and allowed by this kernel */
     void (*run)(struct registers *registers, uint64_t rounds); /* rounds: not 0 */
 };
 

@@ -19,7 +19,8 @@
 #define SLICE_ROOM 100000   /* ns before the end in which no slice begins: it would last beyond */
 
 /* Of the clock's measurement, 1 or 2 % of a batch. Two lengths, as the change from wide vectors to
- * plain integers may take a core more than a microsecond, which only their difference leaves out. */
+ * plain integers may take a core more than a microsecond, which only their
+ * difference leaves out. */
 enum { SHORT, LONG, LENGTHS };
 static const uint64_t slice_cycles[LENGTHS] = {10000, 90000};
 
@@ -109,9 +110,9 @@ static bool run_batch(const struct work *work)
 /* Whoever is first says when all begin. */
 static uint64_t common_start(struct share *share)
 {
-    uint64_t start = 0, mine = now_ns() + share->lead;
-    if (atomic_compare_exchange_strong(share->start, &start, mine))
-        return mine;
+    uint64_t start = 0, own_start = now_ns() + share->lead;
+    if (atomic_compare_exchange_strong(share->start, &start, own_start))
+        return own_start;
     return start;
 }
 
@@ -140,14 +141,14 @@ static void compute(void *argument)
     const struct work *work = share->work;
     uint64_t start = common_start(share);
     uint64_t end = start + share->duration, next = start;
-    uint64_t every = share->duration / (LENGTHS * SLICES);
+    uint64_t interval = share->duration / (LENGTHS * SLICES);
     for (uint64_t now = now_ns(); now < end && !share->wrong;) {
         uint64_t before = now;
         share->wrong = !run_batch(work);
         now = now_ns();
         share->batches += part_within(before, now, start, end);
         if (now >= next && now + SLICE_ROOM < end && share->counts[LONG] < SLICES) {
-            next = now + every;
+            next = now + interval;
             now = measure_clock(share, now);
         }
     }

@@ -36,12 +36,14 @@ struct worker {
     uint64_t data_state; /* of what is written */
     /* Of the replication: */
     uint64_t begin, end, operations, sync_ns;
-    uint64_t pass_end;  /* so many operations have touched the whole file; before more, begin_pass */
+    /* So many operations have touched the whole file; before more, begin_pass. */
+    uint64_t pass_end;
     uint64_t paused_ns; /* of the time from begin to end, this is no part of the measurement */
     struct histogram times;
 };
 
-/* Has the page cache forget the file, which else would be what is measured from then on. Nothing may
+/* Has the page cache forget the file, which else would be what is measured from then on. Nothing
+ * may
  * be under way. Only for reads that go through the cache: others never come to pass_end. */
 void begin_pass(struct worker *worker);
 
@@ -52,6 +54,6 @@ void work_through_ring(struct worker *worker);
 /* Fails for an operation that moved got bytes instead of a block, or for which the kernel had
  * an errno. */
 _Noreturn void operation_failed(const struct worker *worker, uint64_t offset, int error,
-                                long got);
+                                long transferred);
 
 #endif

@@ -26,25 +26,25 @@ int folder_open(const char *path)
 
 uint64_t folder_check_space(int folder, const char *path, uint64_t files, uint64_t size)
 {
-    struct statvfs there;
-    if (fstatvfs(folder, &there) != 0)
+    struct statvfs filesystem;
+    if (fstatvfs(folder, &filesystem) != 0)
         fail(FILE_UNUSABLE, "cannot tell how much space is free in '%s': %s", path,
              strerror(errno));
-    uint64_t unused = (uint64_t)there.f_bavail * there.f_frsize;
-    uint64_t spare = (uint64_t)there.f_blocks * there.f_frsize / SPARE_SHARE;
+    uint64_t unused = (uint64_t)filesystem.f_bavail * filesystem.f_frsize;
+    uint64_t spare = (uint64_t)filesystem.f_blocks * filesystem.f_frsize / SPARE_SHARE;
     if (spare > SPARE_LIMIT)
         spare = SPARE_LIMIT;
-    double wanted = (double)files * (double)size + (double)spare;
-    if (wanted > (double)unused)
+    double required = (double)files * (double)size + (double)spare;
+    if (required > (double)unused)
         fail(NO_SPACE,
              "%llu file%s of %.1f MiB and %.1f MiB that stay free need %.1f MiB, and '%s' has "
              "%.1f MiB free: use a smaller size or fewer threads, or make room",
              (unsigned long long)files, files == 1 ? "" : "s", (double)size / MIB,
-             (double)spare / MIB, wanted / MIB, path, (double)unused / MIB);
+             (double)spare / MIB, required / MIB, path, (double)unused / MIB);
     return unused;
 }
 
-/* The number of the mount that the folder is in; -1: this kernel doesn't tell. */
+/* The number of the mount that the folder is in; -1: this kernel doesn't report it. */
 static long mount_of(int folder)
 {
 #ifdef STATX_MNT_ID

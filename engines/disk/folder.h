@@ -14,7 +14,7 @@ int folder_open(const char *path);
 uint64_t folder_check_space(int folder, const char *path, uint64_t files, uint64_t size);
 
 /* Adds what the folder stands on: file_system, device, mount_options, and of the device rotational,
- * io_scheduler and write_cache; each where it can be told. */
+ * io_scheduler and write_cache; each where the kernel reports it. */
 void folder_describe(int folder, struct fields *settings);
 
 #endif

@@ -1,12 +1,12 @@
 #include "order.h"
 
-#include "random_data.h"
+#include "../lib/splitmix.h"
 
 #define ROUNDS 3
 
 void order_begin(struct order *order, uint64_t blocks, bool random, uint64_t key)
 {
-    *order = (struct order){.blocks = blocks, .random = random, .key = mixed(key)};
+    *order = (struct order){.blocks = blocks, .random = random, .key = splitmix_at(key, 1)};
     while (order->bits < 63 && (1ull << order->bits) < blocks)
         order->bits++;
 }
@@ -41,7 +41,7 @@ uint64_t order_next(struct order *order)
     for (;;) {
         uint64_t block = permuted(order, take_turn(order, 1ull << order->bits));
         if (order->next == 0)
-            order->key = mixed(order->key);
+            order->key = splitmix_at(order->key, 1);
         if (block < order->blocks)
             return block;
     }

@@ -6,13 +6,13 @@
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
+#include "../lib/open_files.h"
 #include "../lib/parameters.h"
 #include "../lib/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define PAGE 4096          /* buffers begin at a multiple, which suits every device */
@@ -64,16 +64,6 @@ static void read_work(struct work *work, const struct launch *launch)
     check(work, size);
 }
 
-/* A file and a ring in each thread may be more than a process may commonly hold open. */
-static void allow_many_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static void open_file(struct worker *worker, int folder)
 {
     const struct work *work = worker->work;
@@ -93,16 +83,16 @@ static void open_file(struct worker *worker, int folder)
 /* A ring for each thread, where io asks for it or the kernel has it. */
 static void open_rings(struct work *work, struct worker *workers, struct fields *settings)
 {
-    char why[256];
+    char reason[256];
     for (size_t i = 0; i < work->threads && !asks(work->launch, "io", "psync"); i++) {
-        workers[i].ring = ring_open((unsigned int)work->depth, why, sizeof why);
+        workers[i].ring = ring_open((unsigned int)work->depth, reason, sizeof reason);
         work->ring = workers[i].ring != NULL;
         if (work->ring)
             continue;
         if (i > 0 || work->depth > 1 || asks(work->launch, "io", "io_uring"))
-            fail(NO_IO_URING, "%s%s", why,
+            fail(NO_IO_URING, "%s%s", reason,
                  work->depth > 1 ? "; a depth above 1 needs it" : "; use io psync");
-        fields_add(settings, "io_reason", why);
+        fields_add(settings, "io_reason", reason);
         break;
     }
     fields_add(settings, "io", work->ring ? "io_uring" : "psync");
@@ -126,8 +116,8 @@ static void make_buffers(struct worker *worker)
 static const char *what_counts(const struct work *work)
 {
     if (!work->write && work->block % (size_t)sysconf(_SC_PAGESIZE) != 0)
-        return "whose pages hold several blocks: those that another one brought in come from there, "
-               "also where cached_share says nothing of it";
+        return "whose pages hold several blocks: those that another one brought in come from "
+               "there, also where cached_share says nothing of it";
     if (!work->write)
         return "and cached_share says how much that had already";
     if (work->sync_each)
@@ -177,11 +167,11 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
     struct worker *workers = calloc(work->threads, sizeof *workers);
     if (workers == NULL)
         fail(OUT_OF_MEMORY, "no memory for %zu threads", work->threads);
-    allow_many_files();
+    allow_many_files(NULL); /* a file and a ring in each thread */
     open_rings(work, workers, settings);
     for (size_t i = 0; i < work->threads; i++) {
         workers[i].work = work;
-        workers[i].data_state = fresh_number();
+        workers[i].data_state = unique_number();
         open_file(&workers[i], folder);
         make_buffers(&workers[i]);
         order_begin(&workers[i].order, work->size / work->block, work->random, ORDER_KEY + i);
@@ -197,7 +187,7 @@ struct worker *prepare_workers(struct work *work, struct fields *settings)
 
 void lay_out_files(const struct work *work, struct worker *workers)
 {
-    uint64_t state = fresh_number();
+    uint64_t state = unique_number();
     for (size_t i = 0; i < work->threads; i++)
         scratch_reserve(workers[i].fd, work->folder, work->size);
     for (size_t i = 0; i < work->threads; i++)

@@ -1,6 +1,7 @@
 #include "random_data.h"
 
 #include "../lib/clock.h"
+#include "../lib/splitmix.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -12,25 +13,25 @@
 /* As wide as vectors commonly are; the compiler does it by pieces where they are narrower. */
 typedef uint64_t wide __attribute__((vector_size(32), may_alias));
 
-uint64_t fresh_number(void)
+uint64_t unique_number(void)
 {
     uint64_t number;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
-        number = mixed(wall_ns() ^ (uint64_t)getpid() << 40);
+        number = splitmix_at(wall_ns() ^ (uint64_t)getpid() << 40, 1);
     return number;
 }
 
 void fill_random(unsigned char *data, size_t size, uint64_t *state)
 {
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-        uint64_t word = mixed((*state)++);
+        uint64_t word = splitmix_at((*state)++, 1);
         memcpy(data + at, &word, sizeof word);
     }
 }
 
 void refresh_random(unsigned char *data, size_t size, uint64_t *state)
 {
-    uint64_t key = mixed((*state)++);
+    uint64_t key = splitmix_at((*state)++, 1);
     if (size < RECORD) {
         const wide keys = {key, key, key, key};
         for (size_t at = 0; at < size; at += sizeof keys)
@@ -38,7 +39,7 @@ void refresh_random(unsigned char *data, size_t size, uint64_t *state)
     } else {
         for (size_t at = 0; at + sizeof key <= size; at += SECTOR) {
             memcpy(data + at, &key, sizeof key);
-            key += 0x9E3779B97F4A7C15;
+            key += SPLITMIX_STEP;
         }
     }
 }

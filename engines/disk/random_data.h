@@ -5,25 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number scrambled, one to one (the finalizer of splitmix64: Steele, Lea and Flood, OOPSLA
- * 2014). */
-static inline uint64_t mixed(uint64_t number)
-{
-    number += 0x9E3779B97F4A7C15;
-    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9;
-    number = (number ^ number >> 27) * 0x94D049BB133111EB;
-    return number ^ number >> 31;
-}
-
 /* A number that no other run has. */
-uint64_t fresh_number(void);
+uint64_t unique_number(void);
 
 /* Fills with random data, which goes on from *state; size: a multiple of 8. */
 void fill_random(unsigned char *data, size_t size, uint64_t *state);
 
 /* Makes random data, in a buffer of whole pages, unlike any that was in it before. File systems
- * compress up to RECORD bytes together: of smaller blocks everything changes, as several of them may
- * meet in a record; of larger ones some bytes in each sector. */
+ * compress up to RECORD bytes together: of smaller blocks everything changes, as several of
+ * them may meet in a record; of larger ones some bytes in each sector. */
 void refresh_random(unsigned char *data, size_t size, uint64_t *state);
 
 #endif

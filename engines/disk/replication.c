@@ -14,13 +14,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define FROM_DEVICE 0.9 /* less of what is read past the page cache is told */
+#define FROM_DEVICE 0.9 /* less of what is read past the page cache brings a warning */
 
 /* Of the last replication. */
 static struct usage usage;
-static double device_bytes; /* read from devices; below 0: the kernel doesn't tell */
+static double device_bytes; /* read from devices; below 0: the kernel doesn't count */
 
-void operation_failed(const struct worker *worker, uint64_t offset, int error, long got)
+void operation_failed(const struct worker *worker, uint64_t offset, int error, long transferred)
 {
     const struct work *work = worker->work;
     const char *doing = work->write ? "write to" : "read from";
@@ -32,7 +32,7 @@ void operation_failed(const struct worker *worker, uint64_t offset, int error, l
     if (error)
         scratch_failed(error, doing, work->folder);
     fail(SHORT_COUNT, "could not %s a file in '%s': %ld of %zu bytes at offset %llu", doing,
-         work->folder, got, work->block, (unsigned long long)offset);
+         work->folder, transferred, work->block, (unsigned long long)offset);
 }
 
 void begin_pass(struct worker *worker)
@@ -116,12 +116,12 @@ void measure_disk(const struct work *work, struct worker *workers)
 
 static void set_cached_share(const struct work *work, double bytes, struct result *result)
 {
-    static bool told;
+    static bool warned;
     if (work->write || device_bytes < 0)
         return;
     double cached = device_bytes < bytes ? 1 - device_bytes / bytes : 0;
     result_set(result, "cached_share", cached);
-    if (!work->direct || cached <= 1 - FROM_DEVICE || told)
+    if (!work->direct || cached <= 1 - FROM_DEVICE || warned)
         return;
     char text[MESSAGE_LIMIT];
     snprintf(text, sizeof text,
@@ -129,7 +129,7 @@ static void set_cached_share(const struct work *work, double bytes, struct resul
              "the kernel counts: its file system has a cache of its own, or is memory",
              work->folder, cached * 100);
     report_warning("page-cache", "client", text);
-    told = true;
+    warned = true;
 }
 
 void set_metrics(const struct work *work, const struct worker *workers, struct result *result)

@@ -52,18 +52,18 @@ static int setup(unsigned int depth, struct io_uring_params *params)
     return (int)syscall(SYS_io_uring_setup, depth, params);
 }
 
-static void say_why(int error, char *why, size_t size)
+static void explain_error(int error, char *reason, size_t size)
 {
     if (error == ENOSYS)
-        snprintf(why, size, "this kernel has no io_uring");
+        snprintf(reason, size, "this kernel has no io_uring");
     else if (error == EPERM)
-        snprintf(why, size, "io_uring is forbidden to this process (kernel.io_uring_disabled, or "
-                 "a container's filter of system calls)");
+        snprintf(reason, size, "io_uring is forbidden to this process (kernel.io_uring_disabled, "
+                 "or a container's filter of system calls)");
     else if (error == ENOMEM)
-        snprintf(why, size, "the kernel has no memory for a ring: raise 'ulimit -l', or lower "
+        snprintf(reason, size, "the kernel has no memory for a ring: raise 'ulimit -l', or lower "
                  "depth or threads");
     else
-        snprintf(why, size, "the kernel refuses a ring: %s", strerror(error));
+        snprintf(reason, size, "the kernel refuses a ring: %s", strerror(error));
 }
 
 static counter *at(const struct ring *ring, uint32_t offset)
@@ -95,12 +95,12 @@ static bool map_ring(struct ring *ring, const struct io_uring_params *params)
     return true;
 }
 
-struct ring *ring_open(unsigned int depth, char *why, size_t size)
+struct ring *ring_open(unsigned int depth, char *reason, size_t size)
 {
     struct io_uring_params params;
     int fd = setup(depth, &params);
     if (fd < 0) {
-        say_why(errno, why, size);
+        explain_error(errno, reason, size);
         return NULL;
     }
     struct ring *ring = calloc(1, sizeof *ring);
@@ -108,7 +108,7 @@ struct ring *ring_open(unsigned int depth, char *why, size_t size)
         fail(OUT_OF_MEMORY, "no memory for a ring");
     ring->fd = fd;
     if ((params.features & NEEDED) != NEEDED) {
-        snprintf(why, size, "this kernel's io_uring is older than Linux 5.6");
+        snprintf(reason, size, "this kernel's io_uring is older than Linux 5.6");
         close(fd);
         free(ring);
         return NULL;
@@ -134,7 +134,7 @@ bool ring_register(struct ring *ring, int fd, void *memory, size_t size)
 
 void ring_close(struct ring *ring)
 {
-    /* At once, as the kernel takes its time with a closed ring: until then the file takes up room. */
+    /* At once: the kernel takes its time with a closed ring, and until then the file takes room. */
     if (ring->file_flags)
         syscall(SYS_io_uring_register, ring->fd, IORING_UNREGISTER_FILES, NULL, 0);
     munmap(ring->map, ring->map_size);
@@ -173,9 +173,9 @@ static long enter(const struct ring *ring, uint32_t submitted, uint32_t done)
 int ring_submit(struct ring *ring, bool wait)
 {
     for (;;) {
-        long taken = enter(ring, ring->added, wait);
-        if (taken >= 0) {
-            ring->added -= (uint32_t)taken;
+        long submitted = enter(ring, ring->added, wait);
+        if (submitted >= 0) {
+            ring->added -= (uint32_t)submitted;
             return 0;
         }
         /* What it has no room for now is handed over with the next. */
@@ -200,10 +200,10 @@ bool ring_take(struct ring *ring, uint64_t *tag, int *moved)
 
 #else
 
-struct ring *ring_open(unsigned int depth, char *why, size_t size)
+struct ring *ring_open(unsigned int depth, char *reason, size_t size)
 {
     (void)depth;
-    snprintf(why, size, "rail-disk was built where the kernel's headers have no io_uring");
+    snprintf(reason, size, "rail-disk was built where the kernel's headers have no io_uring");
     return NULL;
 }
 

@@ -41,7 +41,7 @@ static int open_with_name(int folder, const char *path)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         char name[64];
-        snprintf(name, sizeof name, ".rail-disk-%016llx", (unsigned long long)fresh_number());
+        snprintf(name, sizeof name, ".rail-disk-%016llx", (unsigned long long)unique_number());
         int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0 && errno == EEXIST)
             continue;

@@ -13,8 +13,8 @@ struct flight {
     uint64_t limit, added;
     uint32_t idle[DISK_DEPTH]; /* slots of no operation; the first so many: */
     size_t idle_count;
-    uint32_t news[DISK_DEPTH]; /* slots of operations that aren't handed over yet */
-    size_t news_count;
+    uint32_t unsubmitted[DISK_DEPTH]; /* slots of operations that aren't handed over yet */
+    size_t unsubmitted_count;
     uint64_t began[DISK_DEPTH], offset[DISK_DEPTH];
 };
 
@@ -54,15 +54,15 @@ static void add_operation(struct flight *flight)
                                                .offset = offset,
                                                .tag = slot});
     flight->offset[slot] = offset;
-    flight->news[flight->news_count++] = slot;
+    flight->unsubmitted[flight->unsubmitted_count++] = slot;
     flight->added++;
 }
 
 static void submit(struct flight *flight, bool wait)
 {
     uint64_t now = now_ns();
-    while (flight->news_count > 0)
-        flight->began[flight->news[--flight->news_count]] = now;
+    while (flight->unsubmitted_count > 0)
+        flight->began[flight->unsubmitted[--flight->unsubmitted_count]] = now;
     int error = ring_submit(flight->worker->ring, wait);
     if (error)
         fail(SYSTEM_ERROR, "cannot hand operations to io_uring: %s", strerror(error));
@@ -90,13 +90,13 @@ void work_through_ring(struct worker *worker)
     struct flight flight;
     flight.worker = worker;
     flight.limit = worker->begin + seconds_ns(work->duration);
-    flight.added = flight.news_count = 0;
+    flight.added = flight.unsubmitted_count = 0;
     flight.idle_count = work->depth;
     for (uint32_t i = 0; i < work->depth; i++)
         flight.idle[i] = (uint32_t)work->depth - 1 - i;
     for (uint64_t now = worker->begin;;) {
         while (flight.idle_count > 0 && more_to_do(&flight, now) && !waits_for_pass(&flight)) {
-            if (flight.news_count == work->batch)
+            if (flight.unsubmitted_count == work->batch)
                 submit(&flight, false);
             add_operation(&flight);
         }

@@ -4,18 +4,18 @@
 #include "place.h"
 #include "team.h"
 
-static struct answering works[MAX_THREADS];
+static struct answerer works[MAX_THREADS];
 static struct team *team;
 static size_t answerers;
 static atomic_bool over;
 
 void answering_start(struct session *session, const struct trial *trial,
-                     void (*work)(void *answering), const int fds[], size_t sockets, size_t count)
+                     void (*work)(void *answerer), const int fds[], size_t sockets, size_t count)
 {
     struct task tasks[MAX_THREADS];
     atomic_store(&over, false);
     for (size_t i = 0; i < count; i++) {
-        works[i] = (struct answering){session, trial, i, fds[i % sockets], 0, &over};
+        works[i] = (struct answerer){session, trial, i, fds[i % sockets], 0, &over};
         tasks[i] = (struct task){work, &works[i], (int)i};
     }
     place_above(&session->launch);

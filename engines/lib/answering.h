@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 /* One thread's work. */
-struct answering {
+struct answerer {
     struct session *session;
     const struct trial *trial;
     size_t number; /* 0, 1 ... */
@@ -19,7 +19,7 @@ struct answering {
 
 /* Starts `count` threads that do the work, on these test sockets (one for all, or one each). */
 void answering_start(struct session *session, const struct trial *trial,
-                     void (*work)(void *answering), const int fds[], size_t sockets,
+                     void (*work)(void *answerer), const int fds[], size_t sockets,
                      size_t count);
 
 /* Waits for the client's END, at most until the replication's limit or half a minute without an
@@ -28,15 +28,15 @@ uint64_t answering_finish(struct session *session, const struct trial *trial,
                           struct fields *reply);
 
 /* One more; only its own thread counts, so that this needs no lock. */
-static inline void answering_count(struct answering *answering)
+static inline void answering_count(struct answerer *answerer)
 {
-    uint64_t answered = atomic_load_explicit(&answering->answered, memory_order_relaxed);
-    atomic_store_explicit(&answering->answered, answered + 1, memory_order_relaxed);
+    uint64_t answered = atomic_load_explicit(&answerer->answered, memory_order_relaxed);
+    atomic_store_explicit(&answerer->answered, answered + 1, memory_order_relaxed);
 }
 
-static inline bool answering_over(const struct answering *answering)
+static inline bool answering_over(const struct answerer *answerer)
 {
-    return atomic_load_explicit(answering->over, memory_order_relaxed);
+    return atomic_load_explicit(answerer->over, memory_order_relaxed);
 }
 
 #endif

@@ -29,7 +29,8 @@ enum {
 static const struct parameter options[] = {
     [PORT] = {.name = "port", .type = INT, .initial = "0", .min = 0, .max = 65535},
     [REPLICATIONS] = {.name = "replications", .type = INT, .initial = "10", .min = 1, .max = 1e9},
-    [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1, .max = 30 * 86400.0},
+    [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1,
+                        .max = 30 * 86400.0},
     [BIND] = {.name = "bind", .type = TEXT, .initial = "::"},
     [JSON] = {.name = "json", .type = BOOL, .initial = "0"},
     [ONCE] = {.name = "once", .type = BOOL, .initial = "0"},
@@ -52,14 +53,14 @@ static _Noreturn void unknown_option(const struct engine *engine, const char *na
         suggest(&suggestion, p->name);
     for (const struct parameter *p = options; p->name; p++)
         suggest(&suggestion, p->name);
-    char shown[TEXT_LIMIT] = "";
+    char suggested[TEXT_LIMIT] = "";
     if (suggestion.best)
-        snprintf(shown, sizeof shown, "%s", suggestion.best);
-    for (char *c = shown; *c; c++)
+        snprintf(suggested, sizeof suggested, "%s", suggestion.best);
+    for (char *c = suggested; *c; c++)
         if (*c == '_')
             *c = '-';
-    if (*shown)
-        fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, shown);
+    if (*suggested)
+        fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, suggested);
     fail(BAD_PARAMETER, "unknown option '--%.64s': rail-%s --help lists them", name, engine->name);
 }
 
@@ -130,10 +131,10 @@ static int take_option(struct launch *launch, char **arguments)
         fail(BAD_PARAMETER, "--%s is given to the client, which tells the server", name);
     const struct parameter *p = own >= 0 ? &launch->engine->parameters[own] : &options[general];
     const char *text = equals ? equals + 1 : arguments[1];
-    int taken = equals ? 1 : 2;
+    int words = equals ? 1 : 2;
     if (p->type == BOOL && !equals && (text == NULL || strncmp(text, "--", 2) == 0 || own < 0)) {
         text = "true";
-        taken = 1;
+        words = 1;
     }
     char problem[MESSAGE_LIMIT];
     if (text == NULL)
@@ -144,8 +145,8 @@ static int take_option(struct launch *launch, char **arguments)
     else if (!parameter_parse(p, text, &launch->values[own], problem, sizeof problem))
         fail(BAD_PARAMETER, "--%s", problem);
     else
-        launch->given[own] = true;
-    return taken;
+        launch->is_set[own] = true;
+    return words;
 }
 
 static void answer_questions(const struct engine *engine, int argc, char **argv)
@@ -169,7 +170,7 @@ static int take_role(struct launch *launch, int argc, char **argv)
 {
     const struct engine *engine = launch->engine;
     launch->watch_input = !engine->rank || (argc > 1 && strcmp(argv[1], "rank") == 0);
-    if (engine->rank) /* the word may be left out by hand, where a launcher's input may be nothing */
+    if (engine->rank) /* the word may be left out by hand, where a launcher's input may be empty */
         return launch->watch_input ? 2 : 1;
     if (argc < 2)
         fail(BAD_PARAMETER, "say what to do: rail-%s %s; --help tells more", engine->name,
@@ -193,7 +194,7 @@ static void check_required(const struct launch *launch)
 {
     for (const struct requirement *r = launch->engine->required; r && r->mode; r++) {
         int index = parameter_find(launch->engine, r->parameter);
-        if (is_mode(launch, r->mode) && !launch->given[index])
+        if (is_mode(launch, r->mode) && !launch->is_set[index])
             fail(BAD_PARAMETER, "mode %s needs --%s: give it", r->mode, r->parameter);
     }
 }
@@ -202,16 +203,16 @@ static void check_required(const struct launch *launch)
 static void check_watch(const struct launch *launch)
 {
     char problem[MESSAGE_LIMIT];
-    int hosts, wanted = 1;
+    int hosts, addresses = 1;
     if (launch->watch == NULL)
         return;
     if (!mark_check(launch->watch, &hosts, problem))
         fail(BAD_PARAMETER, "%s", problem);
     for (const char *at = launch->rank_addresses; launch->engine->rank && at && *at; at++)
-        wanted += *at == ',';
-    if (hosts != wanted)
+        addresses += *at == ',';
+    if (hosts != addresses)
         fail(BAD_PARAMETER, "--watch names the watchers of %d hosts, and %s", hosts,
-             wanted > 1             ? "--rank-addresses names another number of hosts"
+             addresses > 1             ? "--rank-addresses names another number of hosts"
              : launch->engine->rank ? "without --rank-addresses there is one"
                                     : "this process runs on one");
 }
@@ -225,7 +226,7 @@ void parse_arguments(const struct engine *engine, int argc, char **argv, struct 
     launch->deadline = 86400;
     for (int i = 0; engine->parameters[i].name; i++)
         parameter_default(&engine->parameters[i], &launch->values[i]);
-    /* Seen first, so that a mistake before it is told as an event too. */
+    /* Read first, so that a mistake before it is an event too. */
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0)
             launch->json = true;

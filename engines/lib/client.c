@@ -1,4 +1,4 @@
-/* The client of a network engine: asks, measures, reports, as often as it was told. */
+/* The client of a network engine: asks, measures, reports, once a replication. */
 #include "control.h"
 #include "failure.h"
 #include "mark.h"
@@ -6,6 +6,7 @@
 #include "parameters.h"
 #include "place.h"
 #include "report.h"
+#include "series.h"
 #include "targets.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #define CLOCK_EXCHANGES 16
-#define TRACE_BYTES_LIMIT 4e8 /* 30 bytes for each of the arrivals that a trace may have, and more */
+#define TRACE_BYTES_LIMIT 4e8 /* 30 bytes and more for each arrival that a trace may have */
 
 static void greet(const struct launch *launch, int control)
 {
@@ -26,7 +27,7 @@ static void greet(const struct launch *launch, int control)
     control_request(control, HELLO, &hello, WELCOME, &welcome, ANSWER_SECONDS);
 }
 
-/* Sends every parameter, gets to know what the server's kernel granted. */
+/* Sends every parameter, receives what the server's kernel granted. */
 static void set_up(struct client *client, struct fields *settings)
 {
     const struct engine *engine = client->launch->engine;
@@ -126,13 +127,13 @@ unsigned char *receive_trace(struct client *client, const struct fields *reply, 
     unsigned char *bytes = malloc(*length);
     if (bytes == NULL)
         fail(OUT_OF_MEMORY, "no memory for a trace of %zu bytes", *length);
-    for (size_t got = 0; got < *length; got += part.length) {
+    for (size_t received = 0; received < *length; received += part.length) {
         fields_clear(&request);
-        fields_add_number(&request, "at", (double)got);
+        fields_add_number(&request, "at", (double)received);
         control_request(client->control, TRACE, &request, PART, &part, ANSWER_SECONDS);
-        if (part.length == 0 || part.length > *length - got)
+        if (part.length == 0 || part.length > *length - received)
             fail(BAD_PEER, "the other end sent a part of a trace of %zu bytes", part.length);
-        memcpy(bytes + got, part.text, part.length);
+        memcpy(bytes + received, part.text, part.length);
     }
     return bytes;
 }
@@ -223,8 +224,9 @@ static void measure_with_server(struct client *client, const struct network *net
     close(client->control);
 }
 
-static void run_launch(const struct launch *launch, const struct network *network)
+static void run_launch(const struct launch *launch, const void *context)
 {
+    const struct network *network = context;
     struct client client = {.launch = launch};
     for (int i = 0; i < MAX_THREADS; i++)
         client.fds[i] = -1;
@@ -237,29 +239,12 @@ static void run_launch(const struct launch *launch, const struct network *networ
             close(client.fds[i]);
 }
 
-/* A launch for each size. */
-static void run_series(const struct launch *launch, const struct series *series,
-                       const struct network *network)
-{
-    static struct launch one;
-    double last = number_of(launch, series->parameter);
-    for (double size = series->first; size < 2 * last; size *= 2) {
-        one = *launch;
-        set_text(&one, "mode", series->becomes);
-        set_number(&one, series->parameter, size < last ? size : last);
-        report_series(&one, series);
-        run_launch(&one, network);
-        if (size >= last)
-            break;
-    }
-}
-
 int network_client(const struct launch *launch, const struct network *network)
 {
     const struct series *series = series_of(launch);
     place_thread(launch, false, 0);
     if (series)
-        run_series(launch, series, network);
+        run_series(launch, series, run_launch, network);
     else
         run_launch(launch, network);
     return 0;

@@ -1,6 +1,25 @@
 #include "clock.h"
 
+#include <math.h>
 #include <sys/resource.h>
+
+#define STEP_SECONDS 1e-3 /* two clocks of a host differ by more only if one was set... */
+#define STEP_SHARE 1e-3   /* ...or slewed by more than any daemon does */
+
+struct clock_readings read_clocks(void)
+{
+    struct clock_readings now;
+    now.wall = wall_ns();
+    now.raw = now_ns();
+    return now;
+}
+
+double wall_clock_step(const struct clock_readings *since)
+{
+    double raw = ns_seconds(now_ns() - since->raw);
+    double step = (double)(int64_t)(wall_ns() - since->wall) / 1e9 - raw;
+    return fabs(step) > STEP_SECONDS + STEP_SHARE * raw ? step : 0;
+}
 
 double utc_now(void)
 {

@@ -33,6 +33,16 @@ static inline double ns_seconds(uint64_t nanoseconds)
     return (double)nanoseconds / 1e9;
 }
 
+/* One moment by both clocks. */
+struct clock_readings {
+    uint64_t wall, raw;
+};
+struct clock_readings read_clocks(void);
+
+/* By how many seconds the wall clock was set since then; 0: it was not, as the two clocks differ by
+ * no more than a daemon slews. */
+double wall_clock_step(const struct clock_readings *since);
+
 /* UTC, seconds since 1970. */
 double utc_now(void);
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static void read_list(const char *which, char *out, size_t size)
+static void read_list(const char *list_name, char *out, size_t size)
 {
     char path[128];
-    snprintf(path, sizeof path, "/proc/sys/net/ipv4/tcp_%s_congestion_control", which);
+    snprintf(path, sizeof path, "/proc/sys/net/ipv4/tcp_%s_congestion_control", list_name);
     FILE *file = fopen(path, "r");
     if (file == NULL || fgets(out, (int)size, file) == NULL)
         snprintf(out, size, "unknown");

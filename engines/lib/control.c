@@ -70,8 +70,8 @@ void control_send(int fd, enum message kind, const struct fields *fields)
     if (send_frame(fd, kind, fields, 0))
         return;
     /* It may have said why before it hung up. */
-    struct fields last_words;
-    control_receive_any(fd, &last_words, 1);
+    struct fields final_message;
+    control_receive_any(fd, &final_message, 1);
     fail(PEER_LOST, "the other end hung up");
 }
 
@@ -86,20 +86,20 @@ void control_send_failure(int fd, const char *code, const char *message)
 
 static void receive_exactly(int fd, void *out, size_t size, uint64_t deadline)
 {
-    for (size_t got = 0; got < size;) {
+    for (size_t received = 0; received < size;) {
         if (!wait_readable(fd, deadline))
             fail(NO_ANSWER, "the other end is connected but says nothing");
-        ssize_t step = recv(fd, (char *)out + got, size - got, MSG_DONTWAIT);
+        ssize_t step = recv(fd, (char *)out + received, size - received, MSG_DONTWAIT);
         if (step < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (step <= 0)
             fail(PEER_LOST, "the other end died or hung up%s%s", step < 0 ? ": " : "",
                  step < 0 ? strerror(errno) : "");
-        got += (size_t)step;
+        received += (size_t)step;
     }
 }
 
-static _Noreturn void fail_as_told(const struct fields *fields)
+static _Noreturn void fail_as_peer(const struct fields *fields)
 {
     char code[VALUE_LIMIT] = "", message[VALUE_LIMIT] = "";
     fields_find(fields, "code", code);
@@ -122,7 +122,7 @@ enum message control_receive_any(int fd, struct fields *fields, double seconds)
     if (header.kind != PART && !fields_valid(fields))
         fail(BAD_PEER, "the other end sent a message that cannot be read");
     if (header.kind == FAILED)
-        fail_as_told(fields);
+        fail_as_peer(fields);
     if (header.version != CONTROL_VERSION)
         fail(VERSION_MISMATCH,
              "the other end speaks version %d of the protocol, this one %d: build both from the "
@@ -133,9 +133,9 @@ enum message control_receive_any(int fd, struct fields *fields, double seconds)
 
 void control_receive(int fd, enum message kind, struct fields *fields, double seconds)
 {
-    enum message got = control_receive_any(fd, fields, seconds);
-    if (got != kind)
-        fail(BAD_PEER, "the other end sent message %d where %d was due", (int)got, (int)kind);
+    enum message received = control_receive_any(fd, fields, seconds);
+    if (received != kind)
+        fail(BAD_PEER, "the other end sent message %d where %d was due", (int)received, (int)kind);
 }
 
 void control_request(int fd, enum message request, const struct fields *fields,
@@ -147,15 +147,15 @@ void control_request(int fd, enum message request, const struct fields *fields,
 
 bool control_pending(int fd)
 {
-    struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    return poll(&wanted, 1, 0) > 0;
+    struct pollfd poll_entry = {.fd = fd, .events = POLLIN};
+    return poll(&poll_entry, 1, 0) > 0;
 }
 
 bool control_alive(int fd)
 {
     char byte;
-    ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+    ssize_t received = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return received > 0 || (received < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 bool secrets_equal(const char *a, const char *b)

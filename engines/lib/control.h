@@ -1,7 +1,7 @@
 /* The control channel: framed messages over TCP.
  * A frame is a header of 12 bytes, all big-endian: magic (4), version (2), kind (2), length (4),
  * then that many bytes of fields. Header and kinds FAILED and HELLO stay as they are in every
- * version, so that two versions can tell each other apart. */
+ * version, so that two versions recognise each other. */
 #ifndef RAIL_CONTROL_H
 #define RAIL_CONTROL_H
 
@@ -60,7 +60,7 @@ bool control_alive(int fd);
 /* True if something can be received. */
 bool control_pending(int fd);
 
-/* Equal, in a time that tells nothing about where they differ. */
+/* Equal, in a time that reveals nothing about where they differ. */
 bool secrets_equal(const char *a, const char *b);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static pthread_once_t cores_once = PTHREAD_ONCE_INIT;
 static int usable[CPU_LIMIT];
 static size_t usable_count;
 
@@ -56,7 +56,7 @@ static void ask(void)
 
 size_t usable_cpus(int cpus[CPU_LIMIT])
 {
-    pthread_once(&asked, ask);
+    pthread_once(&cores_once, ask);
     memcpy(cpus, usable, usable_count * sizeof *cpus);
     return usable_count;
 }

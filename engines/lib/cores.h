@@ -8,7 +8,7 @@
 #define CPU_LIMIT 1024 /* entries of a list */
 
 /* One CPU of each core first, then each core's second, and so on; within that by number. Returns
- * how many. folder: where the kernel tells siblings, /sys/devices/system/cpu; a CPU that it tells
+ * how many. folder: where the kernel lists siblings, /sys/devices/system/cpu; a CPU that it says
  * nothing of counts as a core of its own. */
 size_t cores_first(const char *folder, const cpu_set_t *allowed, int cpus[CPU_LIMIT]);
 

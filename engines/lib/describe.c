@@ -73,7 +73,8 @@ static void describe_parameter(struct json *json, const struct engine *engine,
 static const char *kind_name(const struct metric *m)
 {
     static const char *const names[] = {
-        [KIND_COUNT] = "count", [KIND_RATIO] = "ratio", [KIND_COST] = "cost", [KIND_LABEL] = "label"};
+        [KIND_COUNT] = "count", [KIND_RATIO] = "ratio", [KIND_COST] = "cost",
+        [KIND_LABEL] = "label"};
     if (m->kind != KIND_BY_UNIT)
         return names[m->kind];
     if (strcmp(m->unit, "s") == 0)
@@ -194,8 +195,8 @@ static void print_parameter(const struct engine *engine, const struct parameter 
 static void print_launch_options(const struct engine *engine)
 {
     if (engine->port)
-        printf("  --port N             control port, TCP (default %d; 0, server: the system picks)\n"
-               "  --bind ADDRESS       server: listen on this address only\n"
+        printf("  --port N             control port, TCP (default %d; 0, server: the system "
+               "picks)\n  --bind ADDRESS       server: listen on this address only\n"
                "  --once               server: end after the first client\n"
                "  --link-rate RATE     client: what the link is known to carry, for bounds\n",
                engine->port);
@@ -205,18 +206,19 @@ static void print_launch_options(const struct engine *engine)
                "  --trace-out FILE     client: write each arrival of the trace to this file\n",
                engine->solo);
     if (engine->rank)
-        printf("  --rank-addresses A,B an address of each rank's host, in their order; with k times as\n"
-               "                       many ranks, k ranks in a row for each: a rank elsewhere fails,\n"
-               "                       and TCP goes through the interfaces with these addresses\n");
-    printf("  --watch NAMES:LAUNCH names of rail-watch, of rail-soak or, with + between them, of both:\n"
-           "                       they are told when a replication begins and ends%s\n",
+        printf("  --rank-addresses A,B an address of each rank's host, in their order; with k "
+               "times as\n                       many ranks, k ranks in a row for each: a rank "
+               "elsewhere fails,\n                       and TCP goes through the interfaces "
+               "with these addresses\n");
+    printf("  --watch NAMES:LAUNCH names of rail-watch, of rail-soak or, with + between them, of "
+           "both:\n                       they are told when a replication begins and ends%s\n",
            engine->rank ? ";\n                       with commas, those of each of --rank-addresses" : "");
     printf("  --replications N     %show often to measure (default 10)\n"
            "  --json               one JSON event a line instead of a table\n",
            engine->rank ? "" : "client: ");
     if (!engine->rank)
-        printf("  --secret-stdin       the first line of standard input is the secret that both ends\n"
-               "                       share (otherwise RAILGAUGE_SECRET; default none)\n");
+        printf("  --secret-stdin       the first line of standard input is the secret that both "
+               "ends\n                       share (otherwise RAILGAUGE_SECRET; default none)\n");
     printf("  --deadline TIME      end the whole process after this time (default 24h)\n"
            "  --describe, --help, --version\n");
 }

@@ -18,8 +18,8 @@ void warn_if_disturbed(double least)
     if (least >= UNDISTURBED)
         return;
     snprintf(sentence, sizeof sentence,
-             "in one of the replications the threads had their CPUs for %.0f %% of the time: others "
-             "used them in between",
+             "in one of the replications the threads had their CPUs for %.0f %% of the time: "
+             "others used them in between",
              100 * least);
     report_warning("busy-cpus", "client", sentence);
 }

@@ -9,7 +9,7 @@
 /* The share of so many CPUs' time that busy threads had; 1 if nobody else did anything. */
 double share_of_cpus(const struct usage *usage, size_t cpus);
 
-/* Warns with the code busy-cpus if that share was too low; least: the lowest of all replications. */
+/* Warns with the code busy-cpus if that share was too low; least: of all replications. */
 void warn_if_disturbed(double least);
 
 #endif

@@ -28,7 +28,8 @@ struct parameter {
     const char *help;
 };
 
-/* What may be done with a metric's values. By its unit: a rate (each /s, Hz), a time (s) or a count (B). */
+/* What may be done with a metric's values. By its unit: a rate (each /s, Hz), a time (s) or a count
+ * (B). */
 enum metric_kind {
     KIND_BY_UNIT,
     KIND_COUNT,
@@ -76,9 +77,9 @@ struct launch {
     char **command; /* what stands after "--", ends with NULL */
     bool watch_input;           /* the end of standard input ends the process */
     const char *rank_addresses; /* rail-mpi: where the ranks have to be; NULL: anywhere */
-    const char *watch;          /* whom to tell of replications (lib/mark.h); NULL: nobody */
+    const char *watch;          /* who is notified of replications (lib/mark.h); NULL: nobody */
     struct value values[MAX_PARAMETERS];
-    bool given[MAX_PARAMETERS]; /* by hand or by the plan, not by default */
+    bool is_set[MAX_PARAMETERS]; /* by hand or by the plan, not by default */
 };
 
 /* In this mode the parameter has to be given. Tables end with an entry whose mode is NULL. */
@@ -98,7 +99,7 @@ struct engine {
     const char *summary;
     const struct parameter *parameters;
     const struct metric *metrics;
-    int port;           /* the control port unless told; 0: no server, no HOST */
+    int port;           /* the default control port; 0: no server, no HOST */
     bool takes_command; /* wants "-- COMMAND [ARG...]" */
     const char *solo;     /* modes "a|b" that need no server; NULL: none */
     const char *optional; /* metrics "a|b" that are there only when they could be measured */
@@ -110,7 +111,7 @@ struct engine {
     int (*server)(const struct launch *); /* NULL: there is none */
     /* Instead of both: every process is a rank of a job that a launcher started. */
     int (*rank)(const struct launch *);
-    failure_sink *failed; /* told of failures; NULL: report_failure */
+    failure_sink *failed; /* reports failures; NULL: report_failure */
 };
 
 int engine_main(const struct engine *engine, int argc, char **argv);

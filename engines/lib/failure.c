@@ -17,7 +17,7 @@ static void print_plainly(enum failure failure, const char *message)
     fprintf(stderr, "%s: %s\n", codes[failure], message);
 }
 
-static failure_sink *tell = print_plainly;
+static failure_sink *failed = print_plainly;
 
 const char *failure_code(enum failure failure)
 {
@@ -34,13 +34,13 @@ enum failure failure_named(const char *code)
 
 void failures_go_to(failure_sink *sink)
 {
-    tell = sink;
+    failed = sink;
 }
 
 void fail(enum failure failure, const char *format, ...)
 {
-    /* The first failure is the one to tell; a second thread's waits for the end it brings, but
-     * not for ever: telling may be stuck. */
+    /* The first failure is the one to report; a second thread's waits for the end it brings, but
+     * not for ever: reporting may be stuck. */
     static atomic_flag failing = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&failing)) {
         sleep(1);
@@ -51,6 +51,6 @@ void fail(enum failure failure, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    tell(failure, message);
+    failed(failure, message);
     _exit(failure == BAD_PARAMETER ? 2 : 1);
 }

@@ -62,7 +62,7 @@ const char *failure_code(enum failure failure);
 /* The failure that a peer named, BAD_PEER if it made the name up. */
 enum failure failure_named(const char *code);
 
-/* Who is told of a failure before the process ends: a client prints it, a session tells its
+/* Who reports a failure before the process ends: a client prints it, a session sends it to its
  * client. Until one is set, the sentence goes to standard error. */
 typedef void failure_sink(enum failure failure, const char *message);
 void failures_go_to(failure_sink *sink);

@@ -94,10 +94,10 @@ bool fields_next(const struct fields *fields, size_t *cursor, char name[NAME_LIM
 
 bool fields_find(const struct fields *fields, const char *name, char value[VALUE_LIMIT])
 {
-    char found[NAME_LIMIT];
+    char candidate[NAME_LIMIT];
     size_t cursor = 0;
-    while (fields_next(fields, &cursor, found, value))
-        if (strcmp(found, name) == 0)
+    while (fields_next(fields, &cursor, candidate, value))
+        if (strcmp(candidate, name) == 0)
             return true;
     return false;
 }

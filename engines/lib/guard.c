@@ -32,10 +32,10 @@ static void take_secret_line(struct launch *started)
         if (poll(&input, 1, SECRET_WAIT_MS) == 0)
             fail(BAD_SECRET, "no secret came on standard input within %d s",
                  SECRET_WAIT_MS / 1000);
-        ssize_t got = read(STDIN_FILENO, &c, 1);
-        if (got < 0 && errno == EINTR)
+        ssize_t received = read(STDIN_FILENO, &c, 1);
+        if (received < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (received <= 0)
             fail(BAD_SECRET, "standard input ended before a line with the secret");
         if (c == '\n')
             return;
@@ -47,13 +47,13 @@ static void take_secret_line(struct launch *started)
 
 void read_secret(struct launch *started)
 {
-    const char *given = getenv("RAILGAUGE_SECRET");
+    const char *from_environment = getenv("RAILGAUGE_SECRET");
     if (started->secret_from_stdin)
         take_secret_line(started);
-    else if (given && strlen(given) >= SECRET_LIMIT)
+    else if (from_environment && strlen(from_environment) >= SECRET_LIMIT)
         fail(BAD_SECRET, "RAILGAUGE_SECRET is longer than %d characters", SECRET_LIMIT - 1);
-    else if (given)
-        strcpy(started->secret, given);
+    else if (from_environment)
+        strcpy(started->secret, from_environment);
     unsetenv("RAILGAUGE_SECRET"); /* no child of ours needs it */
     for (const char *c = started->secret; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -75,8 +75,8 @@ static void end_process(int status)
 static bool input_ended(void)
 {
     char scrap[512];
-    ssize_t got = read(STDIN_FILENO, scrap, sizeof scrap);
-    return got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
+    ssize_t length = read(STDIN_FILENO, scrap, sizeof scrap);
+    return length == 0 || (length < 0 && errno != EINTR && errno != EAGAIN);
 }
 
 /* A server forks. A thread that is only just starting may hold a lock of the allocator then, which

@@ -68,11 +68,11 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 double histogram_quantile(const struct histogram *histogram, double q)
 {
     uint64_t rank = (uint64_t)ceil(q * (double)histogram->count);
-    uint64_t seen = 0;
+    uint64_t cumulated = 0;
     size_t bucket = 0;
     for (; bucket < BUCKETS - 1; bucket++) {
-        seen += histogram->buckets[bucket];
-        if (seen >= rank && seen > 0)
+        cumulated += histogram->buckets[bucket];
+        if (cumulated >= rank && cumulated > 0)
             break;
     }
     double value = middle_of(bucket);

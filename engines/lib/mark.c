@@ -107,12 +107,13 @@ static const char *await_answer(const struct watcher *watcher, uint64_t limit)
 {
     char answer[sizeof MARK_ANSWER];
     for (;;) {
-        ssize_t got = recv(watcher->fd, answer, sizeof answer, 0);
-        if (got == (ssize_t)strlen(MARK_ANSWER) && memcmp(answer, MARK_ANSWER, (size_t)got) == 0)
+        ssize_t length = recv(watcher->fd, answer, sizeof answer, 0);
+        if (length == (ssize_t)strlen(MARK_ANSWER) &&
+            memcmp(answer, MARK_ANSWER, (size_t)length) == 0)
             return NULL;
-        if (got > 0)
+        if (length > 0)
             return "it gives an answer that isn't one";
-        if (got == 0 || errno == ECONNRESET)
+        if (length == 0 || errno == ECONNRESET)
             return "it has ended";
         if (errno != EAGAIN && errno != EINTR)
             return strerror(errno);
@@ -149,13 +150,13 @@ bool mark_watchers(const struct launch *launch, int host, const char *label, lon
     for (size_t i = 0; i < count; i++)
         problems[i] = ask(&watchers[i], request);
     for (size_t i = count; i-- > 0;) {
-        const char *why = problems[i] ? problems[i] : await_answer(&watchers[i], limit);
-        if (why == NULL)
+        const char *reason = problems[i] ? problems[i] : await_answer(&watchers[i], limit);
+        if (reason == NULL)
             continue;
         snprintf(problem, MESSAGE_LIMIT,
-                 "the watcher %s could not be told that replication %ld %ss, and its log lacks this "
-                 "launch's from there on: %s",
-                 watchers[i].name, replication, label, why);
+                 "the watcher %s could not be told that replication %ld %ss, and its log lacks "
+                 "this launch's from there on: %s",
+                 watchers[i].name, replication, label, reason);
         take_out(i);
         done = false;
     }

@@ -116,13 +116,13 @@ bool marks_parse(const char *text, size_t length, struct mark *mark)
 
 /* Reads what that client says, if it has said anything; whoever says anything else than a request
  * is sent off. */
-static bool hear(struct marks *marks, int client, struct mark *mark)
+static bool receive_mark(struct marks *marks, int client, struct mark *mark)
 {
     char request[MARK_LIMIT + 1];
-    ssize_t got = recv(marks->clients[client], request, sizeof request, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    ssize_t length = recv(marks->clients[client], request, sizeof request, 0);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    if (got <= 0 || !marks_parse(request, (size_t)got, mark)) {
+    if (length <= 0 || !marks_parse(request, (size_t)length, mark)) {
         dismiss(marks, client);
         return false;
     }
@@ -150,7 +150,7 @@ bool marks_next(struct marks *marks, struct pollfd *set, int count, struct mark 
         int client = client_with(marks, set[i].fd);
         if (set[i].fd == marks->listening)
             admit(marks);
-        else if (client >= 0 && hear(marks, client, mark))
+        else if (client >= 0 && receive_mark(marks, client, mark))
             return true;
     }
     return false;

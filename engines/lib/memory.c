@@ -18,11 +18,11 @@ unsigned char *test_buffer(size_t size)
 
 void must_fit(size_t count, size_t size)
 {
-    double wanted = (double)count * (double)size;
-    double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (wanted > there / 2)
+    double required = (double)count * (double)size;
+    double physical = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (required > physical / 2)
         fail(OUT_OF_MEMORY,
              "the test asks for %zu times %zu bytes of memory, more than half of the %.0f bytes "
              "that this host has: use smaller or fewer",
-             count, size, there);
+             count, size, physical);
 }

@@ -47,12 +47,12 @@ struct session {
 };
 
 struct network {
-    /* Opens the test sockets and tells what the kernel granted; may add to what the server said. */
+    /* Opens the test sockets and adds what the kernel granted; may add to what the server said. */
     void (*client_open)(struct client *, struct fields *settings, struct fields *server);
-    /* Makes the test sockets ready, before the server is told of the replication; may be NULL. */
+    /* Makes the test sockets ready, before the server is sent the replication; may be NULL. */
     void (*client_ready)(struct client *);
-    /* Runs the client's part and tells the server in end what was sent. In a solo mode there is
-     * no server: client->control is -1 and end goes nowhere. */
+    /* Runs the client's part and reports to the server in end what was sent. In a solo mode there
+     * is no server: client->control is -1 and end goes nowhere. */
     void (*client_measure)(struct client *, const struct trial *, struct fields *end,
                            struct result *);
     /* Takes over what the server found. */

@@ -12,7 +12,8 @@ static const struct {
     const char *name, *unit;
     bool number;
 } types[] = {
-    [SIZE] = {"size", "B", true},    [TIME] = {"time", "s", true},  [RATE] = {"rate", "bit/s", true},
+    [SIZE] = {"size", "B", true},    [TIME] = {"time", "s", true},
+    [RATE] = {"rate", "bit/s", true},
     [INT] = {"int", "", true},       [CHOICE] = {"choice", "", false},
     [BOOL] = {"bool", "", false},    [TEXT] = {"text", "", false},
 };
@@ -52,10 +53,10 @@ bool list_has(const char *list, const char *word)
 {
     if (list == NULL)
         return true;
-    size_t wanted = strlen(word);
+    size_t word_length = strlen(word);
     while (*list) {
         size_t length = strcspn(list, "|");
-        if (length == wanted && memcmp(list, word, length) == 0)
+        if (length == word_length && memcmp(list, word, length) == 0)
             return true;
         list += length + (list[length] == '|');
     }

@@ -70,7 +70,7 @@ static const char *cpus_name(const struct launch *launch, bool server)
     return server ? "server_cpu" : "client_cpu";
 }
 
-static size_t wanted_cpus(const struct launch *launch, bool server, int cpus[CPU_LIMIT])
+static size_t chosen_cpus(const struct launch *launch, bool server, int cpus[CPU_LIMIT])
 {
     const char *name = cpus_name(launch, server);
     const char *list = text_of(launch, name);
@@ -82,43 +82,44 @@ static size_t wanted_cpus(const struct launch *launch, bool server, int cpus[CPU
 static void pin(const struct launch *launch, bool server, int number)
 {
     int cpus[CPU_LIMIT];
-    size_t count = wanted_cpus(launch, server, cpus);
+    size_t count = chosen_cpus(launch, server, cpus);
     if (count == 0)
         return;
-    int wanted = cpus[(size_t)number % count];
+    int cpu = cpus[(size_t)number % count];
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET((size_t)wanted, &set);
+    CPU_SET((size_t)cpu, &set);
     if (sched_setaffinity(0, sizeof set, &set) == 0)
         return;
-    fail(BAD_PARAMETER, "%s: there is no CPU %d that may be used: this host has %ld of them, 0 to %ld%s",
-         cpus_name(launch, server), wanted, sysconf(_SC_NPROCESSORS_ONLN),
+    fail(BAD_PARAMETER, "%s: there is no CPU %d that may be used: this host has %ld of them, 0 to "
+         "%ld%s",
+         cpus_name(launch, server), cpu, sysconf(_SC_NPROCESSORS_ONLN),
          sysconf(_SC_NPROCESSORS_CONF) - 1,
          errno == EPERM ? ", and this user may not choose" : "");
 }
 
 static int class_of(const struct launch *launch)
 {
-    const char *wanted = text_of(launch, "scheduler");
-    return strcmp(wanted, "other") == 0 ? SCHED_OTHER
-           : strcmp(wanted, "rr") == 0  ? SCHED_RR
+    const char *scheduler = text_of(launch, "scheduler");
+    return strcmp(scheduler, "other") == 0 ? SCHED_OTHER
+           : strcmp(scheduler, "rr") == 0  ? SCHED_RR
                                         : SCHED_FIFO;
 }
 
 static void set_class(const struct launch *launch, bool server)
 {
-    const char *wanted = text_of(launch, "scheduler");
+    const char *scheduler = text_of(launch, "scheduler");
     if (class_of(launch) == SCHED_OTHER)
         return;
     if (!launch->deadline_given)
         fail(BAD_PARAMETER, "scheduler %s could take a CPU for ever: give the %s a --deadline",
-             wanted, server ? "server" : "client");
+             scheduler, server ? "server" : "client");
     guard_real_time();
     struct sched_param priority = {.sched_priority = 1};
     if (sched_setscheduler(0, class_of(launch), &priority) != 0)
         fail(NOT_PERMITTED,
              "scheduler %s: %s; run as root, or allow it with 'ulimit -r 2' or CAP_SYS_NICE",
-             wanted, strerror(errno));
+             scheduler, strerror(errno));
 }
 
 void place_thread(const struct launch *launch, bool server, int number)
@@ -138,7 +139,7 @@ size_t place_width(const struct launch *launch)
 {
     int cpus[CPU_LIMIT];
     cpu_set_t set;
-    size_t count = wanted_cpus(launch, false, cpus), threads = size_of(launch, "threads");
+    size_t count = chosen_cpus(launch, false, cpus), threads = size_of(launch, "threads");
     CPU_ZERO(&set);
     for (size_t i = 0; i < count && i < threads; i++)
         CPU_SET((size_t)cpus[i], &set);
@@ -164,7 +165,7 @@ static void add_host_cpus(const struct launch *launch, struct fields *settings)
 {
     int cpus[CPU_LIMIT];
     char text[VALUE_LIMIT] = "";
-    size_t count = wanted_cpus(launch, false, cpus);
+    size_t count = chosen_cpus(launch, false, cpus);
     size_t threads = size_of(launch, "threads");
     ordered_list(cpus, threads < count ? threads : count, text, sizeof text);
     fields_add(settings, "cpu", text);

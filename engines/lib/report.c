@@ -34,7 +34,7 @@ static void end_line(void)
         _exit(1); /* nobody is reading any more */
 }
 
-/* A line is written by one thread at a time: the guard may have a failure to tell. */
+/* A line is written by one thread at a time: the guard may have a failure to report. */
 static struct json begin_event(const char *event)
 {
     struct json json = {.out = stdout};

@@ -1,4 +1,4 @@
-/* What an engine tells the world: JSON events (schema/record.schema.json), or lines and a table
+/* What an engine prints: JSON events (schema/record.schema.json), or lines and a table
  * for people. Each event is flushed as it comes; if nobody can read it, the process ends. */
 #ifndef RAIL_REPORT_H
 #define RAIL_REPORT_H

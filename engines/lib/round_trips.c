@@ -4,19 +4,12 @@
 #include "pace.h"
 #include "parameters.h"
 #include "sockopts.h"
+#include "team.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-uint64_t round_trips_share(const struct launch *launch, const struct trial *trial, size_t thread)
-{
-    size_t threads = size_of(launch, "threads");
-    if (strcmp(text_of(launch, "scaling"), "weak") == 0)
-        return trial->count;
-    return trial->count / threads + (thread < trial->count % threads);
-}
 
 uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
                            const struct trial *trial, size_t thread)
@@ -24,7 +17,7 @@ uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launc
     memset(trips, 0, sizeof *trips);
     histogram_clear(&trips->times);
     trips->interval = seconds_ns(number_of(launch, "interval"));
-    trips->count = round_trips_share(launch, trial, thread);
+    trips->count = share_of_count(launch, trial, thread);
     if (trips->interval)
         prctl(PR_SET_TIMERSLACK, 1);
     trips->begin = now_ns();
@@ -36,21 +29,21 @@ uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launc
 
 bool round_trips_paced(struct round_trips *trips, uint64_t now)
 {
-    uint64_t due = trips->begin + trips->begun * trips->interval;
-    if (trips->count ? trips->begun >= trips->count : due >= trips->stop)
+    uint64_t due = trips->begin + trips->started * trips->interval;
+    if (trips->count ? trips->started >= trips->count : due >= trips->stop)
         return false;
     if (now > due + TOO_LATE_SECONDS * NANOSECONDS)
         fail(OVERLOADED,
              "the round trips take longer than the interval of %g s: after %llu of them the next "
              "is %d s late; ask for a longer interval",
-             ns_seconds(trips->interval), (unsigned long long)trips->begun, TOO_LATE_SECONDS);
+             ns_seconds(trips->interval), (unsigned long long)trips->started, TOO_LATE_SECONDS);
     if (now > due)
-        trips->late += trips->begun > 0;
+        trips->late += trips->started > 0;
     else
         now = wait_until(due);
-    trips->begun++;
+    trips->started++;
     trips->due = due;
-    trips->left = now;
+    trips->sent_at = now;
     return true;
 }
 
@@ -72,11 +65,12 @@ void result_set_round_trips(struct result *result, const struct launch *launch,
 
 void set_busy_poll(int fd, const struct launch *launch, struct fields *settings)
 {
-    int wanted = (int)lround(number_of(launch, "busy_poll") * 1e6);
-    if (wanted > 0 && setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &wanted, sizeof wanted) != 0)
+    int microseconds = (int)lround(number_of(launch, "busy_poll") * 1e6);
+    if (microseconds > 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) != 0)
         fail(errno == EPERM ? NOT_PERMITTED : SYSTEM_ERROR,
              "cannot set busy_poll to %d us: %s; run as root, allow it with CAP_NET_ADMIN, or set "
              "it for the host with 'sysctl -w net.core.busy_read=%d'",
-             wanted, strerror(errno), wanted);
+             microseconds, strerror(errno), microseconds);
     fields_add_number(settings, "busy_poll", get_option(fd, SOL_SOCKET, SO_BUSY_POLL) / 1e6);
 }

@@ -30,17 +30,14 @@
 struct round_trips {
     uint64_t interval, begin, stop; /* ns; interval 0: none */
     uint64_t count;                 /* to do; 0: until stop */
-    uint64_t begun;
+    uint64_t started;
     uint64_t due;  /* when the present one was to leave: what it is timed from */
-    uint64_t left; /* when it left */
-    uint64_t took; /* the one before; not yet in times */
-    bool has_took;
+    uint64_t sent_at; /* when it left */
+    uint64_t last_time; /* the one before; not yet in times */
+    bool has_last_time;
     uint64_t late; /* left later than due */
     struct histogram times;
 };
-
-/* How many each of the launch's threads has to do; 0: by duration. */
-uint64_t round_trips_share(const struct launch *launch, const struct trial *trial, size_t thread);
 
 /* The first is due now; returns now. */
 uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
@@ -53,26 +50,26 @@ static inline bool round_trips_next(struct round_trips *trips, uint64_t now)
 {
     if (trips->interval)
         return round_trips_paced(trips, now);
-    if (trips->count ? trips->begun >= trips->count : now >= trips->stop)
+    if (trips->count ? trips->started >= trips->count : now >= trips->stop)
         return false;
-    trips->begun++;
-    trips->due = trips->left = now;
+    trips->started++;
+    trips->due = trips->sent_at = now;
     return true;
 }
 
 /* The present one is on its way: time to write down the one before, which costs it nothing. */
 static inline void round_trips_sent(struct round_trips *trips)
 {
-    if (trips->has_took)
-        histogram_add(&trips->times, trips->took);
-    trips->has_took = false;
+    if (trips->has_last_time)
+        histogram_add(&trips->times, trips->last_time);
+    trips->has_last_time = false;
 }
 
 /* The present one's answer came at that time. */
 static inline void round_trips_back(struct round_trips *trips, uint64_t now)
 {
-    trips->took = now - trips->due;
-    trips->has_took = true;
+    trips->last_time = now - trips->due;
+    trips->has_last_time = true;
 }
 
 /* Sums up what the streams measured. late_sends is set only if they were paced. */

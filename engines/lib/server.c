@@ -106,7 +106,7 @@ static void judge(struct server *server, struct pending *client, const struct he
 }
 
 /* Takes what a client says, as far as it has come. */
-static void listen_to(struct server *server, struct pending *client)
+static void receive_hello(struct server *server, struct pending *client)
 {
     struct header header;
     size_t frame_size = HEADER_SIZE;
@@ -188,28 +188,28 @@ static void keep_order(struct server *server, uint64_t now)
 /* Waits for something to happen: at most until a client's time is up. */
 static void wait_for_events(struct server *server)
 {
-    struct pollfd wanted[PENDING + 2];
+    struct pollfd poll_set[PENDING + 2];
     int wait_ms = -1;
     uint64_t now = now_ns();
     for (int i = 0; i < PENDING; i++) {
         struct pending *client = &server->clients[i];
-        wanted[i] = (struct pollfd){.fd = client->welcome ? -1 : client->fd, .events = POLLIN};
+        poll_set[i] = (struct pollfd){.fd = client->welcome ? -1 : client->fd, .events = POLLIN};
         if (client->fd < 0)
             continue;
         int left_ms = client->until > now ? (int)((client->until - now) / 1000000 + 1) : 0;
         if (wait_ms < 0 || left_ms < wait_ms)
             wait_ms = left_ms;
     }
-    wanted[PENDING] = (struct pollfd){.fd = server->listening, .events = POLLIN};
-    wanted[PENDING + 1] = (struct pollfd){.fd = server->session, .events = POLLIN};
-    if (poll(wanted, PENDING + 2, wait_ms) < 0)
+    poll_set[PENDING] = (struct pollfd){.fd = server->listening, .events = POLLIN};
+    poll_set[PENDING + 1] = (struct pollfd){.fd = server->session, .events = POLLIN};
+    if (poll(poll_set, PENDING + 2, wait_ms) < 0)
         return;
     for (int i = 0; i < PENDING; i++)
-        if (wanted[i].fd >= 0 && wanted[i].revents)
-            listen_to(server, &server->clients[i]);
-    if (wanted[PENDING].revents)
+        if (poll_set[i].fd >= 0 && poll_set[i].revents)
+            receive_hello(server, &server->clients[i]);
+    if (poll_set[PENDING].revents)
         admit(server);
-    if (server->session >= 0 && wanted[PENDING + 1].revents)
+    if (server->session >= 0 && poll_set[PENDING + 1].revents)
         end_session(server);
 }
 

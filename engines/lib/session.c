@@ -16,7 +16,7 @@
 
 static int client_connection = -1;
 
-static void tell_client(enum failure failure, const char *message)
+static void send_failure(enum failure failure, const char *message)
 {
     control_send_failure(client_connection, failure_code(failure), message);
 }
@@ -109,7 +109,7 @@ static void replicate(struct session *session, const struct network *network,
     control_send(session->control, RESULT, &reply);
 }
 
-static void tell_time(int control)
+static void send_time(int control)
 {
     struct fields reply;
     fields_clear(&reply);
@@ -148,7 +148,7 @@ static void answer_requests(struct session *session, const struct network *netwo
             replicate(session, network, &message);
             break;
         case CLOCK:
-            tell_time(session->control);
+            send_time(session->control);
             break;
         case TRACE:
             send_trace_part(session, &message);
@@ -165,7 +165,7 @@ void serve_session(const struct launch *launch, const struct network *network, i
     static struct fields message;
     static struct fields settings;
     client_connection = control;
-    failures_go_to(tell_client);
+    failures_go_to(send_failure);
     session.launch = *launch;
     session.control = control;
     session.local = local_address(control);

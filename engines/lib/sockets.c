@@ -108,10 +108,10 @@ bool wait_readable(int fd, uint64_t deadline_ns)
 {
     for (;;) {
         uint64_t now = now_ns();
-        struct pollfd wanted = {.fd = fd, .events = POLLIN};
+        struct pollfd poll_entry = {.fd = fd, .events = POLLIN};
         uint64_t left_ms = now >= deadline_ns ? 0 : (deadline_ns - now) / 1000000 + 1;
         int wait_ms = left_ms < 60000 ? (int)left_ms : 60000;
-        int ready = poll(&wanted, 1, wait_ms);
+        int ready = poll(&poll_entry, 1, wait_ms);
         if (ready > 0)
             return true;
         if (ready == 0 && now >= deadline_ns)
@@ -125,9 +125,9 @@ int connect_socket(int fd, const struct address *address)
     fcntl(fd, F_SETFL, flags | O_NONBLOCK);
     int error = connect(fd, &address->any, address->length) == 0 ? 0 : errno;
     if (error == EINPROGRESS) {
-        struct pollfd wanted = {.fd = fd, .events = POLLOUT};
+        struct pollfd poll_entry = {.fd = fd, .events = POLLOUT};
         socklen_t length = sizeof error;
-        int ready = poll(&wanted, 1, (int)(CONNECT_SECONDS * 1000));
+        int ready = poll(&poll_entry, 1, (int)(CONNECT_SECONDS * 1000));
         if (ready <= 0)
             error = ETIMEDOUT;
         else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
@@ -166,15 +166,15 @@ static struct addrinfo *resolve(const char *host, int port, int family, int flag
     snprintf(service, sizeof service, "%d", port);
     struct addrinfo hints = {
         .ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
-    struct addrinfo *found;
-    int error = getaddrinfo(host, service, &hints, &found);
+    struct addrinfo *addresses;
+    int error = getaddrinfo(host, service, &hints, &addresses);
     if (error)
         fail(UNKNOWN_HOST, "cannot find the address of '%.200s'%s: %s", host,
              family == AF_INET    ? " for IPv4"
              : family == AF_INET6 ? " for IPv6"
                                   : "",
              error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
-    return found;
+    return addresses;
 }
 
 static struct address from_info(const struct addrinfo *info)
@@ -192,29 +192,29 @@ static int family_of(const char *ip)
 bool look_up(const char *name, const char *ip, struct address *address)
 {
     struct addrinfo hints = {.ai_family = family_of(ip), .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found;
-    if (getaddrinfo(name, NULL, &hints, &found) != 0)
+    struct addrinfo *addresses;
+    if (getaddrinfo(name, NULL, &hints, &addresses) != 0)
         return false;
-    *address = from_info(found);
-    freeaddrinfo(found);
+    *address = from_info(addresses);
+    freeaddrinfo(addresses);
     return true;
 }
 
 struct address find_host(const char *host, int port, const char *ip)
 {
-    struct addrinfo *found = resolve(host, port, family_of(ip), 0);
-    struct address address = from_info(found);
-    freeaddrinfo(found);
+    struct addrinfo *addresses = resolve(host, port, family_of(ip), 0);
+    struct address address = from_info(addresses);
+    freeaddrinfo(addresses);
     unmap(&address);
     return address;
 }
 
 int connect_to_host(const char *host, int port, const char *ip)
 {
-    struct addrinfo *found = resolve(host, port, family_of(ip), 0);
-    struct address address = from_info(found);
+    struct addrinfo *addresses = resolve(host, port, family_of(ip), 0);
+    struct address address = from_info(addresses);
     int fd = -1, error = 0;
-    for (struct addrinfo *info = found; info; info = info->ai_next) {
+    for (struct addrinfo *info = addresses; info; info = info->ai_next) {
         address = from_info(info);
         fd = open_socket(info->ai_family, SOCK_STREAM);
         error = connect_socket(fd, &address);
@@ -222,7 +222,7 @@ int connect_to_host(const char *host, int port, const char *ip)
             break;
         close(fd);
     }
-    freeaddrinfo(found);
+    freeaddrinfo(addresses);
     if (error)
         connect_failed(error, &address, "is the server running?");
     tune_control(fd);
@@ -234,9 +234,9 @@ int listen_on(const char *bind_to, int port)
     struct address address = {.length = sizeof address.v6};
     address.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_addr = in6addr_any};
     if (bind_to) {
-        struct addrinfo *found = resolve(bind_to, port, AF_UNSPEC, AI_PASSIVE);
-        address = from_info(found);
-        freeaddrinfo(found);
+        struct addrinfo *addresses = resolve(bind_to, port, AF_UNSPEC, AI_PASSIVE);
+        address = from_info(addresses);
+        freeaddrinfo(addresses);
     }
     int fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 && !bind_to) { /* a kernel without IPv6 */

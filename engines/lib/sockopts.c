@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void set_option(int fd, int level, int name, int value, const char *what)
+void set_option(int fd, int level, int name, int value, const char *option)
 {
     if (setsockopt(fd, level, name, &value, sizeof value) != 0)
-        fail(SYSTEM_ERROR, "cannot set %s to %d: %s", what, value, strerror(errno));
+        fail(SYSTEM_ERROR, "cannot set %s to %d: %s", option, value, strerror(errno));
 }
 
 int get_option(int fd, int level, int name)
@@ -29,10 +29,10 @@ size_t buffer_of(const struct launch *launch, bool server)
 }
 
 static void set_buffer(int fd, const char *field, int option, int force, const char *sysctl,
-                       size_t asked, struct fields *settings)
+                       size_t requested, struct fields *settings)
 {
-    int value = (int)asked;
-    if (asked > 0)
+    int value = (int)requested;
+    if (requested > 0)
         setsockopt(fd, SOL_SOCKET, option, &value, sizeof value);
     int granted = get_option(fd, SOL_SOCKET, option);
     if (granted / 2 < value) { /* only a process with CAP_NET_ADMIN may go past the limit */
@@ -50,10 +50,10 @@ static void set_buffer(int fd, const char *field, int option, int force, const c
     fields_add(settings, "warning", warning);
 }
 
-void set_buffers(int fd, size_t asked, struct fields *settings)
+void set_buffers(int fd, size_t requested, struct fields *settings)
 {
-    set_buffer(fd, "sndbuf", SO_SNDBUF, SO_SNDBUFFORCE, "net.core.wmem_max", asked, settings);
-    set_buffer(fd, "rcvbuf", SO_RCVBUF, SO_RCVBUFFORCE, "net.core.rmem_max", asked, settings);
+    set_buffer(fd, "sndbuf", SO_SNDBUF, SO_SNDBUFFORCE, "net.core.wmem_max", requested, settings);
+    set_buffer(fd, "rcvbuf", SO_RCVBUF, SO_RCVBUFFORCE, "net.core.rmem_max", requested, settings);
 }
 
 void set_tos(int fd, int family, int tos, struct fields *settings)

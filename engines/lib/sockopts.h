@@ -7,7 +7,7 @@
 
 /* Asks for both socket buffers (0: leaves them alone) and records what the kernel granted, which
  * on Linux is twice what was asked; a warning if it is less. */
-void set_buffers(int fd, size_t asked, struct fields *settings);
+void set_buffers(int fd, size_t requested, struct fields *settings);
 
 /* The size of the socket buffers on this end, as the parameters have it. */
 size_t buffer_of(const struct launch *launch, bool server);
@@ -18,7 +18,7 @@ void set_tos(int fd, int family, int tos, struct fields *settings);
 void add_place(int fd, struct fields *settings);
 
 /* An option that must be there, or fail(SYSTEM_ERROR). */
-void set_option(int fd, int level, int name, int value, const char *what);
+void set_option(int fd, int level, int name, int value, const char *option);
 int get_option(int fd, int level, int name);
 
 #endif

@@ -19,7 +19,7 @@ static bool columns[MAX_METRICS];   /* the metrics that have one so far */
 static struct {
     long count;
     double lowest, sum, highest;
-} seen[MAX_METRICS];
+} summaries[MAX_METRICS];
 
 void table_begin(const struct launch *started)
 {
@@ -32,7 +32,7 @@ static void flush(void)
         _exit(1);
 }
 
-static bool shown(const struct metric *m)
+static bool has_column(const struct metric *m)
 {
     return columns[m - launch->engine->metrics];
 }
@@ -86,19 +86,19 @@ void table_settings(const struct fields *client, const struct fields *server)
  * columns where they never come. */
 static void print_heading(const bool *present)
 {
-    bool news = false;
+    bool has_news = false;
     for (int i = 0; launch->engine->metrics[i].name; i++) {
         bool column = present[i] && launch->engine->metrics[i].column;
-        news = news || (column && !columns[i]);
+        has_news = has_news || (column && !columns[i]);
         columns[i] = columns[i] || column;
     }
-    if (!news)
+    if (!has_news)
         return;
     if (series)
         printf("#%*s ", SIZE_COLUMN - 1, series->parameter);
     printf("%-*s", LABEL, "#");
     for (const struct metric *m = launch->engine->metrics; m->name; m++)
-        if (shown(m))
+        if (has_column(m))
             printf(" %*s", width(m), m->column);
     putchar('\n');
 }
@@ -111,13 +111,13 @@ static void print_label(const char *label)
 }
 
 /* One line; which: the metrics that there are. */
-static void print_cells(const double *values, const bool *which)
+static void print_cells(const double *values, const bool *present)
 {
     for (int i = 0; launch->engine->metrics[i].name; i++) {
         const struct metric *m = &launch->engine->metrics[i];
-        if (shown(m) && which[i])
+        if (has_column(m) && present[i])
             printf(" %*.*f", width(m), m->digits, values[i] / m->scale);
-        else if (shown(m))
+        else if (has_column(m))
             printf(" %*s", width(m), "-");
     }
     putchar('\n');
@@ -139,40 +139,40 @@ void table_row(long number, bool warmup, const struct result *result)
         double value = result->values[i];
         if (!result->present[i])
             continue;
-        if (seen[i].count == 0 || value < seen[i].lowest)
-            seen[i].lowest = value;
-        if (seen[i].count == 0 || value > seen[i].highest)
-            seen[i].highest = value;
-        seen[i].sum += value;
-        seen[i].count++;
+        if (summaries[i].count == 0 || value < summaries[i].lowest)
+            summaries[i].lowest = value;
+        if (summaries[i].count == 0 || value > summaries[i].highest)
+            summaries[i].highest = value;
+        summaries[i].sum += value;
+        summaries[i].count++;
     }
 }
 
 void table_end(void)
 {
     double lowest[MAX_METRICS], mean[MAX_METRICS], highest[MAX_METRICS];
-    bool there[MAX_METRICS], any = false;
+    bool present[MAX_METRICS], any = false;
     for (int i = 0; i < MAX_METRICS; i++) {
-        there[i] = seen[i].count > 0;
-        any = any || there[i];
-        lowest[i] = seen[i].lowest;
-        mean[i] = there[i] ? seen[i].sum / (double)seen[i].count : 0;
-        highest[i] = seen[i].highest;
+        present[i] = summaries[i].count > 0;
+        any = any || present[i];
+        lowest[i] = summaries[i].lowest;
+        mean[i] = present[i] ? summaries[i].sum / (double)summaries[i].count : 0;
+        highest[i] = summaries[i].highest;
     }
-    memset(seen, 0, sizeof seen);
+    memset(summaries, 0, sizeof summaries);
     if (!any || series)
         return;
     print_label("# min");
-    print_cells(lowest, there);
+    print_cells(lowest, present);
     print_label("# mean");
-    print_cells(mean, there);
+    print_cells(mean, present);
     print_label("# max");
-    print_cells(highest, there);
+    print_cells(highest, present);
     flush();
 }
 
-void table_series(const struct series *begun)
+void table_series(const struct series *next)
 {
-    headed = headed && series == begun;
-    series = begun;
+    headed = headed && series == next;
+    series = next;
 }

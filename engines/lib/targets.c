@@ -36,12 +36,12 @@ static bool listed(const char *list, const char *host, const struct address *add
 void must_be_ours(const struct launch *launch, const struct address *address)
 {
     char text[ADDRESS_LIMIT];
-    const char *ours = launch->plan_hosts;
-    if (launch->own_network || (ours && listed(ours, launch->host, address)))
+    const char *allowed_hosts = launch->plan_hosts;
+    if (launch->own_network || (allowed_hosts && listed(allowed_hosts, launch->host, address)))
         return;
     address_text(address, text);
     fail(TARGET_REFUSED,
          "%s is %s: the generator sends there whether anybody listens or not; if the network is "
          "yours to load, say --i-own-this-network",
-         text, ours ? "none of the plan's hosts" : "not known to be yours");
+         text, allowed_hosts ? "none of the plan's hosts" : "not known to be yours");
 }

@@ -1,6 +1,7 @@
 #include "team.h"
 
 #include "failure.h"
+#include "parameters.h"
 #include "place.h"
 
 #include <pthread.h>
@@ -32,6 +33,14 @@ static void *work(void *argument)
     member->task.work(member->task.share);
     usage_end(&member->usage);
     return NULL;
+}
+
+uint64_t share_of_count(const struct launch *launch, const struct trial *trial, size_t thread)
+{
+    size_t threads = size_of(launch, "threads");
+    if (strcmp(text_of(launch, "scaling"), "weak") == 0)
+        return trial->count;
+    return trial->count / threads + (thread < trial->count % threads);
 }
 
 struct team *team_start(const struct launch *launch, bool server, const struct task *tasks,

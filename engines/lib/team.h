@@ -15,6 +15,11 @@ struct task {
     int number;
 };
 
+/* How many messages, round trips or the like each thread of a launch has to do; 0: by duration.
+ * Strong scaling shares the count among them, and the first ones have one more where it does not
+ * divide; weak scaling gives each of them the count. */
+uint64_t share_of_count(const struct launch *launch, const struct trial *trial, size_t thread);
+
 /* Starts the tasks, each in a thread of its own; they begin together. */
 struct team *team_start(const struct launch *launch, bool server, const struct task *tasks,
                         size_t count);

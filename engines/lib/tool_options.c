@@ -54,13 +54,13 @@ static void answer_questions(const struct tool *tool, int argc, char **argv)
 static _Noreturn void unknown_option(const struct tool *tool, const char *name)
 {
     struct suggestion suggestion = {.word = name};
-    char shown[TEXT_LIMIT];
+    char suggested[TEXT_LIMIT];
     for (const struct parameter *p = tool->options; p->name; p++)
         suggest(&suggestion, p->name);
     if (suggestion.best == NULL)
         fail(BAD_PARAMETER, "unknown option '--%.64s': %s --help lists them", name, tool->name);
-    with_hyphens(suggestion.best, shown, sizeof shown);
-    fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, shown);
+    with_hyphens(suggestion.best, suggested, sizeof suggested);
+    fail(BAD_PARAMETER, "unknown option '--%.64s': did you mean '--%s'?", name, suggested);
 }
 
 /* Takes "--name=value", "--name value" or a switch and returns how many arguments that was. */

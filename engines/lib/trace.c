@@ -137,7 +137,7 @@ bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace
     *problem = "it does not begin with RGT1";
     if (length < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
         return false;
-    uint64_t which = get_varint(&source);
+    uint64_t clock = get_varint(&source);
     trace->sent = get_varint(&source);
     trace->arrived = get_varint(&source);
     trace->recorded = get_varint(&source);
@@ -145,13 +145,13 @@ bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace
     first.sent = get_varint(&source);
     *problem = "its head is broken";
     /* An arrival takes three bytes or more, so no small message claims much memory. */
-    if (source.broken || which > REALTIME || trace->recorded > trace->arrived ||
+    if (source.broken || clock > REALTIME || trace->recorded > trace->arrived ||
         trace->recorded > TRACE_LIMIT || trace->sent > INT64_MAX || trace->arrived > INT64_MAX ||
         first.received > INT64_MAX || first.sent > INT64_MAX ||
         (trace->recorded == 0 && (first.received || first.sent)) ||
         trace->recorded > (uint64_t)(source.end - source.at) / 3)
         return false;
-    trace->clock = (enum trace_clock)which;
+    trace->clock = (enum trace_clock)clock;
     trace->arrivals = calloc(trace->recorded + 1, sizeof *trace->arrivals);
     if (trace->arrivals == NULL)
         fail(OUT_OF_MEMORY, "no memory for a trace of %llu arrivals",
@@ -170,7 +170,7 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-void trace_loss_runs(const struct trace *trace, loss_run *each, void *context)
+void trace_loss_runs(const struct trace *trace, loss_run *on_run, void *context)
 {
     uint64_t *numbers = malloc((trace->recorded + 1) * sizeof *numbers);
     if (numbers == NULL)
@@ -181,11 +181,11 @@ void trace_loss_runs(const struct trace *trace, loss_run *each, void *context)
     uint64_t due = 0;
     for (uint64_t i = 0; i < trace->recorded; i++) {
         if (numbers[i] > due)
-            each(context, (int64_t)due - 1, numbers[i] - due);
+            on_run(context, (int64_t)due - 1, numbers[i] - due);
         due = numbers[i] + 1; /* a duplicate says so twice */
     }
     if (trace->recorded == trace->arrived && trace->sent > due)
-        each(context, (int64_t)due - 1, trace->sent - due);
+        on_run(context, (int64_t)due - 1, trace->sent - due);
     free(numbers);
 }
 

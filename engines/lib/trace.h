@@ -36,7 +36,7 @@ bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace
 /* Calls each(context, after, lost) for every loss run, in order; after is -1 before the first
  * number. What was lost after the last arrival counts only if every arrival was recorded. */
 typedef void loss_run(void *context, int64_t after, uint64_t lost);
-void trace_loss_runs(const struct trace *trace, loss_run *each, void *context);
+void trace_loss_runs(const struct trace *trace, loss_run *on_run, void *context);
 
 /* Jitter in seconds by RFC 3550, 6.4.1, at the end of the trace. */
 double trace_jitter(const struct trace *trace);

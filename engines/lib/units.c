@@ -65,7 +65,8 @@ bool parse_quantity(enum parameter_type type, const char *text, double *value)
 
 void quantity_text(enum parameter_type type, double value, char *out, size_t size)
 {
-    static const struct unit size_steps[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1024}, {0}};
+    static const struct unit size_steps[] = {
+        {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1024}, {0}};
     static const struct unit time_steps[] = {{"s", 1}, {"ms", -1e3}, {"us", -1e6}, {0}};
     static const struct unit rate_steps[] = {
         {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {0}};

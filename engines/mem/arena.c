@@ -20,7 +20,7 @@
 #define MIB ((size_t)1 << 20)
 #define HUGE_SHIFT 26 /* of the page size's logarithm among mmap's flags */
 
-static bool asked(const struct launch *launch, const char *huge_pages)
+static bool uses_huge_pages(const struct launch *launch, const char *huge_pages)
 {
     return strcmp(text_of(launch, "huge_pages"), huge_pages) == 0;
 }
@@ -28,15 +28,17 @@ static bool asked(const struct launch *launch, const char *huge_pages)
 /* Of the pool that somebody reserved; 0: no such pages were asked for. */
 static size_t reserved_page(const struct launch *launch)
 {
-    return asked(launch, "2MiB") ? 2 * MIB : asked(launch, "1GiB") ? 1024 * MIB : 0;
+    return uses_huge_pages(launch, "2MiB")   ? 2 * MIB
+           : uses_huge_pages(launch, "1GiB") ? 1024 * MIB
+                                             : 0;
 }
 
-size_t arena_size(const struct launch *launch, size_t wanted)
+size_t arena_size(const struct launch *launch, size_t bytes)
 {
     size_t page = reserved_page(launch) ? reserved_page(launch)
-                  : asked(launch, "none") ? (size_t)sysconf(_SC_PAGESIZE)
+                  : uses_huge_pages(launch, "none") ? (size_t)sysconf(_SC_PAGESIZE)
                                           : 2 * MIB;
-    return (wanted + page - 1) / page * page;
+    return (bytes + page - 1) / page * page;
 }
 
 static void check_node(int node)
@@ -80,9 +82,9 @@ static void advise(void *memory, size_t size, const struct launch *launch)
 {
     if (reserved_page(launch))
         return;
-    bool transparent = asked(launch, "transparent");
+    bool transparent = uses_huge_pages(launch, "transparent");
     if (madvise(memory, size, transparent ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0 || !transparent)
-        return; /* a kernel that doesn't know transparent huge pages uses none */
+        return; /* a kernel without transparent huge pages uses none */
     fail(NOT_PERMITTED, "huge_pages transparent: this kernel has none (%s): choose none, or 2MiB",
          strerror(errno));
 }
@@ -90,7 +92,7 @@ static void advise(void *memory, size_t size, const struct launch *launch)
 unsigned char *arena_map(const struct launch *launch, size_t size)
 {
     size_t page = reserved_page(launch);
-    size_t aligned = page == 0 && asked(launch, "transparent") ? 2 * MIB : 0;
+    size_t aligned = page == 0 && uses_huge_pages(launch, "transparent") ? 2 * MIB : 0;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     if (page)
         flags |= MAP_HUGETLB | __builtin_ctzll(page) << HUGE_SHIFT;

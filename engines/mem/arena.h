@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* The bytes that an arena for `wanted` ones takes: whole pages of the size asked for. */
-size_t arena_size(const struct launch *launch, size_t wanted);
+size_t arena_size(const struct launch *launch, size_t bytes);
 
 /* Fails unless `total` bytes of arenas can be had, and the NUMA node is there. */
 void arena_check(const struct launch *launch, double total);

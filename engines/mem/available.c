@@ -98,13 +98,13 @@ void must_be_reserved(double bytes, size_t page, int node)
     if (node >= 0)
         snprintf(folder, sizeof folder, "/sys/devices/system/node/node%d", node);
     snprintf(path, sizeof path, "%s/hugepages/hugepages-%zukB/free_hugepages", folder, page / 1024);
-    double there = read_number(path), wanted = bytes / (double)page;
-    if (there < 0)
+    double unused = read_number(path), required = bytes / (double)page;
+    if (unused < 0)
         fail(OUT_OF_MEMORY, "this host has no huge pages of %zu MiB: choose another huge_pages",
              page >> 20);
-    if (wanted > there)
+    if (required > unused)
         fail(OUT_OF_MEMORY,
              "the test needs %.0f huge pages of %zu MiB, and %.0f are reserved and free: reserve "
              "them as root in %.*snr_hugepages, or choose another huge_pages",
-             wanted, page >> 20, there, (int)(strlen(path) - strlen("free_hugepages")), path);
+             required, page >> 20, unused, (int)(strlen(path) - strlen("free_hugepages")), path);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIST_LIMIT 8192 /* a list of CPUs, none beside another */
+#define LIST_LIMIT 8192 /* a list of CPUs, no two of them neighbours */
 
 static bool read_cache_file(int cpu, int index, const char *name, char *text, size_t size)
 {
@@ -17,7 +17,7 @@ static bool read_cache_file(int cpu, int index, const char *name, char *text, si
     return read_line(path, text, size);
 }
 
-/* Some kernels don't tell which CPUs share a cache: then only this one is sure to use it. */
+/* Some kernels don't report which CPUs share a cache: then only this one is sure to use it. */
 static void read_shared(int cpu, int index, cpu_set_t *shared)
 {
     char text[LIST_LIMIT];
@@ -45,7 +45,7 @@ static bool read_cache(int cpu, int index, struct cache *cache)
     return cache->size > 0;
 }
 
-/* What the C library knows; it doesn't know who shares what, but the third level usually is
+/* What the C library reports; not which CPUs share a cache, but the third level usually is
  * everybody's. */
 static size_t caches_by_library(int cpu, struct cache caches[CACHE_LEVELS])
 {

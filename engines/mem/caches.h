@@ -13,7 +13,7 @@ struct cache {
     cpu_set_t shared; /* the CPUs that it serves */
 };
 
-/* The data caches of that CPU, nearest first; returns how many there are, 0 if nobody tells. */
+/* The data caches of that CPU, nearest first; returns how many there are, 0 if they are unknown. */
 size_t caches_of(int cpu, struct cache caches[CACHE_LEVELS]);
 
 #endif

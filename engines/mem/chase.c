@@ -1,20 +1,13 @@
 #include "chase.h"
 
-#define UNROLL 32
+#include "../lib/splitmix.h"
 
-/* The generator SplitMix64 (Steele, Lea and Flood, 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
+#define UNROLL 32
 
 /* 0 to below - 1. */
 static size_t random_below(uint64_t *state, size_t below)
 {
-    return (size_t)(((unsigned __int128)next_random(state) * below) >> 64);
+    return (size_t)(((unsigned __int128)splitmix_next(state) * below) >> 64);
 }
 
 /* Sattolo's shuffle of a permutation that begins as identity ends as one cycle. */

@@ -10,11 +10,11 @@ bool read_line(const char *path, char *out, size_t size)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
-    bool got = fgets(out, (int)size, file) != NULL;
+    bool is_read = fgets(out, (int)size, file) != NULL;
     fclose(file);
-    if (got)
+    if (is_read)
         out[strcspn(out, "\n")] = '\0';
-    return got;
+    return is_read;
 }
 
 double read_number(const char *path)
@@ -27,15 +27,15 @@ double read_number(const char *path)
 double read_key(const char *path, const char *key)
 {
     char line[256];
-    double found = -1;
+    double value = -1;
     size_t length = strlen(key);
     FILE *file = fopen(path, "re");
-    while (file && found < 0 && fgets(line, sizeof line, file)) {
+    while (file && value < 0 && fgets(line, sizeof line, file)) {
         const char *at = strstr(line, key);
         if (at && (at == line || at[-1] == ' ') && isspace((unsigned char)at[length]))
-            found = strtod(at + length, NULL);
+            value = strtod(at + length, NULL);
     }
     if (file)
         fclose(file);
-    return found;
+    return value;
 }

@@ -34,7 +34,7 @@ static int level_of(const struct job *job, const struct worker *workers, int cpu
     return count ? MEMORY : 0;
 }
 
-/* Of the threads, the farthest; 0: nobody knows. */
+/* Of the threads, the farthest; 0: unknown. */
 static void add_level(const struct job *job, const struct worker *workers, struct fields *settings)
 {
     char text[32];

@@ -1,4 +1,4 @@
-/* 128 bits on 64-bit ARM. No non-temporal stores: C has none there that all compilers know. */
+/* 128 bits on 64-bit ARM. No non-temporal stores: C has none there that all compilers have. */
 #if defined(__aarch64__)
 
 #include "word_register.h"

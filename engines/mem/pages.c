@@ -26,14 +26,14 @@ static bool overlaps(const struct range *ranges, size_t count, uintptr_t begin, 
 static void read_sizes(const struct range *ranges, size_t count, struct pages *pages)
 {
     char line[512], name[64];
-    bool ours = false;
+    bool inside = false;
     unsigned long begin, end;
     double resident = 0, huge = 0, value;
     FILE *file = fopen("/proc/self/smaps", "re");
     while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
-            ours = overlaps(ranges, count, begin, end);
-        else if (!ours || sscanf(line, "%63[^:]: %lf", name, &value) != 2)
+            inside = overlaps(ranges, count, begin, end);
+        else if (!inside || sscanf(line, "%63[^:]: %lf", name, &value) != 2)
             continue;
         else if (strcmp(name, "KernelPageSize") == 0)
             pages->page = (size_t)value * 1024;
@@ -56,15 +56,15 @@ static void read_nodes(const struct range *ranges, size_t count, struct pages *p
     cpu_set_t nodes; /* as large as a set of nodes needs to be */
     CPU_ZERO(&nodes);
     for (size_t i = 0; i < count; i++) {
-        void *asked[SAMPLES];
-        int found[SAMPLES];
+        void *addresses[SAMPLES];
+        int page_nodes[SAMPLES];
         for (size_t k = 0; k < SAMPLES; k++)
-            asked[k] = (void *)(uintptr_t)(ranges[i].begin + ranges[i].size / SAMPLES * k);
-        if (syscall(SYS_move_pages, 0, (unsigned long)SAMPLES, asked, NULL, found, 0) != 0)
+            addresses[k] = (void *)(uintptr_t)(ranges[i].begin + ranges[i].size / SAMPLES * k);
+        if (syscall(SYS_move_pages, 0, (unsigned long)SAMPLES, addresses, NULL, page_nodes, 0) != 0)
             return;
         for (size_t k = 0; k < SAMPLES; k++)
-            if (found[k] >= 0)
-                CPU_SET((size_t)found[k], &nodes);
+            if (page_nodes[k] >= 0)
+                CPU_SET((size_t)page_nodes[k], &nodes);
     }
     cpu_list(&nodes, pages->nodes, sizeof pages->nodes);
 }

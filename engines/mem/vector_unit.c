@@ -6,34 +6,34 @@
 #include <string.h>
 
 /* Those that this CPU has, narrowest first; returns how many. */
-static size_t units_there(const struct vector_unit *there[4])
+static size_t supported_units(const struct vector_unit *units[4])
 {
     size_t count = 0;
-    there[count++] = &scalar_unit;
+    units[count++] = &scalar_unit;
 #if defined(__x86_64__)
-    there[count++] = &sse2_unit;
+    units[count++] = &sse2_unit;
     if (__builtin_cpu_supports("avx2"))
-        there[count++] = &avx2_unit;
+        units[count++] = &avx2_unit;
     if (__builtin_cpu_supports("avx512f"))
-        there[count++] = &avx512_unit;
+        units[count++] = &avx512_unit;
 #elif defined(__aarch64__)
-    there[count++] = &neon_unit;
+    units[count++] = &neon_unit;
 #endif
     return count;
 }
 
 const struct vector_unit *vector_unit(const char *name)
 {
-    const struct vector_unit *there[4];
+    const struct vector_unit *units[4];
     char names[128] = "";
-    size_t count = units_there(there);
+    size_t count = supported_units(units);
     if (strcmp(name, "auto") == 0)
-        return there[count - 1];
+        return units[count - 1];
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(there[i]->name, name) == 0)
-            return there[i];
+        if (strcmp(units[i]->name, name) == 0)
+            return units[i];
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", there[i]->name);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", units[i]->name);
     }
     fail(BAD_PARAMETER, "vector: this CPU has no %s; it has %s: choose one of them, or auto", name,
          names);

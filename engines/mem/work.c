@@ -76,7 +76,8 @@ static void set_kernel(struct job *job)
     job->vector = vector_unit(text_of(job->launch, "vector"));
     bool stores = job->mode >= WRITE && job->mode <= TRIAD;
     job->nontemporal = stores && number_of(job->launch, "nontemporal") != 0;
-    job->run = job->nontemporal ? job->vector->nontemporal[job->mode] : job->vector->plain[job->mode];
+    job->run =
+        job->nontemporal ? job->vector->nontemporal[job->mode] : job->vector->plain[job->mode];
     if (job->run == NULL)
         fail(BAD_PARAMETER, "nontemporal: vector %s has no such stores: leave it out",
              job->vector->name);
@@ -100,7 +101,8 @@ void job_init(struct job *job, const struct launch *launch)
         check_step(name, job->step, job->block);
     job->units = job->block / job->step;
     if (job->mode == LATENCY && job->units < 2)
-        fail(BAD_PARAMETER, "a pointer chase needs two slots: choose a block of two strides at least");
+        fail(BAD_PARAMETER, "a pointer chase needs two slots: choose a block of two strides at "
+                            "least");
     if (job->mode == RANDOM && job->units > UINT32_MAX)
         fail(BAD_PARAMETER, "mode random knows 4294967295 places, and %zu bytes have more of %zu: "
              "choose a larger access or a smaller block", job->block, job->step);
@@ -180,7 +182,8 @@ void work_prepare(void *share)
     worker->batch = first_batch(job);
     place_arrays(worker);
     if (job->mode == LATENCY) {
-        worker->arrays.at = chase_link((unsigned char *)worker->arrays.to, job->units, job->step, seed);
+        worker->arrays.at =
+            chase_link((unsigned char *)worker->arrays.to, job->units, job->step, seed);
         return;
     }
     if (job->mode == RANDOM) {
@@ -232,9 +235,9 @@ void work_measure(void *share)
     unsigned long long stop = 0;
     worker->counted = 0;
     worker->begin = now_ns();
-    uint64_t mine = worker->begin + seconds_ns(number_of(job->launch, "duration"));
-    if (atomic_compare_exchange_strong(&job->stop, &stop, mine))
-        stop = mine;
+    uint64_t own_stop = worker->begin + seconds_ns(number_of(job->launch, "duration"));
+    if (atomic_compare_exchange_strong(&job->stop, &stop, own_stop))
+        stop = own_stop;
     uint64_t now;
     do {
         size_t units = do_batch(worker);
@@ -246,11 +249,12 @@ void work_measure(void *share)
     } while (now < stop);
 }
 
-static _Noreturn void wrong(const struct worker *worker, size_t i, double found, double expected)
+static _Noreturn void wrong(const struct worker *worker, size_t i, double value, double expected)
 {
     fail(WRONG_DATA,
-         "word %zu of thread %d holds %g instead of %g: this machine's memory or CPU makes mistakes",
-         i, worker->number, found, expected);
+         "word %zu of thread %d holds %g instead of %g: this machine's memory or CPU makes "
+         "mistakes",
+         i, worker->number, value, expected);
 }
 
 /* Every word was added to once a pass, and those of the pass under way that were visited already
@@ -261,10 +265,10 @@ static void check_updates(const struct worker *worker)
     double passes = (double)(worker->done / job->units);
     size_t ahead = 0, expected = worker->done % job->units * (job->step / WORD);
     for (size_t i = 0; i < job->units * (job->step / WORD); i++) {
-        double found = worker->arrays.to[i];
-        ahead += found != passes;
-        if (found != passes && found != passes + STEP)
-            wrong(worker, i, found, passes);
+        double value = worker->arrays.to[i];
+        ahead += value != passes;
+        if (value != passes && value != passes + STEP)
+            wrong(worker, i, value, passes);
     }
     if (ahead != expected)
         fail(WRONG_DATA, "thread %d visited %zu words in its last pass instead of %zu",

@@ -53,10 +53,10 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
 }
 
 /* Any of the addresses that a name has. */
-static bool has_any(const struct sockaddr *own, const struct addrinfo *wanted)
+static bool has_any(const struct sockaddr *own, const struct addrinfo *candidates)
 {
-    for (; wanted; wanted = wanted->ai_next)
-        if (same_address(own, wanted->ai_addr))
+    for (; candidates; candidates = candidates->ai_next)
+        if (same_address(own, candidates->ai_addr))
             return true;
     return false;
 }
@@ -64,20 +64,21 @@ static bool has_any(const struct sockaddr *own, const struct addrinfo *wanted)
 bool interface_of(const char *address, char *out, size_t size)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
-    struct addrinfo *wanted = NULL;
+    struct addrinfo *candidates = NULL;
     struct ifaddrs *all = NULL;
-    bool found = false;
-    if (getaddrinfo(address, NULL, &hints, &wanted) == 0 && getifaddrs(&all) == 0)
-        for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
-            found = has_any(one->ifa_addr, wanted);
-            if (found)
-                snprintf(out, size, "%s", one->ifa_name);
+    bool matches = false;
+    if (getaddrinfo(address, NULL, &hints, &candidates) == 0 && getifaddrs(&all) == 0)
+        for (const struct ifaddrs *interface = all; interface && !matches;
+             interface = interface->ifa_next) {
+            matches = has_any(interface->ifa_addr, candidates);
+            if (matches)
+                snprintf(out, size, "%s", interface->ifa_name);
         }
-    if (wanted)
-        freeaddrinfo(wanted);
+    if (candidates)
+        freeaddrinfo(candidates);
     if (all)
         freeifaddrs(all);
-    return found;
+    return matches;
 }
 
 /* True if sockets can be bound to addresses of other machines, as fail-over pairs have it. */
@@ -97,20 +98,20 @@ static bool binds_to_any(int family)
 static bool is_ours(const char *address)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
-    struct addrinfo *found = NULL;
-    bool ours = false;
+    struct addrinfo *infos = NULL;
+    bool is_local = false;
     char name[64];
-    if (getaddrinfo(address, "0", &hints, &found) != 0)
+    if (getaddrinfo(address, "0", &hints, &infos) != 0)
         return false;
-    for (const struct addrinfo *one = found; one && !ours; one = one->ai_next) {
-        int fd = socket(one->ai_family, one->ai_socktype, 0);
-        ours = fd >= 0 && bind(fd, one->ai_addr, one->ai_addrlen) == 0 &&
-               (!binds_to_any(one->ai_family) || interface_of(address, name, sizeof name));
+    for (const struct addrinfo *info = infos; info && !is_local; info = info->ai_next) {
+        int fd = socket(info->ai_family, info->ai_socktype, 0);
+        is_local = fd >= 0 && bind(fd, info->ai_addr, info->ai_addrlen) == 0 &&
+               (!binds_to_any(info->ai_family) || interface_of(address, name, sizeof name));
         if (fd >= 0)
             close(fd);
     }
-    freeaddrinfo(found);
-    return ours;
+    freeaddrinfo(infos);
+    return is_local;
 }
 
 /* A sentence in problem if this machine hasn't the rank's address. */
@@ -127,7 +128,7 @@ static void look_for_address(const struct launch *launch, int rank, int ranks,
                  rank, address, host);
 }
 
-void say_if_misplaced(const struct launch *launch)
+void warn_if_misplaced(const struct launch *launch)
 {
     char problem[MESSAGE_LIMIT];
     look_for_address(launch, rank_before_mpi(), ranks_before_mpi(), problem);

@@ -98,18 +98,18 @@ static struct budget budget_until_announced(const struct attempt *attempt, uint6
     return budget_begin(&part, ahead);
 }
 
-static void set_results(struct job *job, const struct finding *there, const struct finding *back,
+static void set_results(struct job *job, const struct finding *forward, const struct finding *back,
                         struct result *result)
 {
     double sent = back->messages;
-    finding_check(there, &buffers, sent, 1);
+    finding_check(forward, &buffers, sent, 1);
     finding_check(back, &buffers, sent, 0);
-    double rate = finding_rate(there, &buffers), reverse_rate = finding_rate(back, &buffers);
+    double rate = finding_rate(forward, &buffers), reverse_rate = finding_rate(back, &buffers);
     result_set_sent(result, &buffers, sent, job->usage.elapsed);
     result_set(result, "throughput", rate);
     result_set(result, "reverse_throughput", reverse_rate);
     result_set(result, "total_throughput", rate + reverse_rate);
-    result_set(result, "message_rate", sent / there->elapsed);
+    result_set(result, "message_rate", sent / forward->elapsed);
 }
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)

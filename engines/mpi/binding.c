@@ -14,22 +14,22 @@
 
 #define BOOT_ID 40 /* longer than any, with its final zero */
 
-/* What the ranks have to know of one another. */
-struct stand {
+/* What the ranks exchange about where they run. */
+struct location {
     char boot[BOOT_ID]; /* the kernel's; empty: unknown */
     cpu_set_t allowed;
 };
 
-static void look_around(struct stand *stand)
+static void read_location(struct location *location)
 {
-    memset(stand, 0, sizeof *stand);
+    memset(location, 0, sizeof *location);
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (file) {
-        if (fgets(stand->boot, sizeof stand->boot, file) == NULL)
-            stand->boot[0] = '\0';
+        if (fgets(location->boot, sizeof location->boot, file) == NULL)
+            location->boot[0] = '\0';
         fclose(file);
     }
-    sched_getaffinity(0, sizeof stand->allowed, &stand->allowed);
+    sched_getaffinity(0, sizeof location->allowed, &location->allowed);
 }
 
 /* The first CPU of the core that a CPU is part of; itself if the kernel doesn't say. */
@@ -48,21 +48,21 @@ static int core_of(int cpu)
 }
 
 /* How often CPUs and cores have been given away on this machine. */
-struct taken {
+struct occupancy {
     int cpus[CPU_SETSIZE], cores[CPU_SETSIZE], core[CPU_SETSIZE];
 };
 
 /* Of the CPUs a rank may use, the first of those that the fewest ranks have, on cores that the
  * fewest have; -1 if it may use none. */
-static int choose(struct taken *taken, const cpu_set_t *allowed)
+static int choose(struct occupancy *occupancy, const cpu_set_t *allowed)
 {
     int best = -1;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET((size_t)cpu, allowed))
             continue;
-        int more = best < 0 ? -1 : taken->cpus[cpu] - taken->cpus[best];
+        int more = best < 0 ? -1 : occupancy->cpus[cpu] - occupancy->cpus[best];
         if (more == 0)
-            more = taken->cores[taken->core[cpu]] - taken->cores[taken->core[best]];
+            more = occupancy->cores[occupancy->core[cpu]] - occupancy->cores[occupancy->core[best]];
         if (more < 0)
             best = cpu;
     }
@@ -76,18 +76,19 @@ struct turn {
     bool shared; /* two of them got the same CPU */
 };
 
-static struct turn take_turn(const struct job *job, const struct stand *stands)
+static struct turn take_turn(const struct job *job, const struct location *locations)
 {
-    static struct taken taken;
-    const char *boot = stands[job->rank].boot;
+    static struct occupancy occupancy;
+    const char *boot = locations[job->rank].boot;
     struct turn turn = {.cpu = -1};
-    memset(&taken, 0, sizeof taken);
+    memset(&occupancy, 0, sizeof occupancy);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        taken.core[cpu] = CPU_ISSET((size_t)cpu, &stands[job->rank].allowed) ? core_of(cpu) : cpu;
+        occupancy.core[cpu] =
+            CPU_ISSET((size_t)cpu, &locations[job->rank].allowed) ? core_of(cpu) : cpu;
     for (int rank = 0; rank < job->ranks; rank++) {
-        if (strcmp(stands[rank].boot, boot) != 0)
+        if (strcmp(locations[rank].boot, boot) != 0)
             continue;
-        int cpu = choose(&taken, &stands[rank].allowed);
+        int cpu = choose(&occupancy, &locations[rank].allowed);
         if (rank == job->rank) {
             turn.place = turn.ranks;
             turn.cpu = cpu;
@@ -95,9 +96,9 @@ static struct turn take_turn(const struct job *job, const struct stand *stands)
         turn.ranks++;
         if (cpu < 0)
             continue;
-        turn.shared = turn.shared || taken.cpus[cpu] > 0;
-        taken.cpus[cpu]++;
-        taken.cores[taken.core[cpu]]++;
+        turn.shared = turn.shared || occupancy.cpus[cpu] > 0;
+        occupancy.cpus[cpu]++;
+        occupancy.cores[occupancy.core[cpu]]++;
     }
     return turn;
 }
@@ -137,15 +138,15 @@ void take_cpus(const struct job *job, struct fields *settings)
 {
     int cpus[CPU_LIMIT], sharing, any_sharing;
     char problem[MESSAGE_LIMIT] = "";
-    struct stand own, *stands = calloc((size_t)job->ranks, sizeof *stands);
-    if (stands == NULL)
+    struct location own, *locations = calloc((size_t)job->ranks, sizeof *locations);
+    if (locations == NULL)
         fail(OUT_OF_MEMORY, "no memory for what %d ranks say of themselves", job->ranks);
     size_t listed = read_cpus("cpus", text_of(job->launch, "cpus"), cpus);
-    look_around(&own);
-    MPI_Allgather(&own, sizeof own, MPI_BYTE, stands, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
-    struct turn turn = take_turn(job, stands);
-    int there = listed ? (int)listed : CPU_COUNT(&own.allowed);
-    free(stands);
+    read_location(&own);
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, locations, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+    struct turn turn = take_turn(job, locations);
+    int available = listed ? (int)listed : CPU_COUNT(&own.allowed);
+    free(locations);
     if (listed) {
         turn.cpu = cpus[(size_t)turn.place % listed];
         turn.shared = (size_t)turn.ranks > listed;
@@ -156,7 +157,7 @@ void take_cpus(const struct job *job, struct fields *settings)
     add_cpu(settings);
     fields_add_number(settings, "ranks_here", turn.ranks);
     if (turn.shared && (job->rank == 0 || job->rank == job->ranks - 1))
-        warn_of_sharing(job, &turn, there, settings);
+        warn_of_sharing(job, &turn, available, settings);
     sharing = turn.shared;
     MPI_Allreduce(&sharing, &any_sharing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (any_sharing && !sharing && job->rank == 0)

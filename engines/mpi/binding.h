@@ -6,7 +6,7 @@
 
 /* Before MPI_Init, which may fail because of it: rank 0 fails at once if it isn't where
  * --rank-addresses says, another rank says so on standard error. */
-void say_if_misplaced(const struct launch *launch);
+void warn_if_misplaced(const struct launch *launch);
 
 /* All ranks: fails unless each is on the machine that --rank-addresses says. */
 void must_be_at_addresses(const struct job *job);

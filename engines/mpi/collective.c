@@ -25,7 +25,7 @@
 #define FIRST_BLOCK 4
 #define LEAST_GAP 100000        /* ns from one single operation's beginning to the next one's */
 #define MOST_GAP 10000000000    /* likewise: then something is wrong */
-#define LEAD 1000000            /* ns from the agreement on a block to its beginning, and two gaps */
+#define LEAD 1000000            /* ns from agreeing on a block to its beginning, and two gaps */
 #define FIRST_HOLDS 10000000    /* ns until clocks are compared again, as they drift apart: as long
                                    as since the first time, from this ... */
 #define CLOCK_HOLDS 250000000   /* to this; longer if comparing takes more than a tenth of it */
@@ -35,25 +35,12 @@
 
 static struct work work; /* the launch's */
 
-/* Each of a replication's two parts: until that moment or, if count isn't 0, that many operations. */
-struct stretch {
-    uint64_t stop, count, done;
-};
-
-static struct stretch stretch_of(const struct attempt *attempt)
-{
-    return (struct stretch){
-        .stop = now_ns() + seconds_ns(attempt->duration / 2),
-        .count = attempt->count,
-    };
-}
-
 /* Rank 0 says how many operations come next, no more than it wants; 0: enough. */
-static uint64_t agree(const struct stretch *stretch, uint64_t wanted)
+static uint64_t agree(const struct phase *phase, uint64_t operations)
 {
-    uint64_t left = stretch->count - stretch->done;
-    uint64_t next = stretch->count && left < wanted ? left : wanted;
-    if (stretch->count == 0 && stretch->done > 0 && now_ns() >= stretch->stop)
+    uint64_t left = phase->count - phase->done;
+    uint64_t next = phase->count && left < operations ? left : operations;
+    if (phase->count == 0 && phase->done > 0 && now_ns() >= phase->stop)
         next = 0;
     MPI_Bcast(&next, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     return next;
@@ -77,9 +64,9 @@ static void compare_clocks(struct common_clock *clock, const struct job *job)
 {
     uint64_t age = clock->set_at - clock->first.at;
     uint64_t holds = between(10 * clock->took, between(FIRST_HOLDS, age, CLOCK_HOLDS), UINT64_MAX);
-    uint64_t wanted = clock->set_at == 0 || now_ns() - clock->set_at > holds;
-    MPI_Bcast(&wanted, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    if (wanted)
+    uint64_t due = clock->set_at == 0 || now_ns() - clock->set_at > holds;
+    MPI_Bcast(&due, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (due)
         set_common_clock(clock, job);
 }
 
@@ -116,27 +103,27 @@ static uint64_t take_block(struct block *block, const uint64_t *slowest, struct 
     else if (longest < block->gap / 4 && block->gap / 2 >= LEAST_GAP)
         block->gap /= 2;
     if (block->gap > MOST_GAP)
-        fail(OVERLOADED, "the ranks cannot begin an operation together every 10 s: too many of them "
-                         "share a CPU, or the network stalls");
+        fail(OVERLOADED, "the ranks cannot begin an operation together every 10 s: too many of "
+                         "them share a CPU, or the network stalls");
     return good;
 }
 
 /* Returns by how many ns the ranks' beginnings may have been apart, on rank 0. */
-static uint64_t time_singly(const struct job *job, struct stretch *s, struct histogram *times)
+static uint64_t time_singly(const struct job *job, struct phase *phase, struct histogram *times)
 {
     static uint64_t own[BLOCK], slowest[BLOCK];
     struct block block = {.operations = FIRST_BLOCK, .gap = 10 * LEAST_GAP};
     struct common_clock clock = {0};
-    uint64_t worst = 0, wanted = FIRST_BLOCK;
-    while ((block.operations = agree(s, wanted)) > 0) {
+    uint64_t worst = 0, operations = FIRST_BLOCK;
+    while ((block.operations = agree(phase, operations)) > 0) {
         compare_clocks(&clock, job);
         block.start = now_ns() + LEAD + 2 * block.gap;
         MPI_Bcast(&block, 3, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         time_block(&block, &clock, own);
         MPI_Reduce(own, slowest, (int)block.operations, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
         if (job->rank == 0)
-            s->done += take_block(&block, slowest, times);
-        wanted = between(1, block_after(block.operations, block.operations * block.gap), BLOCK);
+            phase->done += take_block(&block, slowest, times);
+        operations = between(1, block_after(block.operations, block.operations * block.gap), BLOCK);
     }
     set_common_clock(&clock, job); /* how wrong it was in the end */
     MPI_Reduce(&clock.error, &worst, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -144,10 +131,10 @@ static uint64_t time_singly(const struct job *job, struct stretch *s, struct his
 }
 
 /* Returns seconds an operation, on rank 0. */
-static double time_together(struct stretch *s)
+static double time_together(struct phase *phase)
 {
     uint64_t sum = 0, batch = LEAST_TOGETHER;
-    while ((batch = agree(s, batch)) > 0) {
+    while ((batch = agree(phase, batch)) > 0) {
         uint64_t slowest = 0;
         MPI_Barrier(MPI_COMM_WORLD);
         uint64_t at = now_ns();
@@ -156,10 +143,10 @@ static double time_together(struct stretch *s)
         uint64_t took = now_ns() - at;
         MPI_Reduce(&took, &slowest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
         sum += slowest;
-        s->done += batch;
+        phase->done += batch;
         batch = between(LEAST_TOGETHER, block_after(batch, took), MOST_TOGETHER);
     }
-    return ns_seconds(sum) / (double)s->done;
+    return ns_seconds(sum) / (double)phase->done;
 }
 
 /* An operation whose every result is looked at. */
@@ -190,10 +177,10 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     histogram_clear(&times);
     check(job, "before");
     usage_begin(&job->usage);
-    struct stretch singly = stretch_of(attempt);
+    struct phase singly = phase_begin(attempt);
     uint64_t error = time_singly(job, &singly, &times);
-    struct stretch together = stretch_of(attempt);
-    double each = time_together(&together);
+    struct phase together = phase_begin(attempt);
+    double seconds = time_together(&together);
     usage_end(&job->usage);
     check(job, "after");
     if (job->rank != 0)
@@ -201,11 +188,11 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     result_set(result, "operations", (double)times.count);
     result_set_times(result, "time", &times);
     result_set(result, "start_error", ns_seconds(error));
-    result_set(result, "back_to_back", each);
+    result_set(result, "back_to_back", seconds);
     if (work.collective == BARRIER)
         return;
-    result_set(result, "algorithm_bandwidth", work_bits(&work) / each);
-    result_set(result, "bus_bandwidth", work_link_bits(&work) / each);
+    result_set(result, "algorithm_bandwidth", work_bits(&work) / seconds);
+    result_set(result, "bus_bandwidth", work_link_bits(&work) / seconds);
 }
 
 static void release(struct job *job)

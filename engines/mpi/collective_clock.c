@@ -7,7 +7,7 @@
 #define CLOCK_TAG 9101
 #define MOST_GAIN 500e-6 /* no two computers' clocks differ by more: what does was misread */
 
-static void tell_time(int other)
+static void send_time(int other)
 {
     for (int i = 0; i < EXCHANGES; i++) {
         MPI_Recv(NULL, 0, MPI_BYTE, other, CLOCK_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -21,15 +21,15 @@ static void ask_time(struct reading *reading)
 {
     uint64_t quickest = UINT64_MAX;
     for (int i = 0; i < EXCHANGES; i++) {
-        uint64_t theirs, began = now_ns();
+        uint64_t remote, began = now_ns();
         MPI_Send(NULL, 0, MPI_BYTE, 0, CLOCK_TAG, MPI_COMM_WORLD);
-        MPI_Recv(&theirs, 1, MPI_UINT64_T, 0, CLOCK_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&remote, 1, MPI_UINT64_T, 0, CLOCK_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         uint64_t took = now_ns() - began;
         if (took >= quickest)
             continue;
         quickest = took;
         reading->at = began + took / 2;
-        reading->ahead = theirs - reading->at;
+        reading->ahead = remote - reading->at;
         reading->error = took / 2;
     }
 }
@@ -69,7 +69,7 @@ void set_common_clock(struct common_clock *clock, const struct job *job)
     uint64_t began = reading.at;
     for (int other = 1; other < job->ranks; other++)
         if (job->rank == 0)
-            tell_time(other);
+            send_time(other);
         else if (job->rank == other)
             ask_time(&reading);
     take_reading(clock, &reading);

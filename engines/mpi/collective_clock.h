@@ -1,4 +1,4 @@
-/* Rank 0's clock, as every rank knows it, so that they can begin something at the same moment. */
+/* Rank 0's clock, as every rank estimates it, so that they can begin at one moment. */
 #ifndef RAIL_MPI_COLLECTIVE_CLOCK_H
 #define RAIL_MPI_COLLECTIVE_CLOCK_H
 

@@ -127,21 +127,21 @@ bool work_right(const struct work *w)
 
 double work_bits(const struct work *w)
 {
-    bool each = w->collective == ALLGATHER || w->collective == ALLTOALL;
-    return w->collective == BARRIER ? 0 : 8.0 * (double)w->size * (each ? w->ranks : 1);
+    bool per_rank = w->collective == ALLGATHER || w->collective == ALLTOALL;
+    return w->collective == BARRIER ? 0 : 8.0 * (double)w->size * (per_rank ? w->ranks : 1);
 }
 
 /* As NCCL's tests count: what is a rank's own in the end need not travel; a sum that all get has
  * to travel twice, as parts and as a result. */
 double work_link_bits(const struct work *w)
 {
-    double others = (double)(w->ranks - 1) / w->ranks;
+    double remote_share = (double)(w->ranks - 1) / w->ranks;
     switch (w->collective) {
     case ALLREDUCE:
-        return 2 * others * work_bits(w);
+        return 2 * remote_share * work_bits(w);
     case ALLGATHER:
     case ALLTOALL:
-        return others * work_bits(w);
+        return remote_share * work_bits(w);
     default:
         return work_bits(w);
     }

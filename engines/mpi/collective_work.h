@@ -24,7 +24,7 @@ void work_close(struct work *work);
 /* Does it once; MPI's error code. */
 int work_once(const struct work *work);
 
-/* Makes everything wrong that should arrive, and tells whether it is right; between the two, all
+/* Makes everything wrong that should arrive, and says whether it is right; between the two, all
  * ranks call work_once. */
 void work_spoil(const struct work *work);
 bool work_right(const struct work *work);

@@ -29,7 +29,8 @@ static inline void ring_send(struct ring *ring, int to, int tag)
     MPI_Request *place = &ring->sends[ring->sent % ring->window];
     if (ring->sent >= ring->window)
         MPI_Wait(place, MPI_STATUS_IGNORE);
-    MPI_Isend(ring->buffers->out, tag == FILLER_TAG ? 0 : (int)ring->buffers->size, MPI_BYTE, to, tag,
+    MPI_Isend(ring->buffers->out, tag == FILLER_TAG ? 0 : (int)ring->buffers->size, MPI_BYTE, to,
+              tag,
               MPI_COMM_WORLD, place);
     ring->sent++;
 }

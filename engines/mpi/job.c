@@ -2,7 +2,7 @@
 #include "job.h"
 
 #include "binding.h"
-#include "last_words.h"
+#include "exit_report.h"
 #include "transport.h"
 
 #include "../lib/report.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORD_SECONDS 2 /* for rank 0 to tell of a failure before another rank does */
+#define WORD_SECONDS 2 /* for rank 0 to report a failure before another rank does */
 
 /* In the environment of whom Open MPI, PMIx, MPICH or Slurm started. */
 static int number_before_mpi(const char *const names[], int otherwise)
@@ -45,11 +45,11 @@ int ranks_before_mpi(void)
 }
 
 static pthread_t main_thread;
-static bool running; /* MPI has begun and may be told to end the job */
+static bool running; /* MPI has begun and MPI_Abort may end the job */
 
-void tell_rank_failure(enum failure failure, const char *message)
+void report_rank_failure(enum failure failure, const char *message)
 {
-    last_words_drop();
+    exit_report_disarm();
     if (rank_before_mpi() == 0) {
         report_failure(failure, message);
     } else {
@@ -69,7 +69,7 @@ static void *await_end(void *signals)
     int number;
     while (sigwait(signals, &number) != 0)
         ;
-    if (last_words_kept()) /* another rank's MPI_Init failed first */
+    if (exit_report_armed()) /* another rank's MPI_Init failed first */
         _exit(1);
     fail(PEER_LOST, "the launcher ended this job, as it does when a rank fails or it is stopped: "
                     "standard error may say why");
@@ -103,14 +103,14 @@ void job_begin(struct job *job, const struct launch *launch)
     *job = (struct job){.launch = launch};
     main_thread = pthread_self();
     catch_end();
-    say_if_misplaced(launch);
+    warn_if_misplaced(launch);
     transport_ask(launch);
     transport_listen();
     /* Only this thread calls MPI. Open MPI 4 locks for any level above this one, which costs 60 ns
      * each way through shared memory. */
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, &job->thread_level);
     running = true;
-    last_words_drop();
+    exit_report_disarm();
     MPI_Comm_create_errhandler(mpi_failed, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);
@@ -131,8 +131,8 @@ void must_agree(const struct job *job, enum failure failure, const char *problem
         enum failure failure;
         char message[MESSAGE_LIMIT];
     } verdict = {.failure = failure};
-    int mine = problem ? job->rank : INT_MAX, lowest;
-    MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int own = problem ? job->rank : INT_MAX, lowest;
+    MPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (lowest == INT_MAX)
         return;
     if (problem)

@@ -85,8 +85,8 @@ static void prepare(struct job *job, struct fields *settings)
     buffers_open(&buffers, size_of(job->launch, "size"), 1);
     if (job->rank == 0) {
         trip_time(); /* at first it takes longer */
-        double wanted = ceil(clock_cost() / CLOCK_SHARE / trip_time());
-        decided = wanted < 1 ? 1 : wanted > MOST_TOGETHER ? MOST_TOGETHER : (uint64_t)wanted;
+        double needed = ceil(clock_cost() / CLOCK_SHARE / trip_time());
+        decided = needed < 1 ? 1 : needed > MOST_TOGETHER ? MOST_TOGETHER : (uint64_t)needed;
         stop();
         fields_add_number(settings, "trips_timed_together", (double)decided);
     } else {

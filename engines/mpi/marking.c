@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 /* A warning for each host that has one. Every rank is here before any leaves. */
-static void tell_problems(const struct job *job, const char *problem)
+static void report_mark_problem(const struct job *job, const char *problem)
 {
     char message[MESSAGE_LIMIT], host[256] = "";
     for (;;) {
-        int mine = problem ? job->rank : INT_MAX, lowest;
-        MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        int own = problem ? job->rank : INT_MAX, lowest;
+        MPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         if (lowest == INT_MAX)
             return;
         if (lowest == job->rank) {
@@ -32,12 +32,12 @@ static void tell_problems(const struct job *job, const char *problem)
 void mark_hosts(const struct job *job, const char *label, long replication)
 {
     char problem[MESSAGE_LIMIT];
-    bool told = true;
+    bool delivered = true;
     if (job->launch->watch == NULL)
         return;
     int ranks_each = job->ranks / hosts_of(job->launch);
     MPI_Barrier(MPI_COMM_WORLD);
     if (job->rank % ranks_each == 0)
-        told = mark_watchers(job->launch, job->rank / ranks_each, label, replication, problem);
-    tell_problems(job, told ? NULL : problem);
+        delivered = mark_watchers(job->launch, job->rank / ranks_each, label, replication, problem);
+    report_mark_problem(job, delivered ? NULL : problem);
 }

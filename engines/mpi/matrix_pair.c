@@ -23,7 +23,7 @@ static struct {
     unsigned char *in;     /* a room for each message of a window */
     unsigned char *echo;
     MPI_Request *requests;
-} ours;
+} endpoint;
 
 static int int_size(const struct launch *launch, const char *name)
 {
@@ -35,37 +35,39 @@ static int int_size(const struct launch *launch, const char *name)
 
 static unsigned char *room(int slot)
 {
-    return ours.in + (size_t)slot * (size_t)ours.size;
+    return endpoint.in + (size_t)slot * (size_t)endpoint.size;
 }
 
 void pair_open(const struct job *job)
 {
     const struct launch *launch = job->launch;
-    ours.rank = job->rank;
-    ours.size = int_size(launch, "size");
-    ours.latency_size = int_size(launch, "latency_size");
-    ours.window = int_of(launch, "window");
-    ours.verify = number_of(launch, "verify") > 0;
-    must_fit((size_t)ours.window + 2, (size_t)ours.size);
-    ours.out = test_buffer((size_t)ours.size);
-    ours.in = test_buffer((size_t)ours.window * (size_t)ours.size);
-    ours.echo = test_buffer((size_t)ours.latency_size);
-    ours.requests = (MPI_Request *)test_buffer((size_t)ours.window * sizeof *ours.requests);
-    fill_bytes(ours.out, (size_t)ours.size, ours.rank, 0);
+    endpoint.rank = job->rank;
+    endpoint.size = int_size(launch, "size");
+    endpoint.latency_size = int_size(launch, "latency_size");
+    endpoint.window = int_of(launch, "window");
+    endpoint.verify = number_of(launch, "verify") > 0;
+    must_fit((size_t)endpoint.window + 2, (size_t)endpoint.size);
+    endpoint.out = test_buffer((size_t)endpoint.size);
+    endpoint.in = test_buffer((size_t)endpoint.window * (size_t)endpoint.size);
+    endpoint.echo = test_buffer((size_t)endpoint.latency_size);
+    endpoint.requests =
+        (MPI_Request *)test_buffer((size_t)endpoint.window * sizeof *endpoint.requests);
+    fill_bytes(endpoint.out, (size_t)endpoint.size, endpoint.rank, 0);
 }
 
 void pair_close(void)
 {
-    free(ours.out);
-    free(ours.in);
-    free(ours.echo);
-    free(ours.requests);
+    free(endpoint.out);
+    free(endpoint.in);
+    free(endpoint.echo);
+    free(endpoint.requests);
 }
 
 void pair_meet(int partner)
 {
     for (int i = 0; i < 2; i++)
-        MPI_Sendrecv(ours.out, 1, MPI_BYTE, partner, MEET, ours.echo, 1, MPI_BYTE, partner, MEET,
+        MPI_Sendrecv(endpoint.out, 1, MPI_BYTE, partner, MEET, endpoint.echo, 1, MPI_BYTE,
+                     partner, MEET,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -75,10 +77,10 @@ double pair_ask(int partner, double seconds)
     uint64_t now = now_ns(), stop = now + seconds_ns(seconds), took = 0;
     histogram_clear(&trips);
     do {
-        MPI_Send(ours.echo, ours.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
+        MPI_Send(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
         if (took) /* written down while the next one is under way */
             histogram_add(&trips, took);
-        MPI_Recv(ours.echo, ours.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD,
+        MPI_Recv(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
         uint64_t then = now;
         now = now_ns();
@@ -93,11 +95,12 @@ void pair_answer(int partner)
 {
     MPI_Status status;
     for (;;) {
-        MPI_Recv(ours.echo, ours.latency_size, MPI_BYTE, partner, MPI_ANY_TAG, MPI_COMM_WORLD,
+        MPI_Recv(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, MPI_ANY_TAG,
+                 MPI_COMM_WORLD,
                  &status);
         if (status.MPI_TAG == END)
             return;
-        MPI_Send(ours.echo, ours.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
+        MPI_Send(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
     }
 }
 
@@ -111,18 +114,18 @@ struct flight {
 /* The request of the first of those under way. */
 static size_t oldest(const struct flight *flight)
 {
-    return (flight->sent - (uint64_t)flight->under_way) % (uint64_t)ours.window;
+    return (flight->sent - (uint64_t)flight->under_way) % (uint64_t)endpoint.window;
 }
 
-static void send_one(struct flight *flight, int partner)
+static void send_message(struct flight *flight, int partner)
 {
     while (flight->under_way >= flight->limit) {
-        MPI_Wait(&ours.requests[oldest(flight)], MPI_STATUS_IGNORE);
+        MPI_Wait(&endpoint.requests[oldest(flight)], MPI_STATUS_IGNORE);
         flight->under_way--;
-        flight->limit += flight->limit < ours.window;
+        flight->limit += flight->limit < endpoint.window;
     }
-    MPI_Isend(ours.out, ours.size, MPI_BYTE, partner, DATA, MPI_COMM_WORLD,
-              &ours.requests[flight->sent % (uint64_t)ours.window]);
+    MPI_Isend(endpoint.out, endpoint.size, MPI_BYTE, partner, DATA, MPI_COMM_WORLD,
+              &endpoint.requests[flight->sent % (uint64_t)endpoint.window]);
     flight->sent++;
     flight->under_way++;
 }
@@ -131,33 +134,34 @@ static void send_one(struct flight *flight, int partner)
  * that has arrived, so that it comes with the last message. */
 static void send_ends(int partner)
 {
-    for (int i = 0; i < ours.window; i++)
+    for (int i = 0; i < endpoint.window; i++)
         MPI_Send(NULL, 0, MPI_BYTE, partner, END, MPI_COMM_WORLD);
 }
 
 void pair_send(int partner, double seconds)
 {
-    struct flight flight = {.limit = ours.window < FIRST_FLIGHT ? ours.window : FIRST_FLIGHT};
+    struct flight flight = {
+        .limit = endpoint.window < FIRST_FLIGHT ? endpoint.window : FIRST_FLIGHT};
     uint64_t now = now_ns(), stop = now + seconds_ns(seconds), batch = 1;
     MPI_Send(NULL, 0, MPI_BYTE, partner, START, MPI_COMM_WORLD);
     do {
         for (uint64_t i = 0; i < batch; i++)
-            send_one(&flight, partner);
+            send_message(&flight, partner);
         uint64_t then = now;
         now = now_ns();
-        if (now - then < LOOK_NS && flight.limit == ours.window && batch < MOST_BATCH)
+        if (now - then < LOOK_NS && flight.limit == endpoint.window && batch < MOST_BATCH)
             batch *= 2;
     } while (now < stop);
     send_ends(partner);
     for (; flight.under_way > 0; flight.under_way--)
-        MPI_Wait(&ours.requests[oldest(&flight)], MPI_STATUS_IGNORE);
+        MPI_Wait(&endpoint.requests[oldest(&flight)], MPI_STATUS_IGNORE);
     MPI_Send(&flight.sent, 1, MPI_UINT64_T, partner, COUNT, MPI_COMM_WORLD);
 }
 
 static void receive_into(int slot, int partner)
 {
-    MPI_Irecv(room(slot), ours.size, MPI_BYTE, partner, MPI_ANY_TAG, MPI_COMM_WORLD,
-              &ours.requests[slot]);
+    MPI_Irecv(room(slot), endpoint.size, MPI_BYTE, partner, MPI_ANY_TAG, MPI_COMM_WORLD,
+              &endpoint.requests[slot]);
 }
 
 static void look_at(int partner, uint64_t received, char problem[MESSAGE_LIMIT])
@@ -165,14 +169,15 @@ static void look_at(int partner, uint64_t received, char problem[MESSAGE_LIMIT])
     uint64_t sent;
     bool right = true;
     MPI_Recv(&sent, 1, MPI_UINT64_T, partner, COUNT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (int slot = 0; ours.verify && slot < ours.window && (uint64_t)slot < received; slot++)
-        right = right && bytes_right(room(slot), (size_t)ours.size, partner, 0);
+    for (int slot = 0; endpoint.verify && slot < endpoint.window && (uint64_t)slot < received;
+         slot++)
+        right = right && bytes_right(room(slot), (size_t)endpoint.size, partner, 0);
     if (received != sent)
         snprintf(problem, MESSAGE_LIMIT, "rank %d received %llu messages from rank %d, not %llu",
-                 ours.rank, (unsigned long long)received, partner, (unsigned long long)sent);
+                 endpoint.rank, (unsigned long long)received, partner, (unsigned long long)sent);
     else if (!right)
         snprintf(problem, MESSAGE_LIMIT, "rank %d received other bytes than rank %d sent",
-                 ours.rank, partner);
+                 endpoint.rank, partner);
 }
 
 double pair_receive(int partner, char problem[MESSAGE_LIMIT])
@@ -182,22 +187,22 @@ double pair_receive(int partner, char problem[MESSAGE_LIMIT])
     uint64_t received = 0;
     int slot = 0;
     MPI_Irecv(NULL, 0, MPI_BYTE, partner, START, MPI_COMM_WORLD, &start);
-    for (int i = 0; i < ours.window; i++)
+    for (int i = 0; i < endpoint.window; i++)
         receive_into(i, partner);
     /* Messages come in the order of the receives: an empty one that starts the clock, the data, and
      * the ends. A first message with data would not do: those behind it arrive in part before it. */
     MPI_Wait(&start, MPI_STATUS_IGNORE);
     uint64_t began = now_ns();
     for (;;) {
-        MPI_Wait(&ours.requests[slot], &status);
+        MPI_Wait(&endpoint.requests[slot], &status);
         if (status.MPI_TAG == END)
             break;
         received++;
         receive_into(slot, partner);
-        slot = slot + 1 < ours.window ? slot + 1 : 0;
+        slot = slot + 1 < endpoint.window ? slot + 1 : 0;
     }
     uint64_t took = now_ns() - began;
-    MPI_Waitall(ours.window, ours.requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(endpoint.window, endpoint.requests, MPI_STATUSES_IGNORE);
     look_at(partner, received, problem);
-    return (double)received * 8.0 * ours.size / ns_seconds(took);
+    return (double)received * 8.0 * endpoint.size / ns_seconds(took);
 }

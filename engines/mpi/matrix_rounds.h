@@ -4,7 +4,7 @@
 #ifndef RAIL_MPI_MATRIX_ROUNDS_H
 #define RAIL_MPI_MATRIX_ROUNDS_H
 
-/* ranks - 1 if that many are even, else ranks, since one of them rests in each; ranks: at least 2. */
+/* ranks - 1 if that many are even, else ranks, as one of them rests in each; ranks: at least 2. */
 int matrix_rounds(int ranks);
 
 /* The rank that this one meets in that round, from 0 on; its own number if it rests. */

@@ -27,6 +27,20 @@ struct attempt {
     uint64_t count;  /* 0: by duration */
 };
 
+/* One of the two parts of a replication that measures single operations and then many together:
+ * until that moment or, if count isn't 0, that many operations. */
+struct phase {
+    uint64_t stop, count, done;
+};
+
+static inline struct phase phase_begin(const struct attempt *attempt)
+{
+    return (struct phase){
+        .stop = now_ns() + seconds_ns(attempt->duration / 2),
+        .count = attempt->count,
+    };
+}
+
 /* A way to measure. Every function is called on every rank, in the same order. */
 struct mode {
     const char *names; /* "a|b" */
@@ -46,9 +60,9 @@ extern const struct mode *const mpi_modes[];
 /* engine.rank: runs the job. */
 int run_ranks(const struct launch *launch);
 
-/* engine.failed: rank 0 tells of failures as every engine does. The others leave it the word for a
- * while, as it may have found the same, and then tell standard error. */
-failure_sink tell_rank_failure;
+/* engine.failed: rank 0 reports failures as every engine does. The others leave it the word for a
+ * while, as it may have found the same, and then write to standard error. */
+failure_sink report_rank_failure;
 
 /* The rank that the launcher says this process is, before MPI does; 0 if it says nothing. */
 int rank_before_mpi(void);

@@ -30,22 +30,9 @@ static struct {
     unsigned char *own;     /* what rank 0 writes from and reads into */
 } access;
 
-/* Each of a replication's two parts: until that moment or, if count isn't 0, that many. */
-struct stretch {
-    uint64_t stop, count, done;
-};
-
-static struct stretch stretch_of(const struct attempt *attempt)
+static bool goes_on(const struct phase *phase, uint64_t now)
 {
-    return (struct stretch){
-        .stop = now_ns() + seconds_ns(attempt->duration / 2),
-        .count = attempt->count,
-    };
-}
-
-static bool goes_on(const struct stretch *s, uint64_t now)
-{
-    return s->count ? s->done < s->count : now < s->stop;
+    return phase->count ? phase->done < phase->count : now < phase->stop;
 }
 
 static unsigned char *piece(unsigned char *memory, int slot)
@@ -56,14 +43,14 @@ static unsigned char *piece(unsigned char *memory, int slot)
 static void operate(int slot)
 {
     unsigned char *own = piece(access.own, slot);
-    MPI_Aint there = (MPI_Aint)slot * access.size;
+    MPI_Aint offset = (MPI_Aint)slot * access.size;
     if (access.put)
-        MPI_Put(own, access.size, MPI_BYTE, TARGET, there, access.size, MPI_BYTE, access.window);
+        MPI_Put(own, access.size, MPI_BYTE, TARGET, offset, access.size, MPI_BYTE, access.window);
     else
-        MPI_Get(own, access.size, MPI_BYTE, TARGET, there, access.size, MPI_BYTE, access.window);
+        MPI_Get(own, access.size, MPI_BYTE, TARGET, offset, access.size, MPI_BYTE, access.window);
 }
 
-static void time_singly(struct stretch *s, struct histogram *times)
+static void time_singly(struct phase *phase, struct histogram *times)
 {
     uint64_t now;
     do {
@@ -72,27 +59,27 @@ static void time_singly(struct stretch *s, struct histogram *times)
         MPI_Win_flush(TARGET, access.window);
         now = now_ns();
         histogram_add(times, now - began);
-        s->done++;
-    } while (goes_on(s, now));
+        phase->done++;
+    } while (goes_on(phase, now));
 }
 
 /* Returns seconds. */
-static double time_windows(struct stretch *s)
+static double time_windows(struct phase *phase)
 {
     uint64_t began = now_ns(), now = began, flushes = 1, slots = (uint64_t)access.slots;
     do {
-        uint64_t left = s->count ? (s->count - s->done + slots - 1) / slots : flushes;
+        uint64_t left = phase->count ? (phase->count - phase->done + slots - 1) / slots : flushes;
         uint64_t next = left < flushes ? left : flushes, then = now;
         for (uint64_t i = 0; i < next; i++) {
             for (int slot = 0; slot < access.slots; slot++)
                 operate(slot);
             MPI_Win_flush(TARGET, access.window);
         }
-        s->done += next * slots;
+        phase->done += next * slots;
         now = now_ns();
         if (now - then < LOOK_NS / 2 && flushes < MOST_FLUSHES)
             flushes *= 2;
-    } while (goes_on(s, now));
+    } while (goes_on(phase, now));
     return ns_seconds(now - began);
 }
 
@@ -129,7 +116,7 @@ static void check(const struct job *job)
 }
 
 /* Rank 1 waits in a receive, where a library that moves the data itself makes progress. */
-static void tell_done(const struct job *job)
+static void signal_done(const struct job *job)
 {
     if (job->rank == ORIGIN)
         MPI_Send(NULL, 0, MPI_BYTE, TARGET, DONE_TAG, MPI_COMM_WORLD);
@@ -172,13 +159,13 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     histogram_clear(&times);
     lay_out(job);
     usage_begin(&job->usage);
-    struct stretch singly = stretch_of(attempt);
+    struct phase singly = phase_begin(attempt);
     if (origin)
         time_singly(&singly, &times);
-    struct stretch windows = stretch_of(attempt);
+    struct phase windows = phase_begin(attempt);
     if (origin)
         seconds = time_windows(&windows);
-    tell_done(job);
+    signal_done(job);
     usage_end(&job->usage);
     check(job);
     if (!origin)

@@ -58,7 +58,7 @@ struct finding {
 double buffers_wrong(const struct buffers *buffers, const struct job *job,
                      const struct attempt *attempt, int from, uint64_t messages);
 
-/* Rank 1 tells rank 0, which fails if anything is wrong. sent: messages. */
+/* Rank 1 reports to rank 0, which fails if anything is wrong. sent: messages. */
 void finding_send(const struct finding *finding);
 struct finding finding_take(void);
 void finding_check(const struct finding *finding, const struct buffers *buffers, double sent,

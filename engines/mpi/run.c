@@ -1,4 +1,4 @@
-/* What happens around a mode: the ranks get ready, measure as often as told, and rank 0 reports. */
+/* What happens around a mode: the ranks get ready, measure each replication, and rank 0 reports. */
 #include "binding.h"
 #include "job.h"
 #include "marking.h"
@@ -7,12 +7,13 @@
 #include "../lib/mark.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
+#include "../lib/series.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SIDE_TAG 9001 /* of what the last rank has to tell rank 0 */
+#define SIDE_TAG 9001 /* of what the last rank sends rank 0 */
 
 static const struct mode *mode_called(const char *name)
 {
@@ -132,60 +133,52 @@ static void replicate_all(struct job *job, const struct mode *mode)
         report_done(launch->replications);
 }
 
-/* One launch, or one of a series. ready: what was found out before, of the job and of this rank. */
-static void run_launch(struct job *job, const struct fields *ready)
+/* What the launches of a series share. */
+struct shared {
+    struct job *job;
+    const struct fields *settings; /* of the job and this rank */
+};
+
+/* One launch, or one of a series. */
+static void run_launch(const struct launch *launch, const void *context)
 {
     static struct fields own, last;
-    const struct mode *mode = mode_called(mode_of(job->launch));
+    const struct shared *shared = context;
+    struct job *job = shared->job;
+    job->launch = launch;
+    const struct mode *mode = mode_called(mode_of(launch));
     check_ranks(job, mode);
-    own = *ready;
+    own = *shared->settings;
     if (mode->prepare)
         mode->prepare(job, &own);
     take_last(job, &own, &last);
     if (job->rank == 0) {
         report_settings(&own, &last);
-        report_idle_parameters(job->launch);
+        report_idle_parameters(launch);
     }
     replicate_all(job, mode);
     if (mode->release)
         mode->release(job);
 }
 
-/* A launch for each size. */
-static void run_series(struct job *job, const struct series *series, const struct fields *ready)
-{
-    static struct launch one;
-    const struct launch *all = job->launch;
-    double last = number_of(all, series->parameter);
-    for (double size = series->first; size < 2 * last; size *= 2) {
-        one = *all;
-        set_text(&one, "mode", series->becomes);
-        set_number(&one, series->parameter, size < last ? size : last);
-        report_series(&one, series);
-        job->launch = &one;
-        run_launch(job, ready);
-        if (size >= last)
-            break;
-    }
-}
-
 int run_ranks(const struct launch *launch)
 {
-    static struct fields ready;
+    static struct fields settings;
     struct job job;
+    const struct shared shared = {&job, &settings};
     job_begin(&job, launch);
-    fields_clear(&ready);
-    add_own_settings(&ready);
+    fields_clear(&settings);
+    add_own_settings(&settings);
     must_be_at_addresses(&job);
-    take_cpus(&job, &ready);
+    take_cpus(&job, &settings);
     if (job.rank == 0)
-        add_job_settings(&job, &ready);
-    transport_tell(&job, &ready);
+        add_job_settings(&job, &settings);
+    transport_add_settings(&job, &settings);
     const struct series *series = series_of(launch);
     if (series)
-        run_series(&job, series, &ready);
+        run_series(launch, series, run_launch, &shared);
     else
-        run_launch(&job, &ready);
+        run_launch(launch, &shared);
     job_end(&job);
     return 0;
 }

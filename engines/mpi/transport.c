@@ -5,7 +5,7 @@
 
 #include "binding.h"
 #include "transport_log.h"
-#include "last_words.h"
+#include "exit_report.h"
 
 #include "../lib/parameters.h"
 
@@ -21,17 +21,17 @@
 #define LOG_FD "OPAL_OUTPUT_STDERR_FD" /* where Open MPI's own messages go */
 
 /* What the launch asks for, and what the user's environment had already; empty: neither. */
-struct asked {
+struct choice {
     const char *variable;
-    char wanted[2 * TEXT_LIMIT], kept[TEXT_LIMIT];
+    char value[2 * TEXT_LIMIT], inherited[TEXT_LIMIT];
 };
-static struct asked asked[] = {{.variable = "OMPI_MCA_pml"},
-                               {.variable = "OMPI_MCA_btl"},
-                               {.variable = "OMPI_MCA_btl_tcp_if_include"},
-                               {.variable = "OMPI_MCA_mpi_yield_when_idle"}};
+static struct choice choices[] = {{.variable = "OMPI_MCA_pml"},
+                                  {.variable = "OMPI_MCA_btl"},
+                                  {.variable = "OMPI_MCA_btl_tcp_if_include"},
+                                  {.variable = "OMPI_MCA_mpi_yield_when_idle"}};
 enum { PML, BTL, INTERFACE, YIELD, ASKED };
 
-static int heard_at = -1; /* the file in memory */
+static int log_fd = -1;   /* the file in memory */
 
 /* "self,tcp", "^sm": names that can stand in an environment and in a sentence. */
 static void must_be_names(const char *name, const char *text)
@@ -95,40 +95,40 @@ static void find_wishes(const struct launch *launch)
     must_be_names("pml", pml);
     must_be_names("btl", btl);
     if (strcmp(pml, "auto") != 0)
-        snprintf(asked[PML].wanted, sizeof asked[PML].wanted, "%s", pml);
+        snprintf(choices[PML].value, sizeof choices[PML].value, "%s", pml);
     else if (*btl) /* nothing else uses them */
-        snprintf(asked[PML].wanted, sizeof asked[PML].wanted, "ob1");
+        snprintf(choices[PML].value, sizeof choices[PML].value, "ob1");
     if (*btl)
-        translate_btl(btl, asked[BTL].wanted, sizeof asked[BTL].wanted);
+        translate_btl(btl, choices[BTL].value, sizeof choices[BTL].value);
     if (number_of(launch, "yield") != 0)
-        snprintf(asked[YIELD].wanted, sizeof asked[YIELD].wanted, "1");
+        snprintf(choices[YIELD].value, sizeof choices[YIELD].value, "1");
     if (address_of_rank(launch, rank_before_mpi(), ranks_before_mpi(), address, sizeof address))
-        interface_of(address, asked[INTERFACE].wanted, sizeof asked[INTERFACE].wanted);
+        interface_of(address, choices[INTERFACE].value, sizeof choices[INTERFACE].value);
 }
 
 void transport_ask(const struct launch *launch)
 {
     find_wishes(launch);
     for (int i = 0; i < ASKED; i++) {
-        const char *there = getenv(asked[i].variable);
-        if (there)
-            snprintf(asked[i].kept, sizeof asked[i].kept, "%s", there);
-        else if (*asked[i].wanted)
-            setenv(asked[i].variable, asked[i].wanted, 1);
+        const char *inherited = getenv(choices[i].variable);
+        if (inherited)
+            snprintf(choices[i].inherited, sizeof choices[i].inherited, "%s", inherited);
+        else if (*choices[i].value)
+            setenv(choices[i].variable, choices[i].value, 1);
     }
 }
 
 /* When the library cannot do what it is asked, it ends the process from within MPI_Init. */
-static void prepare_for_the_worst(void)
+static void arm_mpi_exit_report(void)
 {
     char message[MESSAGE_LIMIT];
-    bool chosen = *asked[PML].wanted || *asked[BTL].wanted;
+    bool chosen = *choices[PML].value || *choices[BTL].value;
     snprintf(message, sizeof message,
-             "MPI_Init ended the process, with pml '%.99s' and btl '%.99s' asked for: standard error "
-             "may say why, and 'ompi_info' lists what there is",
-             *asked[PML].wanted ? asked[PML].wanted : "auto", asked[BTL].wanted);
+             "MPI_Init ended the process, with pml '%.99s' and btl '%.99s' asked for: standard "
+             "error may say why, and 'ompi_info' lists what there is",
+             *choices[PML].value ? choices[PML].value : "auto", choices[BTL].value);
     if (rank_before_mpi() == 0)
-        last_words_keep(chosen ? TRANSPORT_UNAVAILABLE : MPI_FAILED,
+        exit_report_arm(chosen ? TRANSPORT_UNAVAILABLE : MPI_FAILED,
                         chosen ? message
                                : "MPI_Init ended the process: standard error may say why");
 }
@@ -139,12 +139,12 @@ void transport_listen(void)
                                                {"OMPI_MCA_mtl_base_verbose", "10"},
                                                {"OMPI_MCA_btl_base_verbose", "30"}};
     char number[16];
-    prepare_for_the_worst();
+    arm_mpi_exit_report();
     setenv("UCX_LOG_FILE", "stderr", 0); /* its default is where our events are */
-    heard_at = getenv(LOG_FD) ? -1 : memfd_create("open-mpi", MFD_CLOEXEC);
-    if (heard_at < 0)
+    log_fd = getenv(LOG_FD) ? -1 : memfd_create("open-mpi", MFD_CLOEXEC);
+    if (log_fd < 0)
         return;
-    snprintf(number, sizeof number, "%d", heard_at);
+    snprintf(number, sizeof number, "%d", log_fd);
     setenv(LOG_FD, number, 1);
     for (size_t i = 0; i < sizeof talkative / sizeof *talkative; i++)
         setenv(talkative[i][0], talkative[i][1], 0);
@@ -153,28 +153,29 @@ void transport_listen(void)
 /* The connections that the modes will use; a library makes them when they are first needed. */
 static void connect_neighbours(const struct job *job)
 {
-    char mine = 0, theirs;
+    char sent = 0, received;
     for (int step = 1; step >= -1; step -= 2)
-        MPI_Sendrecv(&mine, 1, MPI_CHAR, (job->rank + job->ranks + step) % job->ranks, HELLO_TAG,
-                     &theirs, 1, MPI_CHAR, (job->rank + job->ranks - step) % job->ranks, HELLO_TAG,
+        MPI_Sendrecv(&sent, 1, MPI_CHAR, (job->rank + job->ranks + step) % job->ranks, HELLO_TAG,
+                     &received, 1, MPI_CHAR, (job->rank + job->ranks - step) % job->ranks,
+                     HELLO_TAG,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Takes what was said. What follows is of no use, as it goes on to tell all it does; what Open MPI
+/* Takes what was said. What follows is of no use, as it goes on to log all it does; what Open MPI
  * has to say to its user goes other ways. */
 static void read_transport_log(const struct job *job, struct transport_log *log)
 {
-    FILE *text = heard_at < 0 ? NULL : fdopen(dup(heard_at), "r");
+    FILE *text = log_fd < 0 ? NULL : fdopen(dup(log_fd), "r");
     memset(log, 0, sizeof *log);
     if (text) {
         rewind(text);
         transport_log_read(log, text, job->rank);
         fclose(text);
     }
-    int nowhere = heard_at < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere >= 0) {
-        dup2(nowhere, heard_at);
-        close(nowhere);
+    int null_device = log_fd < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null_device >= 0) {
+        dup2(null_device, log_fd);
+        close(null_device);
     }
 }
 
@@ -183,7 +184,7 @@ static bool btls_as_asked(const char *used, const char *list)
 {
     bool excluded = *list == '^';
     for (const char *at = used; *at;) {
-        char name[HEARD_NAME];
+        char name[LOG_NAME];
         size_t length = strcspn(at, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (has_name(list + excluded, name) == excluded)
@@ -196,7 +197,7 @@ static bool btls_as_asked(const char *used, const char *list)
 static void check(const struct job *job, const struct transport_log *log)
 {
     char problem[MESSAGE_LIMIT] = "";
-    const char *pml = asked[PML].wanted, *btl = asked[BTL].wanted;
+    const char *pml = choices[PML].value, *btl = choices[BTL].value;
     const char *other = NULL;
     if (*pml && *pml != '^' && !has_name(pml, log->pml))
         other = log->pml;
@@ -204,12 +205,14 @@ static void check(const struct job *job, const struct transport_log *log)
         other = log->btls;
     if (other)
         snprintf(problem, sizeof problem,
-                 "pml '%.99s' and btl '%.99s' were asked for, and rank %d uses pml %s, btl %s%s%.99s%s"
-                 "%.99s",
+                 "pml '%.99s' and btl '%.99s' were asked for, and rank %d uses pml %s, btl "
+                 "%s%s%.99s%s%.99s",
                  *pml ? pml : "auto", btl, job->rank, *log->pml ? log->pml : "unknown",
                  *log->btls ? log->btls : "unknown",
-                 *asked[PML].kept ? ": the environment has OMPI_MCA_pml=" : "", asked[PML].kept,
-                 *asked[BTL].kept ? ": the environment has OMPI_MCA_btl=" : "", asked[BTL].kept);
+                 *choices[PML].inherited ? ": the environment has OMPI_MCA_pml=" : "",
+                 choices[PML].inherited,
+                 *choices[BTL].inherited ? ": the environment has OMPI_MCA_btl=" : "",
+                 choices[BTL].inherited);
     must_agree(job, TRANSPORT_UNAVAILABLE, *problem ? problem : NULL);
 }
 
@@ -218,7 +221,7 @@ static void add_used(const struct job *job, const struct transport_log *own,
                      struct fields *settings)
 {
     struct transport_log *all = NULL, used = {0};
-    char text[4 * HEARD_NAME];
+    char text[4 * LOG_NAME];
     if (job->rank == 0)
         all = calloc((size_t)job->ranks, sizeof *all);
     if (job->rank == 0 && all == NULL)
@@ -227,12 +230,12 @@ static void add_used(const struct job *job, const struct transport_log *own,
     if (job->rank != 0)
         return;
     for (int rank = 0; rank < job->ranks; rank++) {
-        heard_add(used.pml, all[rank].pml);
+        add_to_list(used.pml, all[rank].pml);
         for (const char *at = all[rank].btls; *at;) {
-            char name[HEARD_NAME];
+            char name[LOG_NAME];
             size_t length = strcspn(at, ",");
             snprintf(name, sizeof name, "%.*s", (int)length, at);
-            heard_add(used.btls, name);
+            add_to_list(used.btls, name);
             at += length + (at[length] == ',');
         }
     }
@@ -248,15 +251,15 @@ static void add_kept(struct fields *settings)
     char text[ASKED * 2 * TEXT_LIMIT] = "";
     for (int i = 0; i < ASKED; i++) {
         size_t length = strlen(text);
-        if (*asked[i].kept)
+        if (*choices[i].inherited)
             snprintf(text + length, sizeof text - length, "%s%s=%s", length ? " " : "",
-                     asked[i].variable, asked[i].kept);
+                     choices[i].variable, choices[i].inherited);
     }
     if (*text)
         fields_add(settings, "environment", text);
 }
 
-void transport_tell(const struct job *job, struct fields *settings)
+void transport_add_settings(const struct job *job, struct fields *settings)
 {
     struct transport_log log;
     connect_neighbours(job);

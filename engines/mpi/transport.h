@@ -12,6 +12,6 @@ void transport_listen(void);
 
 /* All ranks, after MPI_Init: exchanges messages, so that there are connections, and adds to the
  * settings what is used; fails if it is not what was asked for. */
-void transport_tell(const struct job *job, struct fields *settings);
+void transport_add_settings(const struct job *job, struct fields *settings);
 
 #endif

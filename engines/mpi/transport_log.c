@@ -22,9 +22,9 @@ static void add_to(char *list, size_t size, const char *name)
         snprintf(list + used, size - used, "%s%s", used ? "," : "", name);
 }
 
-void heard_add(char list[HEARD_NAME], const char *name)
+void add_to_list(char list[LOG_NAME], const char *name)
 {
-    add_to(list, HEARD_NAME, name);
+    add_to(list, LOG_NAME, name);
 }
 
 /* "[[18630,1],3]": the rank in it, -1 if there is none. */
@@ -68,9 +68,9 @@ static bool address_at(int fd, bool other, char address[NI_MAXHOST])
     socklen_t type_length = sizeof type;
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_length) != 0 || type != SOCK_STREAM)
         return false;
-    int got = other ? getpeername(fd, (struct sockaddr *)&a, &length)
+    int status = other ? getpeername(fd, (struct sockaddr *)&a, &length)
                     : getsockname(fd, (struct sockaddr *)&a, &length);
-    return got == 0 && (a.ss_family == AF_INET || a.ss_family == AF_INET6) &&
+    return status == 0 && (a.ss_family == AF_INET || a.ss_family == AF_INET6) &&
            getnameinfo((struct sockaddr *)&a, length, address, NI_MAXHOST, NULL, 0,
                        NI_NUMERICHOST) == 0;
 }
@@ -78,14 +78,14 @@ static bool address_at(int fd, bool other, char address[NI_MAXHOST])
 /* Among the sockets of this process, those that are connected to one of the addresses. */
 void transport_log_add_interfaces(const struct transport_log *log, struct fields *settings)
 {
-    char interfaces[HEARD_NAME] = "", addresses[4 * HEARD_NAME] = "", known[4 * HEARD_NAME];
+    char interfaces[LOG_NAME] = "", addresses[4 * LOG_NAME] = "", extended[4 * LOG_NAME];
     for (int fd = 3; fd < SOCKETS; fd++) {
         char other[NI_MAXHOST], own[NI_MAXHOST], name[64];
         if (!address_at(fd, true, other) || !address_at(fd, false, own))
             continue;
-        snprintf(known, sizeof known, "%s", log->addresses);
-        add_to(known, sizeof known, other);
-        if (strcmp(known, log->addresses) != 0) /* it was not among them */
+        snprintf(extended, sizeof extended, "%s", log->addresses);
+        add_to(extended, sizeof extended, other);
+        if (strcmp(extended, log->addresses) != 0) /* it was not among them */
             continue;
         add_to(addresses, sizeof addresses, own);
         if (interface_of(own, name, sizeof name))

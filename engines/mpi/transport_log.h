@@ -6,20 +6,20 @@
 
 #include <stdio.h>
 
-#define HEARD_NAME 128
+#define LOG_NAME 128
 
 /* Names with commas between them; empty: nothing was said. */
 struct transport_log {
-    char pml[HEARD_NAME];
-    char btls[HEARD_NAME];       /* between this rank and others */
-    char addresses[4 * HEARD_NAME]; /* of other ranks, that TCP connected to */
+    char pml[LOG_NAME];
+    char btls[LOG_NAME];         /* between this rank and others */
+    char addresses[4 * LOG_NAME];   /* of other ranks, that TCP connected to */
 };
 
 /* Reads it all. rank: ours, whose messages to itself do not count. */
 void transport_log_read(struct transport_log *log, FILE *text, int rank);
 
-/* Adds a name to a list of HEARD_NAME bytes, unless it is there or there is no room. */
-void heard_add(char list[HEARD_NAME], const char *name);
+/* Adds a name to a list of LOG_NAME bytes, unless it is there or there is no room. */
+void add_to_list(char list[LOG_NAME], const char *name);
 
 /* The interfaces and addresses of this machine that lead to the addresses. */
 void transport_log_add_interfaces(const struct transport_log *log, struct fields *settings);

@@ -3,13 +3,13 @@
 #include "directions.h"
 #include "info.h"
 #include "tcp.h"
-#include "watch.h"
+#include "sampler.h"
 
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
 
-static struct sending senders[MAX_THREADS];
-static struct receiving receivers[MAX_THREADS];
+static struct sender senders[MAX_THREADS];
+static struct receiver receivers[MAX_THREADS];
 
 static struct usage run_both(const struct launch *launch, bool server, const int fds[],
                              int control, const struct trial *trial)
@@ -22,42 +22,44 @@ static struct usage run_both(const struct launch *launch, bool server, const int
     receiver_tasks(receivers, tasks + count, count);
     for (size_t i = 0; i < 2 * count; i++)
         tasks[i].number = (int)i;
-    struct watch watch; /* of the client's sending: only that is told in detail */
+    struct sampler sampler; /* of the client's sending: only that is reported in detail */
     if (!server)
-        watch_begin(&watch, launch, senders, count);
+        sampler_start(&sampler, launch, senders, count);
     struct usage usage = team_run(launch, server, tasks, 2 * count);
     if (!server)
-        watch_end(&watch);
+        sampler_stop(&sampler);
     wait_until_sent(senders, count);
     return usage;
 }
 
-void run_tcp_bidirectional(struct client *client, const struct source *source,
-                           const struct trial *trial, struct fields *end, struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     size_t count = connections_of(client->launch);
-    prepare_senders(senders, client->launch, source, count);
+    prepare_senders(senders, client->launch, count);
     prepare_receivers(receivers, client->launch, count);
     struct usage usage = run_both(client->launch, false, client->fds, client->control, trial);
     take_sent(senders, count, usage, end, result);
 }
 
-void prepare_tcp_bidirectional(const struct session *session)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    (void)trial;
     size_t count = connections_of(&session->launch);
-    static const struct source *source; /* a session has one */
-    if (source == NULL)
-        source = open_source(&session->launch, false);
-    prepare_senders(senders, &session->launch, source, count);
+    static bool source_opened; /* a session has one launch */
+    if (!source_opened)
+        open_source(&session->launch, false);
+    source_opened = true;
+    prepare_senders(senders, &session->launch, count);
     prepare_receivers(receivers, &session->launch, count);
 }
 
-void serve_tcp_bidirectional(struct session *session, const struct trial *trial, const int fds[],
-                             struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
     size_t count = connections_of(&session->launch);
     struct usage usage = run_both(&session->launch, true, fds, session->control, trial);
-    struct received sum = sum_received(receivers, count);
+    struct reception sum = sum_received(receivers, count);
     struct path path = path_of(senders, NULL, count);
     usage.elapsed = sum.elapsed;
     add_usage(reply, &usage);
@@ -68,10 +70,9 @@ void serve_tcp_bidirectional(struct session *session, const struct trial *trial,
     fields_add_number(reply, "reverse_retransmits", (double)path.retransmits);
 }
 
-void finish_tcp_bidirectional(struct client *client, const struct fields *reply,
-                              struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
-    struct received back = sum_received(receivers, connections_of(client->launch));
+    struct reception back = sum_received(receivers, connections_of(client->launch));
     double sent = (double)fields_count(reply, "reverse_sent", BYTES_LIMIT);
     take_received(client, senders, reply, result);
     double rate = rate_of(&back, sent);
@@ -84,3 +85,11 @@ void finish_tcp_bidirectional(struct client *client, const struct fields *reply,
     result_set(result, "reverse_retransmits",
                (double)fields_count(reply, "reverse_retransmits", BYTES_LIMIT));
 }
+
+const struct tcp_mode tcp_bidirectional = {
+    .name = "bidirectional",
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

@@ -10,7 +10,6 @@
 #include "../lib/histogram.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
-#include "../lib/round_trips.h"
 #include "../lib/sockopts.h"
 #include "../lib/team.h"
 
@@ -34,7 +33,7 @@ static _Noreturn void connecting_failed(const struct client *client, int error)
         connect_failed(error, &client->server, TEST_PORT_ADVICE);
     /* The server's end may be on its way over the control channel. */
     if (wait_readable(client->control, now_ns() + NANOSECONDS / 5))
-        stalled(client->control, error, now_ns(), "connect for");
+        handle_stall(client->control, error, now_ns(), "connect for");
     connect_failed(error == EINPROGRESS || error == EAGAIN ? ETIMEDOUT : error, &client->server,
                    TEST_PORT_ADVICE);
 }
@@ -43,12 +42,12 @@ static _Noreturn void connecting_failed(const struct client *client, int error)
 static void wait_for_close(const struct client *client, int fd)
 {
     char byte;
-    ssize_t got;
+    ssize_t length;
     uint64_t since = now_ns();
-    while ((got = recv(fd, &byte, 1, 0)) != 0) {
-        if (got > 0)
+    while ((length = recv(fd, &byte, 1, 0)) != 0) {
+        if (length > 0)
             fail(BAD_PEER, "data came on a connection that was to carry none");
-        stalled(client->control, errno, since, "receive");
+        handle_stall(client->control, errno, since, "receive");
     }
 }
 
@@ -81,15 +80,15 @@ static void connect_repeatedly(void *share)
 {
     struct connector *c = share;
     bool by_count = c->trial->count > 0;
-    uint64_t to_do = round_trips_share(c->client->launch, c->trial, c->number);
+    uint64_t to_do = share_of_count(c->client->launch, c->trial, c->number);
     uint64_t now = now_ns(), stop = now + seconds_ns(c->trial->duration);
     histogram_clear(&c->times);
     while (by_count ? c->times.count < to_do : now < stop)
         now = connect_once(c);
 }
 
-void measure_connects(struct client *client, const struct trial *trial, struct fields *end,
-                      struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     static struct connector *connectors[MAX_THREADS];
     static struct histogram times;
@@ -114,8 +113,9 @@ void measure_connects(struct client *client, const struct trial *trial, struct f
     fields_add_number(end, "connections", (double)times.count);
 }
 
-void finish_connects(const struct fields *reply, struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
+    (void)client;
     uint64_t accepted = fields_count(reply, "accepted", BYTES_LIMIT);
     if ((double)accepted != result_get(result, "connections"))
         fail(SHORT_COUNT, "the server accepted %llu connections, this end made %.0f",
@@ -124,7 +124,7 @@ void finish_connects(const struct fields *reply, struct result *result)
 
 static void accept_and_close(void *share)
 {
-    struct answering *a = share;
+    struct answerer *a = share;
     for (;;) {
         struct address from = {.length = sizeof from.space};
         int fd = accept4(a->fd, &from.any, &from.length, SOCK_CLOEXEC);
@@ -140,14 +140,27 @@ static void accept_and_close(void *share)
     }
 }
 
-void prepare_accepting(struct session *session, const struct trial *trial)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    if (is_probe(trial))
+        return;
     set_timeouts(session->fds[0], ACCEPT_SECONDS);
     answering_start(session, trial, accept_and_close, session->fds, 1,
                     size_of(&session->launch, "threads"));
 }
 
-void finish_accepting(struct session *session, const struct trial *trial, struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
+    (void)fds;
     fields_add_number(reply, "accepted", (double)answering_finish(session, trial, reply));
 }
+
+const struct tcp_mode tcp_connect = {
+    .name = "connect",
+    .connects = true,
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

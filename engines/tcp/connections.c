@@ -1,5 +1,7 @@
 #include "connections.h"
 
+#include "tcp.h"
+
 #include "../lib/congestion.h"
 #include "../lib/control.h"
 #include "../lib/failure.h"
@@ -19,12 +21,12 @@
 
 size_t connections_of(const struct launch *launch)
 {
-    return is_mode(launch, "connect") ? 0 : size_of(launch, "threads");
+    return tcp_mode_of(launch)->connects ? 0 : size_of(launch, "threads");
 }
 
 void prepare_connection(int fd, int family, const struct launch *launch, bool server)
 {
-    struct fields ignored; /* read back from the connection itself, by tell_granted */
+    struct fields ignored; /* read back from the connection itself, by add_granted */
     fields_clear(&ignored);
     set_buffers(fd, buffer_of(launch, server), &ignored);
     set_tos(fd, family, int_of(launch, "tos"), &ignored);
@@ -32,7 +34,7 @@ void prepare_connection(int fd, int family, const struct launch *launch, bool se
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, int_of(launch, "nodelay"), "nodelay");
     if (int_of(launch, "mss") > 0)
         set_option(fd, IPPROTO_TCP, TCP_MAXSEG, int_of(launch, "mss"), "mss");
-    if (is_mode(launch, "latency"))
+    if (tcp_mode_of(launch)->echoed)
         set_busy_poll(fd, launch, &ignored);
 }
 
@@ -54,7 +56,7 @@ static void choose_waiting(int fd, const struct launch *launch)
         fail(SYSTEM_ERROR, "cannot make a connection non-blocking: %s", strerror(errno));
 }
 
-void tell_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
+void add_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
 {
     struct address own = local_address(fd);
     set_buffers(fd, buffer_of(launch, server), settings);
@@ -64,7 +66,7 @@ void tell_granted(int fd, const struct launch *launch, bool server, struct field
     fields_add(settings, "cork", takes_cork(fd, launch) ? "true" : "false");
     fields_add(settings, "blocking", fcntl(fd, F_GETFL) & O_NONBLOCK ? "false" : "true");
     fields_add_number(settings, "mss", get_option(fd, IPPROTO_TCP, TCP_MAXSEG));
-    if (is_mode(launch, "latency"))
+    if (tcp_mode_of(launch)->echoed)
         set_busy_poll(fd, launch, settings);
     add_place(fd, settings);
 }
@@ -137,8 +139,8 @@ static size_t read_greeting(int fd, const struct address *from, const struct ses
 }
 
 /* Takes one connection if it is one of those that are still missing; false if it is not. */
-static bool accept_one(const struct session *session, const struct trial *trial,
-                       int fds[MAX_THREADS], size_t count)
+static bool accept_next(const struct session *session, const struct trial *trial,
+                        int fds[MAX_THREADS], size_t count)
 {
     unsigned char greeting[GREETING];
     struct address from = {.length = sizeof from.space};
@@ -162,11 +164,11 @@ void accept_all(struct session *session, const struct trial *trial, int fds[MAX_
     uint64_t limit = now_ns() + seconds_ns(ANSWER_SECONDS);
     for (size_t i = 0; i < MAX_THREADS; i++)
         fds[i] = -1;
-    for (size_t taken = 0; taken < count;) {
+    for (size_t accepted = 0; accepted < count;) {
         if (now_ns() >= limit)
             fail(NO_ANSWER, "the client did not connect to the test port");
         if (wait_readable(session->fds[0], now_ns() + NANOSECONDS / 10))
-            taken += accept_one(session, trial, fds, count);
+            accepted += accept_next(session, trial, fds, count);
         else if (session_end_arrived(session))
             fail(BAD_PEER, "the client ended a test it had not begun");
     }

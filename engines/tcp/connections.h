@@ -11,9 +11,9 @@ size_t connections_of(const struct launch *launch);
 void prepare_connection(int fd, int family, const struct launch *launch, bool server);
 
 /* Records what the kernel granted a connection. */
-void tell_granted(int fd, const struct launch *launch, bool server, struct fields *settings);
+void add_granted(int fd, const struct launch *launch, bool server, struct fields *settings);
 
-/* The socket on which the server takes data connections; settings tell its port. */
+/* The socket on which the server takes data connections; settings take its port. */
 int listen_for_data(const struct session *session, struct fields *settings);
 
 /* Connects number `index` of this replication: nothing but its token opens it, and once this
@@ -24,8 +24,8 @@ int connect_data(struct client *client, const struct trial *trial, size_t index)
 void connect_all(struct client *client, const struct trial *trial, size_t count);
 void close_all(int fds[MAX_THREADS]);
 
-/* Takes the client's connections 0 to count - 1, in any order, into fds by their index, and whatever
- * else connects is hung up on. */
+/* Takes the client's connections 0 to count - 1, in any order, into fds by their index, and closes
+ * whatever else connects. */
 void accept_all(struct session *session, const struct trial *trial, int fds[MAX_THREADS],
                 size_t count);
 

@@ -13,7 +13,7 @@
 #define SAMPLE_INTERVAL (NANOSECONDS / 50) /* of samples of a connection that sends */
 
 /* A sender's task and, afterwards, what it did. */
-struct sending {
+struct sender {
     struct writer writer;
     int control;
     const struct source *source;
@@ -25,14 +25,14 @@ struct sending {
     uint64_t began, ended; /* ns */
     struct tcp_state state;   /* of the connection, when its last byte was handed over */
     struct samples samples; /* at it, until then, between calls */
-    struct samples samples_beside; /* likewise, by struct watch's thread, in long calls */
+    struct samples sampler_samples; /* likewise, by struct sampler's thread, in long calls */
     atomic_uint_fast64_t sampled_at; /* ns, when the sender itself last did */
 };
 
 /* A receiver's task and, afterwards, what it saw. */
-struct receiving {
+struct receiver {
     int fd, control;
-    ssize_t (*take)(struct receiving *); /* 0 at the end, -1 with errno */
+    ssize_t (*take)(struct receiver *);  /* 0 at the end, -1 with errno */
     size_t chunk;
     unsigned char *data;
     int pipe[2], sink; /* for splice; 0: none */
@@ -42,41 +42,41 @@ struct receiving {
 
 /* What several receivers saw together: the bytes after each one's first read, over the time from
  * the first of these reads to the last read of all. */
-struct received {
+struct reception {
     uint64_t bytes, timed;
     double elapsed;
 };
 
-/* Whatever takes memory is made before the test begins, for the connections that the mode has. */
-void prepare_senders(struct sending *senders, const struct launch *launch,
-                     const struct source *source, size_t count);
-void prepare_receivers(struct receiving *receivers, const struct launch *launch, size_t count);
+/* Whatever takes memory is made before the test begins, for the connections that the mode has.
+ * What is sent is the source that was opened last. */
+void prepare_senders(struct sender *senders, const struct launch *launch, size_t count);
+void prepare_receivers(struct receiver *receivers, const struct launch *launch, size_t count);
 
 /* The connections and the work of this replication. */
-void set_senders(struct sending *senders, const struct launch *launch, const int fds[],
+void set_senders(struct sender *senders, const struct launch *launch, const int fds[],
                  int control, const struct trial *trial, size_t count);
-void set_receivers(struct receiving *receivers, const int fds[], int control,
+void set_receivers(struct receiver *receivers, const int fds[], int control,
                    const struct trial *trial, size_t count);
 
 /* A thread's work: sends its share and shuts its direction down; receives until that has come. */
-void send_flow(void *sending);
-void receive_flow(void *receiving);
+void send_flow(void *sender);
+void receive_flow(void *receiver);
 
 /* Waits until the other ends' kernels have everything. */
-void wait_until_sent(struct sending *senders, size_t count);
+void wait_until_sent(struct sender *senders, size_t count);
 
 /* How the senders' kernel saw their connections; once all was sent. windows as in read_path. */
-struct path path_of(const struct sending *senders, const uint64_t windows[], size_t count);
+struct path path_of(const struct sender *senders, const uint64_t windows[], size_t count);
 
 /* Seconds from the first one's beginning to the last one's end. */
-double sending_seconds(const struct sending *senders, size_t count);
-uint64_t sent_bytes(const struct sending *senders, size_t count);
-uint64_t sent_messages(const struct sending *senders, size_t count);
-struct received sum_received(const struct receiving *receivers, size_t count);
+double sending_seconds(const struct sender *senders, size_t count);
+uint64_t sent_bytes(const struct sender *senders, size_t count);
+uint64_t sent_messages(const struct sender *senders, size_t count);
+struct reception sum_received(const struct receiver *receivers, size_t count);
 
-void add_received(struct fields *fields, const struct received *sum);
+void add_received(struct fields *fields, const struct reception *sum);
 
 /* bit/s; fails with SHORT_COUNT if that is not what was sent, with TOO_SHORT if it has no rate. */
-double rate_of(const struct received *sum, double sent);
+double rate_of(const struct reception *sum, double sent);
 
 #endif

@@ -71,7 +71,7 @@ static double offered_by(const struct answer *a)
     return has(a, tcpi_snd_wnd) ? (double)a->info.tcpi_snd_wnd : 0;
 }
 
-/* most: what the peer may offer. False if the kernel does not tell enough. */
+/* most: what the peer may offer. False if the kernel does not report enough. */
 static bool add_bound(struct path *path, const struct answer *a, int fd,
                       const struct tcp_state *state, double most)
 {
@@ -97,7 +97,8 @@ struct tcp_state read_tcp_state(int fd)
         .delivery_rate = has(&a, tcpi_delivery_rate) ? (double)a.info.tcpi_delivery_rate * 8 : 0,
         .offered = offered_by(&a),
         .busy = has(&a, tcpi_busy_time) ? (double)a.info.tcpi_busy_time * MICROSECOND : 0,
-        .held_up = has(&a, tcpi_rwnd_limited) ? (double)a.info.tcpi_rwnd_limited * MICROSECOND : 0,
+        .window_limited =
+            has(&a, tcpi_rwnd_limited) ? (double)a.info.tcpi_rwnd_limited * MICROSECOND : 0,
     };
 }
 
@@ -111,20 +112,21 @@ void sample_connection(int fd, struct samples *samples)
     samples->offered = fmax(samples->offered, offered_by(&a));
 }
 
-void add_samples(struct tcp_state *state, const struct samples *some, const struct samples *others)
+void merge_samples(struct tcp_state *state, const struct samples *own,
+                   const struct samples *sampler)
 {
-    state->rtt = (state->rtt + some->rtt + others->rtt) / (double)(some->count + others->count + 1);
-    state->offered = fmax(state->offered, fmax(some->offered, others->offered));
+    state->rtt = (state->rtt + own->rtt + sampler->rtt) / (double)(own->count + sampler->count + 1);
+    state->offered = fmax(state->offered, fmax(own->offered, sampler->offered));
 }
 
-static void add_mood(struct tcp_state *sum, const struct tcp_state *state, size_t count)
+static void add_state(struct tcp_state *sum, const struct tcp_state *state, size_t count)
 {
     sum->rtt += state->rtt / (double)count;
     sum->rtt_variance += state->rtt_variance / (double)count;
     sum->congestion_window += state->congestion_window;
     sum->delivery_rate += state->delivery_rate;
     sum->busy += state->busy;
-    sum->held_up += state->held_up;
+    sum->window_limited += state->window_limited;
 }
 
 struct path read_path(const int fds[], const struct tcp_state states[], const uint64_t windows[],
@@ -134,7 +136,7 @@ struct path read_path(const int fds[], const struct tcp_state states[], const ui
     bool bound = windows != NULL;
     for (size_t i = 0; i < count; i++) {
         struct answer a = ask(fds[i]);
-        add_mood(&path.state, &states[i], count);
+        add_state(&path.state, &states[i], count);
         path.retransmits += a.info.tcpi_total_retrans;
         if (has(&a, tcpi_data_segs_out))
             path.segments += a.info.tcpi_data_segs_out;
@@ -159,19 +161,19 @@ void set_path(struct result *result, const struct path *path, double link_rate)
     const struct {
         const char *name;
         double value;
-    } told[] = {{"min_rtt", path->min_rtt},
-                {"delivery_rate", path->state.delivery_rate},
-                {"sent_segments", (double)path->segments},
-                {"window", path->window},
-                {"window_bound", at_most(path->bound, link_rate)},
-                {"window_ceiling", at_most(path->ceiling, link_rate)}};
+    } optional[] = {{"min_rtt", path->min_rtt},
+                    {"delivery_rate", path->state.delivery_rate},
+                    {"sent_segments", (double)path->segments},
+                    {"window", path->window},
+                    {"window_bound", at_most(path->bound, link_rate)},
+                    {"window_ceiling", at_most(path->ceiling, link_rate)}};
     result_set(result, "retransmits", (double)path->retransmits);
     result_set(result, "rtt", path->state.rtt);
     result_set(result, "rtt_variance", path->state.rtt_variance);
     result_set(result, "congestion_window", path->state.congestion_window);
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (told[i].value > 0)
-            result_set(result, told[i].name, told[i].value);
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
+        if (optional[i].value > 0)
+            result_set(result, optional[i].name, optional[i].value);
     if (path->state.busy > 0)
-        result_set(result, "window_limited", path->state.held_up / path->state.busy);
+        result_set(result, "window_limited", path->state.window_limited / path->state.busy);
 }

@@ -1,4 +1,4 @@
-/* What the kernel knows of connections (TCP_INFO), summed up for a replication. */
+/* The kernel's state of connections (TCP_INFO), summed up for a replication. */
 #ifndef RAIL_TCP_INFO_H
 #define RAIL_TCP_INFO_H
 
@@ -9,10 +9,10 @@
 struct tcp_state {
     double rtt, rtt_variance; /* seconds */
     double congestion_window; /* bytes */
-    double delivery_rate;     /* bit/s; 0: not told */
-    double offered;           /* bytes that the other end's window had; 0: not told */
-    double busy, held_up;     /* seconds with data under way, and of these without room in that
-                                 window; busy 0: not told */
+    double delivery_rate;     /* bit/s; 0: unknown */
+    double offered;           /* bytes that the other end's window had; 0: unknown */
+    double busy, window_limited; /* seconds with data under way, and of these without room in that
+                                 window; busy 0: unknown */
 };
 
 /* What was seen of a connection while it was sending. */
@@ -26,9 +26,9 @@ struct samples {
 struct path {
     struct tcp_state state; /* mean over the connections of the round trips, sum of the others */
     uint64_t retransmits, segments; /* segments: 0 if the kernel does not count them */
-    double min_rtt;                 /* seconds, smallest; 0: not told */
-    double window;                  /* bytes, sum; 0: not told */
-    double bound, ceiling;          /* bit/s, sums; 0: not told */
+    double min_rtt;                 /* seconds, smallest; 0: unknown */
+    double window;                  /* bytes, sum; 0: unknown */
+    double bound, ceiling;          /* bit/s, sums; 0: unknown */
 };
 
 struct tcp_state read_tcp_state(int fd);
@@ -37,7 +37,8 @@ struct tcp_state read_tcp_state(int fd);
 void sample_connection(int fd, struct samples *samples);
 
 /* The state of the end becomes that of the whole time. */
-void add_samples(struct tcp_state *state, const struct samples *some, const struct samples *others);
+void merge_samples(struct tcp_state *state, const struct samples *own,
+                   const struct samples *sampler);
 
 /* The largest receive window that each connection of this end may offer its peer, as fields
  * window0, window1 ...; and how they are read. */

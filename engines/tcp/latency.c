@@ -23,10 +23,10 @@ struct exchange {
     size_t size, write, read;
     unsigned char *data;
     int control;                       /* the client's, which fails when nothing moves */
-    const struct answering *answering; /* the server's, which ends when it is told; or NULL */
+    const struct answerer *answerer;   /* the server's, which ends at the client's END; or NULL */
     unsigned int polls;
     uint64_t stuck_since; /* 0: it isn't */
-    bool broken;          /* the connection, or the server was told to end */
+    bool broken;          /* the connection, or at the server the client's END came */
 };
 
 /* Nothing could be sent or received just now: true if it is to be tried again. */
@@ -36,17 +36,17 @@ static bool try_again(struct exchange *x, int error, short events)
     if (nothing_yet && x->flags && ++x->polls % LOOK_AROUND != 0)
         return true;
     if (nothing_yet && x->nonblocking && !x->flags) {
-        struct pollfd wanted = {.fd = x->fd, .events = events};
-        if (poll(&wanted, 1, WAIT_MS) > 0)
+        struct pollfd poll_entry = {.fd = x->fd, .events = events};
+        if (poll(&poll_entry, 1, WAIT_MS) > 0)
             return true;
     }
-    if (x->answering) {
-        x->broken = !nothing_yet || answering_over(x->answering);
+    if (x->answerer) {
+        x->broken = !nothing_yet || answering_over(x->answerer);
         return !x->broken;
     }
     if (x->stuck_since == 0)
         x->stuck_since = now_ns();
-    stalled(x->control, error, x->stuck_since, events == POLLIN ? "receive" : "send");
+    handle_stall(x->control, error, x->stuck_since, events == POLLIN ? "receive" : "send");
     return true;
 }
 
@@ -68,18 +68,18 @@ static void send_all(struct exchange *x)
 /* Returns what arrived: all, or less if the other end closed. */
 static size_t receive_all(struct exchange *x)
 {
-    size_t got = 0;
-    while (got < x->size) {
-        size_t left = x->size - got;
-        ssize_t step = recv(x->fd, x->data + got, x->read < left ? x->read : left, x->flags);
+    size_t received = 0;
+    while (received < x->size) {
+        size_t left = x->size - received;
+        ssize_t step = recv(x->fd, x->data + received, x->read < left ? x->read : left, x->flags);
         if (step > 0) {
-            got += (size_t)step;
+            received += (size_t)step;
             x->stuck_since = 0;
         } else if (step == 0 || !try_again(x, errno, POLLIN)) {
             break;
         }
     }
-    return got;
+    return received;
 }
 
 static void set_exchange(struct exchange *x, const struct launch *launch, int fd)
@@ -97,7 +97,7 @@ static void set_exchange(struct exchange *x, const struct launch *launch, int fd
 }
 
 /* The client's part of one thread. */
-struct asking {
+struct requester {
     struct exchange exchange;
     struct client *client;
     const struct trial *trial;
@@ -108,12 +108,12 @@ struct asking {
 static void receive_answer(struct exchange *x)
 {
     if (receive_all(x) < x->size)
-        stalled(x->control, EPIPE, now_ns(), "receive");
+        handle_stall(x->control, EPIPE, now_ns(), "receive");
 }
 
-static void ask(void *share)
+static void request_repeatedly(void *share)
 {
-    struct asking *a = share;
+    struct requester *a = share;
     struct exchange *x = &a->exchange;
     struct round_trips *trips = &a->trips;
     /* The first message finds the server's thread still starting: it is not timed. */
@@ -131,12 +131,13 @@ static void ask(void *share)
     shutdown(x->fd, SHUT_WR);
 }
 
-static struct asking *make_asking(struct client *client, const struct trial *trial, size_t number)
+static struct requester *make_requester(struct client *client, const struct trial *trial,
+                                        size_t number)
 {
-    static struct asking *made[MAX_THREADS];
-    struct asking *a = made[number];
+    static struct requester *requesters[MAX_THREADS];
+    struct requester *a = requesters[number];
     if (a == NULL) {
-        a = made[number] = (struct asking *)test_buffer(sizeof *a);
+        a = requesters[number] = (struct requester *)test_buffer(sizeof *a);
         memset(a, 0, sizeof *a);
     }
     set_exchange(&a->exchange, client->launch, client->fds[number]);
@@ -147,16 +148,16 @@ static struct asking *make_asking(struct client *client, const struct trial *tri
     return a;
 }
 
-void measure_tcp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
-                             struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     struct task tasks[MAX_THREADS];
     const struct round_trips *trips[MAX_THREADS];
     size_t threads = size_of(client->launch, "threads");
     for (size_t i = 0; i < threads; i++) {
-        struct asking *asking = make_asking(client, trial, i);
-        trips[i] = &asking->trips;
-        tasks[i] = (struct task){ask, asking, (int)i};
+        struct requester *requester = make_requester(client, trial, i);
+        trips[i] = &requester->trips;
+        tasks[i] = (struct task){request_repeatedly, requester, (int)i};
     }
     struct usage usage = team_run(client->launch, false, tasks, threads);
     result_set_usage(result, "client", &usage);
@@ -164,8 +165,7 @@ void measure_tcp_round_trips(struct client *client, const struct trial *trial, s
     fields_add_number(end, "sent", result_get(result, "round_trips") + (double)threads);
 }
 
-void finish_tcp_round_trips(struct client *client, const struct fields *reply,
-                            struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     double untimed = number_of(client->launch, "threads");
     uint64_t back = (uint64_t)(result_get(result, "round_trips") + untimed);
@@ -176,33 +176,43 @@ void finish_tcp_round_trips(struct client *client, const struct fields *reply,
 /* One for each thread of a session, which is a process. */
 static struct exchange echoes[MAX_THREADS];
 
-void prepare_tcp_echo(const struct session *session)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    (void)trial;
     for (size_t i = 0; i < size_of(&session->launch, "threads"); i++)
         set_exchange(&echoes[i], &session->launch, -1);
 }
 
 static void echo(void *share)
 {
-    struct answering *a = share;
+    struct answerer *a = share;
     struct exchange *x = &echoes[a->number];
     set_exchange(x, &a->session->launch, a->fd);
-    x->answering = a;
+    x->answerer = a;
     for (;;) {
-        size_t got = receive_all(x);
-        if (got < x->size && got > 0 && !x->broken)
+        size_t received = receive_all(x);
+        if (received < x->size && received > 0 && !x->broken)
             fail(SHORT_COUNT, "the client closed in the middle of a message");
-        if (got < x->size)
+        if (received < x->size)
             break;
         answering_count(a);
         send_all(x);
     }
 }
 
-void echo_messages(struct session *session, const struct trial *trial, const int fds[],
-                   struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
     size_t threads = size_of(&session->launch, "threads");
     answering_start(session, trial, echo, fds, threads, threads);
     fields_add_number(reply, "echoed", (double)answering_finish(session, trial, reply));
 }
+
+const struct tcp_mode tcp_latency = {
+    .name = "latency",
+    .echoed = true,
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

@@ -14,49 +14,49 @@
 
 #define DRAIN_SECONDS 600.0 /* beyond its duration, for what lies in the sender's buffer */
 #define LEAST_READ 131072   /* the receiver asks for a message at a time, but for no less ... */
-#define MOST_READ (1 << 20) /* and no more, unless told */
+#define MOST_READ (1 << 20) /* and no more, by default */
 
-static ssize_t take_recv(struct receiving *r)
+static ssize_t take_recv(struct receiver *r)
 {
     return recv(r->fd, r->data, r->chunk, 0);
 }
 
-static ssize_t take_read(struct receiving *r)
+static ssize_t take_read(struct receiver *r)
 {
     return read(r->fd, r->data, r->chunk);
 }
 
 /* The kernel drops it without copying. */
-static ssize_t take_truncate(struct receiving *r)
+static ssize_t take_truncate(struct receiver *r)
 {
     return recv(r->fd, r->data, r->chunk, MSG_TRUNC);
 }
 
-static ssize_t take_splice(struct receiving *r)
+static ssize_t take_splice(struct receiver *r)
 {
-    ssize_t got = splice(r->fd, NULL, r->pipe[1], NULL, r->chunk, SPLICE_F_MOVE);
-    for (ssize_t left = got; left > 0;) {
+    ssize_t received = splice(r->fd, NULL, r->pipe[1], NULL, r->chunk, SPLICE_F_MOVE);
+    for (ssize_t left = received; left > 0;) {
         ssize_t step = splice(r->pipe[0], NULL, r->sink, NULL, (size_t)left, SPLICE_F_MOVE);
         if (step <= 0 && errno != EINTR)
             fail(SYSTEM_ERROR, "cannot splice into /dev/null: %s", strerror(errno));
         left -= step > 0 ? step : 0;
     }
-    return got;
+    return received;
 }
 
 static size_t chunk_of(const struct launch *launch)
 {
-    size_t asked = size_of(launch, "read"), message = size_of(launch, "message");
-    if (asked > 0)
-        return asked;
+    size_t requested = size_of(launch, "read"), message = size_of(launch, "message");
+    if (requested > 0)
+        return requested;
     return message < LEAST_READ ? LEAST_READ : message > MOST_READ ? MOST_READ : message;
 }
 
-static void prepare_receiver(struct receiving *r, const struct launch *launch)
+static void prepare_receiver(struct receiver *r, const struct launch *launch)
 {
     const struct {
         const char *name;
-        ssize_t (*take)(struct receiving *);
+        ssize_t (*take)(struct receiver *);
     } ways[] = {{"recv", take_recv},
                 {"read", take_read},
                 {"truncate", take_truncate},
@@ -75,14 +75,14 @@ static void prepare_receiver(struct receiving *r, const struct launch *launch)
     }
 }
 
-void prepare_receivers(struct receiving *receivers, const struct launch *launch, size_t count)
+void prepare_receivers(struct receiver *receivers, const struct launch *launch, size_t count)
 {
     must_fit(count, chunk_of(launch));
     for (size_t i = 0; i < count; i++)
         prepare_receiver(&receivers[i], launch);
 }
 
-void set_receivers(struct receiving *receivers, const int fds[], int control,
+void set_receivers(struct receiver *receivers, const int fds[], int control,
                    const struct trial *trial, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ void set_receivers(struct receiving *receivers, const int fds[], int control,
 
 void receive_flow(void *share)
 {
-    struct receiving *r = share;
+    struct receiver *r = share;
     uint64_t progress = now_ns();
     for (;;) {
         ssize_t step = r->take(r);
@@ -108,7 +108,7 @@ void receive_flow(void *share)
             fail(NO_ANSWER, "the other end did not end in time");
         if (step < 0) {
             if (error != EAGAIN || !wait_ready(r->fd, POLLIN))
-                stalled(r->control, error, progress, "receive");
+                handle_stall(r->control, error, progress, "receive");
             continue;
         }
         if (r->first_at == 0) {
@@ -120,12 +120,12 @@ void receive_flow(void *share)
     }
 }
 
-struct received sum_received(const struct receiving *receivers, size_t count)
+struct reception sum_received(const struct receiver *receivers, size_t count)
 {
-    struct received sum = {0};
+    struct reception sum = {0};
     uint64_t first_at = UINT64_MAX, last_at = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct receiving *r = &receivers[i];
+        const struct receiver *r = &receivers[i];
         if (r->bytes == 0)
             continue;
         sum.bytes += r->bytes;
@@ -137,13 +137,13 @@ struct received sum_received(const struct receiving *receivers, size_t count)
     return sum;
 }
 
-void add_received(struct fields *fields, const struct received *sum)
+void add_received(struct fields *fields, const struct reception *sum)
 {
     fields_add_number(fields, "received", (double)sum->bytes);
     fields_add_number(fields, "timed", (double)sum->timed);
 }
 
-double rate_of(const struct received *sum, double sent)
+double rate_of(const struct reception *sum, double sent)
 {
     if ((double)sum->bytes != sent)
         fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, (double)sum->bytes);

@@ -5,6 +5,7 @@
 #include "../lib/failure.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
+#include "../lib/team.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#define FILE_CHUNK 131072 /* files are read in such pieces unless told */
+#define FILE_CHUNK 131072 /* files are read in such pieces by default */
 
 /* The kernel takes files itself, except by these. */
 static bool through_memory(const struct launch *launch, const struct source *source)
@@ -32,13 +33,13 @@ static size_t chunk_of(const struct launch *launch, const struct source *source)
     return chunk == 0 || chunk > message ? message : chunk;
 }
 
-void prepare_senders(struct sending *senders, const struct launch *launch,
-                     const struct source *source, size_t count)
+void prepare_senders(struct sender *senders, const struct launch *launch, size_t count)
 {
+    const struct source *source = opened_source();
     if (through_memory(launch, source))
         must_fit(count, chunk_of(launch, source));
     for (size_t i = 0; i < count; i++) {
-        struct sending *s = &senders[i];
+        struct sender *s = &senders[i];
         s->source = source;
         s->message = size_of(launch, "message");
         s->chunk = chunk_of(launch, source);
@@ -47,32 +48,23 @@ void prepare_senders(struct sending *senders, const struct launch *launch,
     }
 }
 
-/* Strong scaling shares the messages, so that the first ones have one more where they don't
- * divide; weak scaling gives as many to each. */
-static uint64_t share_of(const struct launch *launch, uint64_t total, size_t index, size_t count)
-{
-    if (strcmp(text_of(launch, "scaling"), "weak") == 0)
-        return total;
-    return total / count + (index < total % count);
-}
-
-void set_senders(struct sending *senders, const struct launch *launch, const int fds[],
+void set_senders(struct sender *senders, const struct launch *launch, const int fds[],
                  int control, const struct trial *trial, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         writer_begin(&senders[i].writer, fds[i]);
         senders[i].control = control;
         senders[i].by_count = trial->count > 0;
-        senders[i].share = share_of(launch, trial->count, i, count);
+        senders[i].share = share_of_count(launch, trial, i);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].bytes = senders[i].messages = 0;
-        senders[i].samples = senders[i].samples_beside = (struct samples){0};
+        senders[i].samples = senders[i].sampler_samples = (struct samples){0};
         atomic_store(&senders[i].sampled_at, now_ns());
     }
 }
 
 /* A call took nothing. */
-static void wait_for_room(struct sending *s, int error, uint64_t since)
+static void wait_for_room(struct sender *s, int error, uint64_t since)
 {
     if (error == ENOBUFS) { /* too many zero-copy calls under way */
         uint64_t before = s->writer.completed;
@@ -85,7 +77,7 @@ static void wait_for_room(struct sending *s, int error, uint64_t since)
     }
     if (error == EAGAIN && wait_ready(s->writer.fd, POLLOUT))
         return;
-    stalled(s->control, error, since, "send");
+    handle_stall(s->control, error, since, "send");
 }
 
 static void set_cork(int fd, int on)
@@ -93,14 +85,14 @@ static void set_cork(int fd, int on)
     setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
 }
 
-static const struct item *item_of(const struct sending *s)
+static const struct item *item_of(const struct sender *s)
 {
     return s->source->items ? &s->source->items[s->messages % s->source->count] : NULL;
 }
 
 void send_flow(void *share)
 {
-    struct sending *s = share;
+    struct sender *s = share;
     const struct item *item = item_of(s);
     size_t size = item ? item->size : s->message, at = 0; /* of the message under way */
     uint64_t now = now_ns(), progress = now, stop = now + s->duration;
@@ -142,7 +134,7 @@ void send_flow(void *share)
 }
 
 /* Over a slow link a full socket buffer takes its time, and only standing still is a failure. */
-static void wait_for_last_byte(const struct sending *s)
+static void wait_for_last_byte(const struct sender *s)
 {
     uint64_t since = now_ns();
     int left = 0, before = INT_MAX;
@@ -150,12 +142,12 @@ static void wait_for_last_byte(const struct sending *s)
         if (left < before)
             since = now_ns();
         before = left;
-        stalled(s->control, EAGAIN, since, "send");
+        handle_stall(s->control, EAGAIN, since, "send");
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     }
 }
 
-void wait_until_sent(struct sending *senders, size_t count)
+void wait_until_sent(struct sender *senders, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         wait_for_last_byte(&senders[i]);
@@ -164,19 +156,19 @@ void wait_until_sent(struct sending *senders, size_t count)
     }
 }
 
-struct path path_of(const struct sending *senders, const uint64_t windows[], size_t count)
+struct path path_of(const struct sender *senders, const uint64_t windows[], size_t count)
 {
     int fds[MAX_THREADS];
     struct tcp_state states[MAX_THREADS];
     for (size_t i = 0; i < count; i++) {
         fds[i] = senders[i].writer.fd;
         states[i] = senders[i].state;
-        add_samples(&states[i], &senders[i].samples, &senders[i].samples_beside);
+        merge_samples(&states[i], &senders[i].samples, &senders[i].sampler_samples);
     }
     return read_path(fds, states, windows, count);
 }
 
-double sending_seconds(const struct sending *senders, size_t count)
+double sending_seconds(const struct sender *senders, size_t count)
 {
     uint64_t began = UINT64_MAX, ended = 0;
     for (size_t i = 0; i < count; i++) {
@@ -186,7 +178,7 @@ double sending_seconds(const struct sending *senders, size_t count)
     return ns_seconds(ended - began);
 }
 
-uint64_t sent_bytes(const struct sending *senders, size_t count)
+uint64_t sent_bytes(const struct sender *senders, size_t count)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
@@ -194,7 +186,7 @@ uint64_t sent_bytes(const struct sending *senders, size_t count)
     return bytes;
 }
 
-uint64_t sent_messages(const struct sending *senders, size_t count)
+uint64_t sent_messages(const struct sender *senders, size_t count)
 {
     uint64_t messages = 0;
     for (size_t i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
+#include "../lib/open_files.h"
 #include "../lib/parameters.h"
 
 #include <dirent.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,16 +49,6 @@ static void add_item(int fd, const char *name, size_t size, bool mapped)
     item->map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (item->map == MAP_FAILED)
         fail(SYSTEM_ERROR, "cannot map the file '%s' into memory: %s", name, strerror(errno));
-}
-
-/* A set may have more files than a process may commonly hold open. */
-static void allow_many_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
 }
 
 /* False if it is no regular file, which a folder may have too. */
@@ -122,12 +112,12 @@ static void make_file(size_t size, bool mapped)
     int fd = memfd_create("railgauge", MFD_CLOEXEC);
     if (fd < 0)
         fail(SYSTEM_ERROR, "cannot make a file in memory: %s", strerror(errno));
-    for (size_t made = 0; made < size;) {
-        size_t left = size - made;
+    for (size_t written = 0; written < size;) {
+        size_t left = size - written;
         ssize_t step = write(fd, piece, left < PIECE ? left : PIECE);
         if (step <= 0)
             fail(OUT_OF_MEMORY, "no memory for files of %zu bytes: use smaller or fewer", size);
-        made += (size_t)step;
+        written += (size_t)step;
     }
     add_item(fd, "in memory", size, mapped);
 }
@@ -139,15 +129,15 @@ static bool wants_files(const struct launch *launch)
            strcmp(method, "sendfile") == 0 || strcmp(method, "splice") == 0;
 }
 
-const struct source *open_source(const struct launch *launch, bool named)
+void open_source(const struct launch *launch, bool named)
 {
     const char *path = named ? text_of(launch, "file") : "";
     bool mapped = strcmp(text_of(launch, "send"), "zerocopy") == 0;
     struct stat about;
     close_source();
     if (!wants_files(launch))
-        return &source;
-    allow_many_files();
+        return;
+    allow_many_files(NULL);
     if (*path == '\0') {
         must_fit(size_of(launch, "files"), size_of(launch, "message"));
         for (int i = 0; i < int_of(launch, "files"); i++)
@@ -159,17 +149,21 @@ const struct source *open_source(const struct launch *launch, bool named)
     } else if (!S_ISREG(about.st_mode) || !add_file(path, mapped)) {
         fail(FILE_UNUSABLE, "'%s' is neither a regular file nor a folder", path);
     }
+}
+
+const struct source *opened_source(void)
+{
     return &source;
 }
 
-void add_source(const struct source *set, struct fields *settings)
+void add_source(struct fields *settings)
 {
     double bytes = 0;
-    fields_add(settings, "source", set->items ? "file" : "memory");
-    for (size_t i = 0; i < set->count; i++)
-        bytes += (double)set->items[i].size;
-    if (set->items) {
-        fields_add_number(settings, "files", (double)set->count);
+    fields_add(settings, "source", source.items ? "file" : "memory");
+    for (size_t i = 0; i < source.count; i++)
+        bytes += (double)source.items[i].size;
+    if (source.items) {
+        fields_add_number(settings, "files", (double)source.count);
         fields_add_number(settings, "file_bytes", bytes);
     }
 }

@@ -18,12 +18,15 @@ struct source {
     size_t count;
 };
 
-/* Opens the set that the parameters ask for, and lets go of the one before it; fails with
+/* Opens the set that the parameters ask for, and closes the one before it; fails with
  * FILE_UNUSABLE. Without named, which only the client has, the files are made in memory. */
-const struct source *open_source(const struct launch *launch, bool named);
+void open_source(const struct launch *launch, bool named);
+
+/* The set that was opened last. */
+const struct source *opened_source(void);
 
 /* Records what it is. */
-void add_source(const struct source *source, struct fields *settings);
+void add_source(struct fields *settings);
 
 _Noreturn void file_changed(const struct item *item);
 

@@ -3,113 +3,122 @@
 #include "directions.h"
 #include "info.h"
 #include "tcp.h"
-#include "watch.h"
+#include "sampler.h"
 
 #include "../lib/parameters.h"
 #include "../lib/report.h"
 #include "../lib/team.h"
 
-static struct sending senders[MAX_THREADS];
-static struct receiving receivers[MAX_THREADS];
+static struct sender senders[MAX_THREADS];
+static struct receiver receivers[MAX_THREADS];
 
-size_t sender_tasks(struct sending *sending, struct task *tasks, size_t count)
+size_t sender_tasks(struct sender *sender, struct task *tasks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        tasks[i] = (struct task){send_flow, &sending[i], (int)i};
+        tasks[i] = (struct task){send_flow, &sender[i], (int)i};
     return count;
 }
 
-size_t receiver_tasks(struct receiving *receiving, struct task *tasks, size_t count)
+size_t receiver_tasks(struct receiver *receiver, struct task *tasks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        tasks[i] = (struct task){receive_flow, &receiving[i], (int)i};
+        tasks[i] = (struct task){receive_flow, &receiver[i], (int)i};
     return count;
 }
 
 /* On a loopback the kernel copies what it was asked not to copy: said once, measured always. */
-static void tell_copies(const struct sending *sending, size_t count, struct result *result)
+static void set_copied_share(const struct sender *sender, size_t count, struct result *result)
 {
-    static bool told;
+    static bool warned;
     uint64_t completed = 0, copied = 0;
     for (size_t i = 0; i < count; i++) {
-        completed += sending[i].writer.completed;
-        copied += sending[i].writer.copied;
+        completed += sender[i].writer.completed;
+        copied += sender[i].writer.copied;
     }
     if (completed == 0)
         return;
     result_set(result, "zerocopy_copied", (double)copied / (double)completed);
-    if (copied > 0 && !told)
+    if (copied > 0 && !warned)
         report_warning("zerocopy-copied", "client",
                        "the kernel copied data that it was given without copying, as it does on "
                        "loopback: this is not what zero-copy sending costs");
-    told = told || copied > 0;
+    warned = warned || copied > 0;
 }
 
-void take_sent(const struct sending *sending, size_t count, struct usage usage,
+void take_sent(const struct sender *sender, size_t count, struct usage usage,
                struct fields *end, struct result *result)
 {
-    double bytes = (double)sent_bytes(sending, count);
-    usage.elapsed = sending_seconds(sending, count);
+    double bytes = (double)sent_bytes(sender, count);
+    usage.elapsed = sending_seconds(sender, count);
     result_set_usage(result, "client", &usage);
     result_set(result, "local_throughput", bytes * 8 / usage.elapsed);
     result_set(result, "sent_bytes", bytes);
-    result_set(result, "sent_messages", (double)sent_messages(sending, count));
-    tell_copies(sending, count, result);
+    result_set(result, "sent_messages", (double)sent_messages(sender, count));
+    set_copied_share(sender, count, result);
     fields_add_number(end, "sent", bytes);
 }
 
-void take_received(const struct client *client, const struct sending *sending,
+void take_received(const struct client *client, const struct sender *sender,
                    const struct fields *reply, struct result *result)
 {
     uint64_t windows[MAX_THREADS];
     size_t count = connections_of(client->launch);
-    struct received sum = {.bytes = fields_count(reply, "received", BYTES_LIMIT),
-                           .timed = fields_count(reply, "timed", BYTES_LIMIT),
-                           .elapsed = fields_number(reply, "elapsed", 0, 1e9)};
+    struct reception sum = {.bytes = fields_count(reply, "received", BYTES_LIMIT),
+                            .timed = fields_count(reply, "timed", BYTES_LIMIT),
+                            .elapsed = fields_number(reply, "elapsed", 0, 1e9)};
     result_set(result, "throughput", rate_of(&sum, result_get(result, "sent_bytes")));
     result_set(result, "received_bytes", (double)sum.bytes);
     take_windows(reply, windows, count);
-    struct path path = path_of(sending, windows, count);
+    struct path path = path_of(sender, windows, count);
     set_path(result, &path, client->launch->link_rate);
 }
 
-void send_tcp_stream(struct client *client, const struct source *source,
-                     const struct trial *trial, struct fields *end, struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     size_t count = connections_of(client->launch);
     struct task tasks[MAX_THREADS];
-    prepare_senders(senders, client->launch, source, count);
+    prepare_senders(senders, client->launch, count);
     set_senders(senders, client->launch, client->fds, client->control, trial, count);
     sender_tasks(senders, tasks, count);
-    struct watch watch;
-    watch_begin(&watch, client->launch, senders, count);
+    struct sampler sampler;
+    sampler_start(&sampler, client->launch, senders, count);
     struct usage usage = team_run(client->launch, false, tasks, count);
-    watch_end(&watch);
+    sampler_stop(&sampler);
     wait_until_sent(senders, count);
     take_sent(senders, count, usage, end, result);
 }
 
-void prepare_tcp_receiver(const struct session *session)
+static void prepare(struct session *session, const struct trial *trial)
 {
+    (void)trial;
     prepare_receivers(receivers, &session->launch, connections_of(&session->launch));
 }
 
-void receive_tcp_stream(struct session *session, const struct trial *trial, const int fds[],
-                        struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, const int fds[],
+                  struct fields *reply)
 {
     size_t count = connections_of(&session->launch);
     struct task tasks[MAX_THREADS];
     set_receivers(receivers, fds, session->control, trial, count);
     receiver_tasks(receivers, tasks, count);
     struct usage usage = team_run(&session->launch, true, tasks, count);
-    struct received sum = sum_received(receivers, count);
+    struct reception sum = sum_received(receivers, count);
     usage.elapsed = sum.elapsed;
     add_usage(reply, &usage);
     add_received(reply, &sum);
     add_windows(reply, fds, count);
 }
 
-void finish_tcp_stream(struct client *client, const struct fields *reply, struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     take_received(client, senders, reply, result);
 }
+
+const struct tcp_mode tcp_stream = {
+    .name = "stream",
+    .measure = measure,
+    .finish = finish,
+    .prepare = prepare,
+    .serve = serve,
+};

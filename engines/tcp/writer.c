@@ -38,23 +38,23 @@ static ssize_t put_write(struct writer *w, const struct item *item, size_t at, s
 /* Has the next bytes of the file in the buffer, unless some are left there. */
 static void fill(struct writer *w, const struct item *item, size_t at, size_t size)
 {
-    if (w->held > 0)
+    if (w->buffered > 0)
         return;
-    ssize_t got;
+    ssize_t length;
     do
-        got = pread(item->fd, w->data, size < w->room ? size : w->room, (off_t)at);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
+        length = pread(item->fd, w->data, size < w->room ? size : w->room, (off_t)at);
+    while (length < 0 && errno == EINTR);
+    if (length <= 0)
         file_changed(item);
     w->from = 0;
-    w->held = (size_t)got;
+    w->buffered = (size_t)length;
 }
 
 static ssize_t drained(struct writer *w, ssize_t step)
 {
     if (step > 0) {
         w->from += (size_t)step;
-        w->held -= (size_t)step;
+        w->buffered -= (size_t)step;
     }
     return step;
 }
@@ -62,13 +62,13 @@ static ssize_t drained(struct writer *w, ssize_t step)
 static ssize_t put_read_send(struct writer *w, const struct item *item, size_t at, size_t size)
 {
     fill(w, item, at, size);
-    return drained(w, send(w->fd, w->data + w->from, w->held, MSG_NOSIGNAL));
+    return drained(w, send(w->fd, w->data + w->from, w->buffered, MSG_NOSIGNAL));
 }
 
 static ssize_t put_read_write(struct writer *w, const struct item *item, size_t at, size_t size)
 {
     fill(w, item, at, size);
-    return drained(w, write(w->fd, w->data + w->from, w->held));
+    return drained(w, write(w->fd, w->data + w->from, w->buffered));
 }
 
 static ssize_t put_sendfile(struct writer *w, const struct item *item, size_t at, size_t size)
@@ -84,12 +84,12 @@ static ssize_t put_splice(struct writer *w, const struct item *item, size_t at, 
 {
     if (w->piped == 0) {
         off_t offset = (off_t)at;
-        ssize_t got = splice(item->fd, &offset, w->pipe[1], NULL, size, SPLICE_F_MOVE);
-        if (got < 0 && errno == EINTR)
-            return got;
-        if (got <= 0)
+        ssize_t length = splice(item->fd, &offset, w->pipe[1], NULL, size, SPLICE_F_MOVE);
+        if (length < 0 && errno == EINTR)
+            return length;
+        if (length <= 0)
             file_changed(item);
-        w->piped = (size_t)got;
+        w->piped = (size_t)length;
     }
     ssize_t step = splice(w->pipe[0], NULL, w->fd, NULL, w->piped, SPLICE_F_MOVE);
     if (step > 0)
@@ -149,19 +149,19 @@ void writer_begin(struct writer *w, int fd)
         make_pipe(w->pipe);
     }
     w->fd = fd;
-    w->from = w->held = w->piped = 0;
+    w->from = w->buffered = w->piped = 0;
     w->handed = w->completed = w->copied = 0;
     if (w->put == put_zerocopy)
         set_option(fd, SOL_SOCKET, SO_ZEROCOPY, 1, "zero-copy sending");
 }
 
-/* One notice tells of a range of calls. */
+/* One notice covers a range of calls. */
 static void take_notice(struct writer *w, const struct cmsghdr *control)
 {
     struct sock_extended_err notice;
-    bool ours = (control->cmsg_level == SOL_IP && control->cmsg_type == IP_RECVERR) ||
+    bool is_error = (control->cmsg_level == SOL_IP && control->cmsg_type == IP_RECVERR) ||
                 (control->cmsg_level == SOL_IPV6 && control->cmsg_type == IPV6_RECVERR);
-    if (!ours || control->cmsg_len < CMSG_LEN(sizeof notice))
+    if (!is_error || control->cmsg_len < CMSG_LEN(sizeof notice))
         return;
     memcpy(&notice, CMSG_DATA(control), sizeof notice);
     if (notice.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
@@ -188,12 +188,12 @@ bool writer_finish(struct writer *w)
 {
     uint64_t limit = now_ns() + seconds_ns(REAP_SECONDS);
     for (;;) {
-        struct pollfd wanted = {.fd = w->fd, .events = 0};
+        struct pollfd poll_entry = {.fd = w->fd, .events = 0};
         writer_reap(w);
         if (w->completed >= w->handed)
             return true;
         if (now_ns() > limit)
             return false;
-        poll(&wanted, 1, 1);
+        poll(&poll_entry, 1, 1);
     }
 }

@@ -15,10 +15,11 @@ struct writer {
     ssize_t (*put)(struct writer *, const struct item *, size_t at, size_t size);
     unsigned char *data; /* memory to send, or to read files into */
     size_t room;         /* its size */
-    size_t from, held;   /* of what was read from the file and not yet sent */
+    size_t from, buffered; /* of what was read from the file and not yet sent */
     int pipe[2];         /* for splice, which needs one between file and socket; 0: none */
     size_t piped;        /* bytes in it */
-    uint64_t handed, completed, copied; /* calls with MSG_ZEROCOPY: all, told of, copied after all */
+    /* Calls with MSG_ZEROCOPY: all; reported as done by the kernel; of these, copied after all. */
+    uint64_t handed, completed, copied;
 };
 
 /* Chooses the way that the parameters ask for; makes buffer and pipe, the first time. */

@@ -1,25 +1,24 @@
 #include "arrivals.h"
 
-#include "findings.h"
 #include "header.h"
 
+#include "../lib/clock.h"
 #include "../lib/failure.h"
+#include "../lib/histogram.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_SECONDS 1e-3 /* two clocks of a host differ by more only if one was set... */
-#define STEP_SHARE 1e-3   /* ...or slewed by more than any daemon does */
+#define RUNS_SHOWN 1000 /* loss runs printed by hand */
 
-/* A session's; it has one launch. */
-static struct trace trace;
-static uint64_t began_real, began_raw;
+/* A session's, which has one launch; and when its replication began. */
+static struct trace session_trace;
+static struct clock_readings session_began;
 
 void check_trace(const struct launch *launch)
 {
@@ -29,7 +28,7 @@ void check_trace(const struct launch *launch)
                                 "stream, N being the arrivals to record");
         return;
     }
-    if (!is_mode(launch, "stream"))
+    if (!udp_mode_of(launch)->traced)
         return;
     if (int_of(launch, "threads") > 1)
         fail(BAD_PARAMETER, "trace: of one stream only: set threads to 1");
@@ -41,66 +40,186 @@ void check_trace(const struct launch *launch)
                             "when they were sent", PACKET_HEADER);
 }
 
-static bool wanted(const struct launch *launch, const struct trial *trial)
+static bool is_traced(const struct launch *launch, const struct trial *trial)
 {
-    return is_mode(launch, "stream") && number_of(launch, "trace") > 0 && !trial->warmup;
+    return udp_mode_of(launch)->traced && number_of(launch, "trace") > 0 && !trial->warmup;
 }
 
-void prepare_arrivals(struct receiving *receiving)
+static enum trace_clock clock_of(const struct launch *launch)
 {
-    const struct launch *launch = receiving->launch;
-    receiving->trace = NULL;
-    if (!wanted(launch, receiving->trial))
+    return strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME;
+}
+
+void prepare_arrivals(struct receiver_group *group)
+{
+    const struct launch *launch = group->launch;
+    group->trace = NULL;
+    if (!is_traced(launch, group->trial))
         return;
     check_trace(launch);
-    receiving->trace_room = (uint64_t)number_of(launch, "trace");
-    if (trace.arrivals == NULL)
-        trace.arrivals = (struct arrival *)(void *)test_buffer(receiving->trace_room *
-                                                               sizeof *trace.arrivals);
-    trace.recorded = 0;
-    trace.clock = strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME;
-    receiving->trace = &trace;
-    began_real = wall_ns();
-    began_raw = now_ns();
+    group->trace_room = (uint64_t)number_of(launch, "trace");
+    if (session_trace.arrivals == NULL)
+        session_trace.arrivals = (struct arrival *)(void *)test_buffer(
+            group->trace_room * sizeof *session_trace.arrivals);
+    session_trace.recorded = 0;
+    session_trace.clock = clock_of(launch);
+    group->trace = &session_trace;
+    session_began = read_clocks();
 }
 
-/* By how many seconds the wall clock was moved during the replication; 0: it wasn't. */
-static double clock_step(void)
-{
-    double raw = (double)(now_ns() - began_raw) / 1e9;
-    double step = (double)(int64_t)(wall_ns() - began_real) / 1e9 - raw;
-    return fabs(step) > STEP_SECONDS + STEP_SHARE * raw ? step : 0;
-}
-
-void offer_arrivals(struct session *session, const struct receiving *receiving,
+void offer_arrivals(struct session *session, const struct receiver_group *group,
                     const struct reception *reception, struct fields *reply)
 {
-    if (receiving->trace == NULL)
+    if (group->trace == NULL)
         return;
-    if (trace.clock == REALTIME)
-        fields_add_number(reply, "clock_step", clock_step());
-    trace.sent = receiving->sent[0];
-    trace.arrived = reception->arrived;
-    size_t length = trace_length(&trace);
+    if (session_trace.clock == REALTIME)
+        fields_add_number(reply, "clock_step", wall_clock_step(&session_began));
+    session_trace.sent = group->sent[0];
+    session_trace.arrived = reception->arrived;
+    size_t length = trace_length(&session_trace);
     unsigned char *bytes = malloc(length);
     if (bytes == NULL)
         fail(OUT_OF_MEMORY, "no memory for a trace of %zu bytes", length);
-    trace_encode(&trace, bytes);
+    trace_encode(&session_trace, bytes);
     offer_trace(session, reply, bytes, length);
 }
 
 /* The peer's trace has to be of this very replication. */
-static void check(const struct launch *launch, const struct trace *got, uint64_t sent,
-                  const struct reception *reception)
+static void check_peer_trace(const struct launch *launch, const struct trace *trace,
+                             uint64_t sent, const struct reception *reception)
 {
     uint64_t room = (uint64_t)number_of(launch, "trace");
-    enum trace_clock clock =
-        strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME;
-    if (got->clock != clock || got->sent != sent || got->arrived < reception->arrived ||
-        got->recorded != (got->arrived < room ? got->arrived : room))
+    if (trace->clock != clock_of(launch) || trace->sent != sent ||
+        trace->arrived < reception->arrived ||
+        trace->recorded != (trace->arrived < room ? trace->arrived : room))
         fail(BAD_PEER, "the trace does not agree with the result: %llu sent, %llu arrived, %llu "
-                       "recorded", (unsigned long long)got->sent,
-             (unsigned long long)got->arrived, (unsigned long long)got->recorded);
+                       "recorded", (unsigned long long)trace->sent,
+             (unsigned long long)trace->arrived, (unsigned long long)trace->recorded);
+}
+
+static void set_quantiles(struct result *result, const char *p50, const char *p99,
+                          const struct histogram *histogram)
+{
+    result_set(result, p50, histogram_quantile(histogram, 0.5) / 1e9);
+    result_set(result, p99, histogram_quantile(histogram, 0.99) / 1e9);
+}
+
+static void set_gaps(const struct trace *trace, struct result *result)
+{
+    static struct histogram gaps;
+    histogram_clear(&gaps);
+    for (uint64_t i = 1; i < trace->recorded; i++) {
+        int64_t gap = (int64_t)(trace->arrivals[i].received - trace->arrivals[i - 1].received);
+        histogram_add(&gaps, gap > 0 ? (uint64_t)gap : 0);
+    }
+    set_quantiles(result, "interarrival_p50", "interarrival_p99", &gaps);
+}
+
+/* One-way delays above the smallest: by how much the clocks differ doesn't matter. */
+static void set_delays(const struct trace *trace, struct result *result)
+{
+    static struct histogram delays;
+    const struct arrival *a = trace->arrivals;
+    int64_t least = INT64_MAX;
+    histogram_clear(&delays);
+    for (uint64_t i = 0; i < trace->recorded; i++) {
+        int64_t transit = (int64_t)(a[i].received - a[0].received - (a[i].sent - a[0].sent));
+        least = transit < least ? transit : least;
+    }
+    for (uint64_t i = 0; i < trace->recorded; i++) {
+        int64_t transit = (int64_t)(a[i].received - a[0].received - (a[i].sent - a[0].sent));
+        histogram_add(&delays, (uint64_t)(transit - least));
+    }
+    set_quantiles(result, "relative_delay_p50", "relative_delay_p99", &delays);
+}
+
+/* Bandwidth as UDPmon has it. */
+static void set_sequence_throughput(const struct launch *launch, const struct trace *trace,
+                                    struct result *result)
+{
+    const struct arrival *first = &trace->arrivals[0];
+    const struct arrival *last = &trace->arrivals[trace_before_loss(trace)];
+    int64_t took = (int64_t)(last->received - first->received);
+    result_set(result, "sequence_last", (double)last->number);
+    if (took > 0)
+        result_set(result, "sequence_throughput",
+                   (double)(last->number - first->number) * number_of(launch, "datagram") * 8 /
+                       ns_seconds((uint64_t)took));
+}
+
+struct losses {
+    FILE *out; /* NULL: nobody reads */
+    uint64_t runs, longest;
+};
+
+static void count_run(void *context, int64_t after, uint64_t lost)
+{
+    struct losses *losses = context;
+    losses->runs++;
+    if (lost > losses->longest)
+        losses->longest = lost;
+    if (losses->out && losses->runs <= RUNS_SHOWN)
+        fprintf(losses->out, "  after %lld lost %llu\n", (long long)after,
+                (unsigned long long)lost);
+}
+
+static void set_losses(const struct launch *launch, const struct trace *trace,
+                       struct result *result)
+{
+    static char *text; /* the result is shown after this has returned */
+    static size_t length;
+    struct losses losses = {0};
+    free(text);
+    text = NULL;
+    if (!launch->json)
+        losses.out = open_memstream(&text, &length);
+    trace_loss_runs(trace, count_run, &losses);
+    result_set(result, "loss_runs", (double)losses.runs);
+    result_set(result, "longest_loss_run", (double)losses.longest);
+    if (losses.out == NULL)
+        return;
+    if (losses.runs > RUNS_SHOWN)
+        fprintf(losses.out, "  and %llu more losses\n",
+                (unsigned long long)(losses.runs - RUNS_SHOWN));
+    fclose(losses.out);
+    result->output = text;
+    result->output_length = length;
+}
+
+/* Sets jitter ... sequence_last; by hand also the loss runs, as the result's output. */
+static void set_trace_metrics(const struct launch *launch, const struct trace *trace,
+                              struct result *result)
+{
+    set_losses(launch, trace, result);
+    if (trace->recorded == 0)
+        return;
+    set_delays(trace, result);
+    set_sequence_throughput(launch, trace, result);
+    if (trace->recorded < 2)
+        return;
+    result_set(result, "jitter", trace_jitter(trace));
+    set_gaps(trace, result);
+}
+
+/* Adds a replication's arrivals to the file, which is emptied before the first: a line each with
+ * sequence number, receive time and send time, in seconds since the first arrival's. */
+static void write_arrivals(const char *path, long replication, const struct trace *trace)
+{
+    static bool appends;
+    const struct arrival *a = trace->arrivals;
+    FILE *out = fopen(path, appends ? "a" : "w");
+    if (out == NULL)
+        fail(SYSTEM_ERROR, "cannot write '%.200s': %s", path, strerror(errno));
+    fprintf(out, "%s# replication %ld: sequence, received s, sent s\n", appends ? "\n\n" : "",
+            replication);
+    appends = true;
+    for (uint64_t i = 0; i < trace->recorded; i++)
+        fprintf(out, "%llu %.9f %.9f\n", (unsigned long long)a[i].number,
+                (double)(int64_t)(a[i].received - a[0].received) / 1e9,
+                (double)(int64_t)(a[i].sent - a[0].sent) / 1e9);
+    bool broken = ferror(out) != 0;
+    if (fclose(out) != 0 || broken)
+        fail(SYSTEM_ERROR, "cannot write '%.200s': %s", path, strerror(errno));
 }
 
 static void warn_of_step(const struct fields *reply)
@@ -119,23 +238,23 @@ void finish_arrivals(struct client *client, const struct trial *trial, const str
                      const struct reception *reception, struct result *result)
 {
     const struct launch *launch = client->launch;
-    struct trace got;
+    struct trace trace;
     size_t length;
     const char *problem;
-    if (!wanted(launch, trial))
+    if (!is_traced(launch, trial))
         return;
     unsigned char *bytes = receive_trace(client, reply, &length);
     if (bytes == NULL)
         fail(BAD_PEER, "the server has no trace, though it was asked for one");
-    if (!trace_decode(bytes, length, &got, &problem))
+    if (!trace_decode(bytes, length, &trace, &problem))
         fail(BAD_PEER, "the server's trace is none: %s", problem);
-    check(launch, &got, (uint64_t)result_get(result, "sent_packets"), reception);
-    if (got.clock == REALTIME)
+    check_peer_trace(launch, &trace, (uint64_t)result_get(result, "sent_packets"), reception);
+    if (trace.clock == REALTIME)
         warn_of_step(reply);
     report_trace(trial->number, bytes, length);
-    set_findings(launch, &got, result);
+    set_trace_metrics(launch, &trace, result);
     if (launch->trace_out)
-        write_arrivals(launch->trace_out, trial->number, &got);
-    free(got.arrivals);
+        write_arrivals(launch->trace_out, trial->number, &trace);
+    free(trace.arrivals);
     free(bytes);
 }

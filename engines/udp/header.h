@@ -40,7 +40,7 @@ static inline void header_stamp(unsigned char *packet, enum header header, uint6
     }
 }
 
-/* The sequence number; next: the one that is due, which tells the high bits of one that has only
+/* The sequence number; next: the one that is due, which gives the high bits of one that has only
  * low bits. False for what is no datagram of ours. */
 static inline bool header_read(const unsigned char *packet, enum header header, uint64_t token,
                                uint64_t next, uint64_t *number)

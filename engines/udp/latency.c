@@ -22,7 +22,7 @@ static int receive_flags(const struct launch *launch)
     return strcmp(text_of(launch, "poll"), "busy") == 0 ? MSG_DONTWAIT : 0;
 }
 
-/* What tells a datagram from every other: the token and its number. If it has no room for both,
+/* What distinguishes a datagram: the token and its number. If it has no room for both,
  * as many bytes as it has room for, up to 8, of a number that begins anywhere, the lowest byte
  * first: so an answer that comes too late is never taken for that of the next ones. */
 static void name_datagram(unsigned char *packet, size_t size, uint64_t token, uint64_t number)
@@ -37,7 +37,7 @@ static void name_datagram(unsigned char *packet, size_t size, uint64_t token, ui
 }
 
 /* The client's part of one thread. */
-struct asking {
+struct requester {
     struct client *client;
     const struct trial *trial;
     size_t number, size, named;
@@ -48,28 +48,28 @@ struct asking {
 };
 
 /* Waits for the present datagram's echo; returns its arrival, 0 if it did not come in time. */
-static uint64_t wait_for_echo(struct asking *a)
+static uint64_t wait_for_echo(struct requester *a)
 {
     for (unsigned int polls = 1;; polls++) {
-        ssize_t got = recv(a->fd, a->answer, a->size + 1, a->flags);
-        if (got == (ssize_t)a->size && memcmp(a->answer, a->packet, a->named) == 0)
+        ssize_t length = recv(a->fd, a->answer, a->size + 1, a->flags);
+        if (length == (ssize_t)a->size && memcmp(a->answer, a->packet, a->named) == 0)
             return now_ns();
-        if (got < 0 && errno != EAGAIN && errno != EINTR)
+        if (length < 0 && errno != EAGAIN && errno != EINTR)
             datagrams_failed(a->client->control, errno);
         if (a->flags == 0 || polls % LOOK_AT_CLOCK == 0)
-            if (now_ns() - a->trips.left >= ANSWER_LIMIT_NS)
+            if (now_ns() - a->trips.sent_at >= ANSWER_LIMIT_NS)
                 return 0;
     }
 }
 
-static void forget_earlier_answers(const struct asking *a)
+static void forget_earlier_answers(const struct requester *a)
 {
     uint64_t limit = now_ns() + DRAIN_NS;
     while (recv(a->fd, a->answer, 1, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
 }
 
-static void note_loss(struct asking *a, uint64_t silent_since)
+static void note_loss(struct requester *a, uint64_t silent_since)
 {
     a->lost++;
     if (!control_alive(a->client->control))
@@ -82,15 +82,15 @@ static void note_loss(struct asking *a, uint64_t silent_since)
     fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)a->lost);
 }
 
-static void ask(void *share)
+static void request_repeatedly(void *share)
 {
-    struct asking *a = share;
+    struct requester *a = share;
     struct round_trips *trips = &a->trips;
     forget_earlier_answers(a);
     uint64_t now = round_trips_begin(trips, a->client->launch, a->trial, a->number);
     uint64_t silent_since = now;
     while (round_trips_next(trips, now)) {
-        name_datagram(a->packet, a->size, a->trial->token, trips->begun);
+        name_datagram(a->packet, a->size, a->trial->token, trips->started);
         if (send(a->fd, a->packet, a->size, 0) < 0 && errno != ENOBUFS && errno != EAGAIN &&
             errno != EINTR)
             datagrams_failed(a->client->control, errno);
@@ -105,18 +105,19 @@ static void ask(void *share)
         }
     }
     round_trips_sent(trips);
-    if (trips->begun > 0 && trips->times.count == 0)
+    if (trips->started > 0 && trips->times.count == 0)
         fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)a->lost);
 }
 
-static struct asking *make_asking(struct client *client, const struct trial *trial, size_t number)
+static struct requester *make_requester(struct client *client, const struct trial *trial,
+                                        size_t number)
 {
-    static struct asking *made[MAX_THREADS]; /* kept: a launch has one size */
+    static struct requester *requesters[MAX_THREADS]; /* kept: a launch has one size */
     size_t size = size_of(client->launch, "datagram");
-    struct asking *a = made[number];
+    struct requester *a = requesters[number];
     if (a == NULL) {
-        a = made[number] = (struct asking *)test_buffer(sizeof *a);
-        *a = (struct asking){.packet = test_buffer(size), .answer = test_buffer(size + 1)};
+        a = requesters[number] = (struct requester *)test_buffer(sizeof *a);
+        *a = (struct requester){.packet = test_buffer(size), .answer = test_buffer(size + 1)};
     }
     a->client = client;
     a->trial = trial;
@@ -129,23 +130,23 @@ static struct asking *make_asking(struct client *client, const struct trial *tri
     return a;
 }
 
-void measure_udp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
-                             struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
     struct task tasks[MAX_THREADS];
     const struct round_trips *trips[MAX_THREADS];
-    struct asking *asking[MAX_THREADS];
+    struct requester *requester[MAX_THREADS];
     size_t threads = size_of(client->launch, "threads");
     uint64_t lost = 0, sent = 0;
     for (size_t i = 0; i < threads; i++) {
-        asking[i] = make_asking(client, trial, i);
-        trips[i] = &asking[i]->trips;
-        tasks[i] = (struct task){ask, asking[i], (int)i};
+        requester[i] = make_requester(client, trial, i);
+        trips[i] = &requester[i]->trips;
+        tasks[i] = (struct task){request_repeatedly, requester[i], (int)i};
     }
     struct usage usage = team_run(client->launch, false, tasks, threads);
     for (size_t i = 0; i < threads; i++) {
-        lost += asking[i]->lost;
-        sent += trips[i]->begun;
+        lost += requester[i]->lost;
+        sent += trips[i]->started;
     }
     result_set_usage(result, "client", &usage);
     result_set(result, "lost_packets", (double)lost);
@@ -158,13 +159,14 @@ static unsigned char *echoed[MAX_THREADS];
 
 static void echo(void *share)
 {
-    struct answering *a = share;
+    struct answerer *a = share;
     size_t size = size_of(&a->session->launch, "datagram");
     int flags = receive_flags(&a->session->launch);
     unsigned char *data = echoed[a->number];
     for (;;) {
-        ssize_t got = recv(a->fd, data, size + 1, flags);
-        if (got == (ssize_t)size && (size < PACKET_HEADER || get_be64(data) == a->trial->token)) {
+        ssize_t length = recv(a->fd, data, size + 1, flags);
+        if (length == (ssize_t)size &&
+            (size < PACKET_HEADER || get_be64(data) == a->trial->token)) {
             send(a->fd, data, size, 0); /* one that fails is lost, as the client sees */
             answering_count(a);
         } else if (answering_over(a)) {
@@ -173,7 +175,7 @@ static void echo(void *share)
     }
 }
 
-void prepare_udp_echo(struct session *session, const struct trial *trial)
+static void prepare(struct session *session, const struct trial *trial)
 {
     size_t threads = size_of(&session->launch, "threads");
     for (size_t i = 0; i < threads; i++)
@@ -182,7 +184,16 @@ void prepare_udp_echo(struct session *session, const struct trial *trial)
     answering_start(session, trial, echo, session->fds, threads, threads);
 }
 
-void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, struct fields *reply)
 {
     answering_finish(session, trial, reply);
 }
+
+const struct udp_mode udp_latency = {
+    .name = "latency",
+    .echoed = true,
+    .open = open_udp_client,
+    .measure = measure,
+    .prepare = prepare,
+    .serve = serve,
+};

@@ -10,8 +10,8 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
-#include <math.h>
 #include <netinet/udp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -20,12 +20,10 @@
 #define GRO_BATCH 2      /* likewise, each of many datagrams; more would not stay in the cache */
 #define GRO_SIZE 65536
 #define HEADER_ROOM 32   /* header, and a byte more */
-#define CLOCK_STEP 1e-3  /* seconds */
-#define CLOCK_SLEW 1e-3  /* seconds a second */
 #define LOOKS 20         /* for more, before it sleeps: some 5 us */
 
 struct receiver {
-    struct receiving *all;
+    struct receiver_group *group;
     size_t number, size;
     int fd;
     enum header header;
@@ -35,8 +33,8 @@ struct receiver {
     int looks;
     struct sequence sequence;
     uint64_t first_at, with_first, last_at;
-    uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: not told */
-    uint64_t began_real, began_raw;
+    uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: unknown */
+    struct clock_readings began;
     _Atomic uint64_t quiet_since;
     uint32_t drops; /* of the socket, before the replication, and then during it */
     struct mmsghdr messages[RECEIVE_BATCH];
@@ -77,22 +75,22 @@ static void prepare_message(struct receiver *receiver, unsigned int i)
         message->msg_control = receiver->control[i].room;
 }
 
-static void prepare(struct receiver *receiver, struct receiving *all, size_t number)
+static void prepare(struct receiver *receiver, struct receiver_group *group, size_t number)
 {
-    const struct launch *launch = all->launch;
+    const struct launch *launch = group->launch;
     bool by_user = strcmp(text_of(launch, "timestamp"), "user") == 0;
     unsigned char scrap[1];
     uint64_t limit = now_ns() + DRAIN_NS;
-    receiver->all = all;
+    receiver->group = group;
     receiver->number = number;
-    receiver->fd = all->fds[number];
+    receiver->fd = group->fds[number];
     receiver->size = size_of(launch, "datagram");
     receiver->header = header_of(receiver->size);
-    receiver->token = all->trial->token;
+    receiver->token = group->trial->token;
     receiver->gro = number_of(launch, "gro") != 0;
-    receiver->notes = receiver->gro || (all->trace && !by_user);
+    receiver->notes = receiver->gro || (group->trace && !by_user);
     receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
-    if (all->trace && by_user) /* each has its own time */
+    if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
     /* From a real-time thread that never sleeps, Linux takes the CPU 50 ms of every second. */
     receiver->looks = strcmp(text_of(launch, "scheduler"), "other") == 0 ? LOOKS : 0;
@@ -104,44 +102,43 @@ static void prepare(struct receiver *receiver, struct receiving *all, size_t num
         ;
     receiver->drops = socket_drops(receiver->fd);
     receiver->first_stamp = receiver->last_stamp = 0;
-    receiver->began_real = wall_ns();
-    receiver->began_raw = now_ns();
+    receiver->began = read_clocks();
 }
 
-void receiving_prepare(struct receiving *receiving)
+void receiver_group_prepare(struct receiver_group *group)
 {
-    receiving->count = (size_t)int_of(receiving->launch, "threads");
-    atomic_store(&receiving->begun, false);
-    atomic_store(&receiving->told, false);
-    for (size_t i = 0; i < receiving->count; i++) {
-        if (receiving->receivers[i] == NULL)
-            receiving->receivers[i] =
+    group->count = (size_t)int_of(group->launch, "threads");
+    atomic_store(&group->first_arrived, false);
+    atomic_store(&group->sent_known, false);
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->receivers[i] == NULL)
+            group->receivers[i] =
                 (struct receiver *)(void *)test_buffer(sizeof(struct receiver));
-        prepare(receiving->receivers[i], receiving, i);
-        atomic_store(&receiving->receivers[i]->quiet_since, now_ns());
+        prepare(group->receivers[i], group, i);
+        atomic_store(&group->receivers[i]->quiet_since, now_ns());
     }
 }
 
 /* Looks a few times before it sleeps: to wake this thread up would cost a sender on the same host,
  * which a stream comes from at an interval of microseconds, a tenth of its time. */
-static int receive_soon(struct receiver *receiver, unsigned int wanted)
+static int receive_soon(struct receiver *receiver, unsigned int count)
 {
     for (int look = 0; look < receiver->looks; look++) {
-        int got = recvmmsg(receiver->fd, receiver->messages, wanted, MSG_DONTWAIT, NULL);
-        if (got >= 0 || errno != EAGAIN)
-            return got;
+        int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
+        if (received >= 0 || errno != EAGAIN)
+            return received;
     }
-    return recvmmsg(receiver->fd, receiver->messages, wanted, MSG_WAITFORONE, NULL);
+    return recvmmsg(receiver->fd, receiver->messages, count, MSG_WAITFORONE, NULL);
 }
 
 static int receive_call(struct receiver *receiver)
 {
     /* What comes first comes alone, so that the time starts with exactly that. */
-    unsigned int wanted = receiver->first_at ? receiver->width : 1;
+    unsigned int count = receiver->first_at ? receiver->width : 1;
     if (receiver->notes)
-        for (unsigned int i = 0; i < wanted; i++)
+        for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
-    return receive_soon(receiver, wanted);
+    return receive_soon(receiver, count);
 }
 
 /* What the kernel says of a message: how long its datagrams are, and when it came. */
@@ -161,11 +158,11 @@ static void read_notes(struct msghdr *message, size_t *step, uint64_t *at)
     }
 }
 
-static void record(const struct receiving *all, uint64_t number, const unsigned char *packet,
+static void record(const struct receiver_group *group, uint64_t number, const unsigned char *packet,
                    uint64_t at)
 {
-    struct trace *trace = all->trace;
-    if (trace->recorded < all->trace_room)
+    struct trace *trace = group->trace;
+    if (trace->recorded < group->trace_room)
         trace->arrivals[trace->recorded++] = (struct arrival){number, at, get_be64(packet + 16)};
 }
 
@@ -179,8 +176,8 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
                                                  receiver->sequence.next, &number) ||
         number > COUNT_LIMIT)
         return false;
-    if (receiver->all->trace)
-        record(receiver->all, number, packet, at);
+    if (receiver->group->trace)
+        record(receiver->group, number, packet, at);
     return sequence_add(&receiver->sequence, number);
 }
 
@@ -190,59 +187,60 @@ static bool take_message(struct receiver *receiver, unsigned int i, uint64_t at)
     size_t length = receiver->messages[i].msg_len, step = length;
     const unsigned char *packet =
         receiver->gro ? receiver->space + i * GRO_SIZE : receiver->headers[i];
-    bool news = false;
+    bool any_new = false;
     if (receiver->notes)
         read_notes(&receiver->messages[i].msg_hdr, &step, &at);
     for (; length > 0; packet += step, length -= step) {
         if (step > length)
             step = length;
-        news |= take_datagram(receiver, packet, step, at);
+        any_new |= take_datagram(receiver, packet, step, at);
     }
-    return news;
+    return any_new;
 }
 
 static void take_messages(struct receiver *receiver, unsigned int count, uint64_t now)
 {
-    bool news = false;
+    bool any_new = false;
     for (unsigned int i = 0; i < count; i++)
-        news |= take_message(receiver, i, now);
-    if (!news)
+        any_new |= take_message(receiver, i, now);
+    if (!any_new)
         return;
     if (receiver->first_at == 0) {
         receiver->first_at = now;
         receiver->first_stamp = last_stamp(receiver->fd);
         receiver->with_first = receiver->sequence.unique;
-        atomic_store(&receiver->all->begun, true);
+        atomic_store(&receiver->group->first_arrived, true);
     }
     receiver->last_at = now;
     atomic_store_explicit(&receiver->quiet_since, now, memory_order_relaxed);
 }
 
-void receiving_told(struct receiving *receiving, const struct fields *fields, const char *name)
+void receiver_group_set_sent(struct receiver_group *group, const struct fields *fields,
+                             const char *name)
 {
     char text[VALUE_LIMIT] = "", *at = text;
     fields_find(fields, name, text);
-    for (size_t i = 0; i < receiving->count; i++) {
+    for (size_t i = 0; i < group->count; i++) {
         char *end;
         unsigned long long sent = strtoull(at, &end, 10);
         if (*at < '0' || *at > '9' || sent > COUNT_LIMIT ||
-            *end != (i + 1 < receiving->count ? ',' : '\0'))
+            *end != (i + 1 < group->count ? ',' : '\0'))
             fail(BAD_PEER, "the other end sent %s = %.64s, which cannot be", name, text);
-        receiving->sent[i] = sent;
+        group->sent[i] = sent;
         at = end + 1;
     }
-    atomic_store(&receiving->told, true);
+    atomic_store(&group->sent_known, true);
 }
 
 /* Nothing came for a while: is this the end? The server's first receiver asks for all. */
 static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit)
 {
-    struct session *session = receiver->all->session;
-    if (session == NULL || receiver->number > 0 || atomic_load(&receiver->all->told))
+    struct session *session = receiver->group->session;
+    if (session == NULL || receiver->number > 0 || atomic_load(&receiver->group->sent_known))
         return;
     if (session_end_arrived(session))
-        receiving_told(receiver->all, &session->end, "sent");
-    else if (receiving_quiet(receiver->all) > seconds_ns(GRACE_SECONDS))
+        receiver_group_set_sent(receiver->group, &session->end, "sent");
+    else if (receiver_group_quiet(receiver->group) > seconds_ns(GRACE_SECONDS))
         fail(NO_ANSWER, "no datagram and no word from the client for %g s", GRACE_SECONDS);
     else if (now > limit)
         fail(NO_ANSWER, "the client did not end in time");
@@ -251,24 +249,24 @@ static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit
 static void receive_stream(void *share)
 {
     struct receiver *receiver = share;
-    struct receiving *all = receiver->all;
-    uint64_t limit = trial_limit(all->trial, GRACE_SECONDS);
-    bool told = false; /* as this thread has noticed */
+    struct receiver_group *group = receiver->group;
+    uint64_t limit = trial_limit(group->trial, GRACE_SECONDS);
+    bool sent_known = false; /* as this thread has noticed */
     receiver->quiet_since = now_ns();
-    while (!told || receiver->sequence.unique < all->sent[receiver->number]) {
-        int got = receive_call(receiver);
+    while (!sent_known || receiver->sequence.unique < group->sent[receiver->number]) {
+        int received = receive_call(receiver);
         uint64_t now = now_ns();
-        if (got > 0)
-            take_messages(receiver, (unsigned int)got, now);
+        if (received > 0)
+            take_messages(receiver, (unsigned int)received, now);
         else if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
             fail(SYSTEM_ERROR, "cannot receive datagrams: %s", strerror(errno));
         else
             look_for_end(receiver, now, limit);
-        if (!told && atomic_load(&all->told)) {
-            told = true;
+        if (!sent_known && atomic_load(&group->sent_known)) {
+            sent_known = true;
             receiver->quiet_since = now;
         }
-        if (told && now - receiver->quiet_since > DRAIN_NS)
+        if (sent_known && now - receiver->quiet_since > DRAIN_NS)
             break;
         if (now > limit)
             look_for_end(receiver, now, limit);
@@ -276,40 +274,32 @@ static void receive_stream(void *share)
     receiver->last_stamp = last_stamp(receiver->fd);
 }
 
-void receiving_tasks(struct receiving *receiving, struct task *tasks, int first)
+void receiver_group_tasks(struct receiver_group *group, struct task *tasks, int first)
 {
-    for (size_t i = 0; i < receiving->count; i++)
-        tasks[i] = (struct task){receive_stream, receiving->receivers[i], first + (int)i};
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){receive_stream, group->receivers[i], first + (int)i};
 }
 
-uint64_t receiving_quiet(const struct receiving *receiving)
+uint64_t receiver_group_quiet(const struct receiver_group *group)
 {
     uint64_t since = 0, now = now_ns();
-    for (size_t i = 0; i < receiving->count; i++) {
-        uint64_t mine = atomic_load(&receiving->receivers[i]->quiet_since);
-        since = mine > since ? mine : since;
+    for (size_t i = 0; i < group->count; i++) {
+        uint64_t stream_quiet = atomic_load(&group->receivers[i]->quiet_since);
+        since = stream_quiet > since ? stream_quiet : since;
     }
     return now > since ? now - since : 0;
-}
-
-/* The time between two clocks' readings that they don't agree upon is more than any daemon slews:
- * the wall clock was set. */
-static bool clock_was_set(const struct receiver *receiver)
-{
-    double raw = ns_seconds(now_ns() - receiver->began_raw);
-    double wall = (double)(int64_t)(wall_ns() - receiver->began_real) / 1e9;
-    return fabs(wall - raw) > CLOCK_STEP + CLOCK_SLEW * raw;
 }
 
 /* When the first and the last datagram came to this host, rather than when they were read: a
  * receiver that gets its CPU late finds a full buffer, and would measure how fast it empties it. */
 static void span_of(const struct receiver *receiver, uint64_t *first, uint64_t *last)
 {
-    uint64_t ahead = receiver->began_real - receiver->began_raw;
+    uint64_t ahead = receiver->began.wall - receiver->began.raw;
     uint64_t came = receiver->first_stamp - ahead, went = receiver->last_stamp - ahead;
     *first = receiver->first_at;
     *last = receiver->last_at;
-    if (receiver->first_stamp == 0 || receiver->last_stamp == 0 || clock_was_set(receiver))
+    if (receiver->first_stamp == 0 || receiver->last_stamp == 0 ||
+        wall_clock_step(&receiver->began) != 0)
         return;
     if (came < *first)
         *first = came;
@@ -320,7 +310,7 @@ static void span_of(const struct receiver *receiver, uint64_t *first, uint64_t *
 static void add_stream(const struct receiver *receiver, struct reception *sum)
 {
     const struct sequence *sequence = &receiver->sequence;
-    if (sequence->next > receiver->all->sent[receiver->number])
+    if (sequence->next > receiver->group->sent[receiver->number])
         fail(BAD_PEER, "a datagram arrived that was never sent");
     sum->received += sequence->unique;
     sum->duplicates += sequence->duplicates;
@@ -329,12 +319,12 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
     sum->drops += (uint32_t)(socket_drops(receiver->fd) - receiver->drops);
 }
 
-struct reception receiving_done(const struct receiving *receiving)
+struct reception receiver_group_done(const struct receiver_group *group)
 {
     struct reception sum = {0};
     uint64_t first = UINT64_MAX, last = 0, with_first = 0;
-    for (size_t i = 0; i < receiving->count; i++) {
-        const struct receiver *receiver = receiving->receivers[i];
+    for (size_t i = 0; i < group->count; i++) {
+        const struct receiver *receiver = group->receivers[i];
         uint64_t came, went;
         add_stream(receiver, &sum);
         span_of(receiver, &came, &went);
@@ -350,4 +340,54 @@ struct reception receiving_done(const struct receiving *receiving)
     sum.timed = sum.received - with_first;
     sum.elapsed = ns_seconds(last - first);
     return sum;
+}
+
+void add_reception(struct fields *fields, const struct reception *reception)
+{
+    fields_add_number(fields, "received", (double)reception->received);
+    fields_add_number(fields, "timed", (double)reception->timed);
+    fields_add_number(fields, "duplicates", (double)reception->duplicates);
+    fields_add_number(fields, "reordered", (double)reception->reordered);
+    fields_add_number(fields, "drops", (double)reception->drops);
+}
+
+struct reception take_reception(const struct fields *fields, uint64_t sent)
+{
+    struct reception reception = {.received = fields_count(fields, "received", (double)sent)};
+    reception.timed = fields_count(fields, "timed", (double)reception.received);
+    reception.duplicates = fields_count(fields, "duplicates", COUNT_LIMIT);
+    reception.reordered = fields_count(fields, "reordered", (double)reception.received);
+    reception.drops = fields_count(fields, "drops", COUNT_LIMIT);
+    reception.elapsed = fields_number(fields, "elapsed", 0, 1e9);
+    reception.arrived = reception.received + reception.duplicates;
+    return reception;
+}
+
+static void set_prefixed(struct result *result, const char *prefix, const char *name, double value)
+{
+    char full[64];
+    snprintf(full, sizeof full, "%s%s", prefix, name);
+    result_set(result, full, value);
+}
+
+void reception_result(const struct launch *launch, const struct reception *reception,
+                      const char *prefix, uint64_t sent, struct result *result)
+{
+    double size = number_of(launch, "datagram"), received = (double)reception->received;
+    double lost = (double)(sent - reception->received);
+    if (reception->elapsed <= 0 || reception->timed == 0)
+        fail(TOO_SHORT, "only %g datagram%s arrived, and all at once, which has no rate: send more",
+             received, received == 1 ? "" : "s");
+    set_prefixed(result, prefix, "throughput",
+                 (double)reception->timed * size * 8 / reception->elapsed);
+    set_prefixed(result, prefix, "received_packets", received);
+    set_prefixed(result, prefix, "received_bytes", received * size);
+    set_prefixed(result, prefix, "lost_packets", lost);
+    set_prefixed(result, prefix, "loss_rate", lost / (double)sent);
+    if (number_of(launch, "gro") == 0) /* with it the kernel counts messages of many datagrams */
+        set_prefixed(result, prefix, "receiver_drops", (double)reception->drops);
+    if (header_of(size_of(launch, "datagram")) == COUNTED)
+        return;
+    set_prefixed(result, prefix, "duplicate_packets", (double)reception->duplicates);
+    set_prefixed(result, prefix, "reordered_packets", (double)reception->reordered);
 }

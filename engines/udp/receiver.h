@@ -12,15 +12,15 @@
 struct receiver; /* one stream's */
 
 /* All streams that one end receives in a replication. */
-struct receiving {
+struct receiver_group {
     const struct launch *launch;
     const struct trial *trial;
     const int *fds;
     struct session *session; /* of a server, whose first thread awaits the END; or NULL */
     struct trace *trace;     /* arrivals go there; NULL: nowhere */
     uint64_t trace_room;
-    atomic_bool begun; /* the first datagram has arrived */
-    atomic_bool told;  /* `sent` is known */
+    atomic_bool first_arrived; /* the first datagram has arrived */
+    atomic_bool sent_known; /* `sent` is known */
     uint64_t sent[MAX_THREADS];
     size_t count;
     struct receiver *receivers[MAX_THREADS];
@@ -37,19 +37,20 @@ struct reception {
 };
 
 /* Allocates and prepares, empties the sockets; fill in what stands above `begun` before. */
-void receiving_prepare(struct receiving *receiving);
+void receiver_group_prepare(struct receiver_group *group);
 
 /* Their tasks, for a team; first: the first one's number in it. */
-void receiving_tasks(struct receiving *receiving, struct task *tasks, int first);
+void receiver_group_tasks(struct receiver_group *group, struct task *tasks, int first);
 
 /* The other end has sent so many: receivers end when they have them, or hear nothing more. */
-void receiving_told(struct receiving *receiving, const struct fields *fields, const char *name);
+void receiver_group_set_sent(struct receiver_group *group, const struct fields *fields,
+                             const char *name);
 
 /* Since when nothing has arrived, in ns. */
-uint64_t receiving_quiet(const struct receiving *receiving);
+uint64_t receiver_group_quiet(const struct receiver_group *group);
 
 /* After the team has ended. Fails if nothing arrived or something was never sent. */
-struct reception receiving_done(const struct receiving *receiving);
+struct reception receiver_group_done(const struct receiver_group *group);
 
 /* The server's report of it, and back. sent: datagrams sent to it. */
 void add_reception(struct fields *fields, const struct reception *reception);

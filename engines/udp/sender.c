@@ -15,12 +15,12 @@
 
 #define LARGEST 65507 /* payload of one send */
 #define BATCH_LIMIT 1024
-#define UNDER_RATE 0.01 /* so much below the rate is told; a plan's default too */
+#define UNDER_RATE 0.01 /* so much below the rate brings a warning; a plan's default too */
 
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
  * batch have headers of their own and all one payload. */
 struct sender {
-    const struct sending *all;
+    const struct sender_group *group;
     int fd;
     enum header header;
     size_t size;
@@ -44,7 +44,7 @@ void check_sending(const struct launch *launch)
     int gso = int_of(launch, "gso"), most = (int)(LARGEST / size);
     if (rate > 0 && number_of(launch, "wait") > 0)
         fail(BAD_PARAMETER, "rate and wait both say when to send: give one of them");
-    if (is_mode(launch, "generator") && rate <= 0)
+    if (udp_mode_of(launch)->needs_rate && rate <= 0)
         fail(BAD_PARAMETER, "rate: the generator needs one, such as 100Mbit/s");
     if (gso > 1 && int_of(launch, "batch") > 1)
         fail(BAD_PARAMETER, "batch and gso are two ways to send many at once: give one of them");
@@ -66,53 +66,43 @@ static void prepare_batch(struct sender *sender, const struct address *to)
             .msg_name = to ? (void *)(uintptr_t)&to->any : NULL,
             .msg_namelen = to ? to->length : 0,
         };
-        header_begin(sender->headers[i], sender->header, sender->all->trial->token);
+        header_begin(sender->headers[i], sender->header, sender->group->trial->token);
     }
 }
 
-/* Stream `number`'s share of the count. */
-static uint64_t share_of(const struct sending *all, size_t number)
+static void prepare(struct sender *sender, const struct sender_group *group, size_t number)
 {
-    uint64_t count = all->trial->count;
-    if (count == 0)
-        return UINT64_MAX;
-    if (strcmp(text_of(all->launch, "scaling"), "weak") == 0)
-        return count;
-    return count / all->count + (number < count % all->count);
-}
-
-static void prepare(struct sender *sender, const struct sending *all, size_t number)
-{
-    const struct launch *launch = all->launch;
-    double rate = number_of(launch, "rate") / (double)all->count;
-    sender->all = all;
-    sender->fd = all->fds[number];
+    const struct launch *launch = group->launch;
+    double rate = number_of(launch, "rate") / (double)group->count;
+    sender->group = group;
+    sender->fd = group->fds[number];
     sender->size = size_of(launch, "datagram");
     sender->header = header_of(sender->size);
     sender->batch = (unsigned int)int_of(launch, "batch");
     sender->segments = (unsigned int)int_of(launch, "gso");
     sender->segments += sender->segments == 0;
-    sender->limit = share_of(all, number);
+    sender->limit =
+        group->trial->count ? share_of_count(launch, group->trial, number) : UINT64_MAX;
     sender->interval = rate > 0 ? (double)sender->size * 8e9 / rate : 0;
     sender->wait = number_of(launch, "wait") * 1e9;
     /* Streams take turns, rather than to send all at the same moment. */
     sender->late = (rate > 0 ? sender->interval * sender->batch * sender->segments : sender->wait) *
-                   (double)number / (double)all->count;
+                   (double)number / (double)group->count;
     sender->sent = sender->retries = sender->began = sender->ended = 0;
     histogram_clear(&sender->gaps);
     for (unsigned int i = 0; i < sender->segments; i++)
-        header_begin(sender->packet + i * sender->size, sender->header, all->trial->token);
+        header_begin(sender->packet + i * sender->size, sender->header, group->trial->token);
     if (sender->batch > 1)
-        prepare_batch(sender, all->to);
+        prepare_batch(sender, group->to);
 }
 
-void sending_prepare(struct sending *sending)
+void sender_group_prepare(struct sender_group *group)
 {
-    sending->count = (size_t)int_of(sending->launch, "threads");
-    for (size_t i = 0; i < sending->count; i++) {
-        if (sending->senders[i] == NULL)
-            sending->senders[i] = (struct sender *)(void *)test_buffer(sizeof(struct sender));
-        prepare(sending->senders[i], sending, i);
+    group->count = (size_t)int_of(group->launch, "threads");
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->senders[i] == NULL)
+            group->senders[i] = (struct sender *)(void *)test_buffer(sizeof(struct sender));
+        prepare(group->senders[i], group, i);
     }
 }
 
@@ -120,20 +110,20 @@ void sending_prepare(struct sending *sending)
 static int hand_over(struct sender *sender, uint64_t now)
 {
     uint64_t left = sender->limit - sender->sent;
-    const struct address *to = sender->all->to;
+    const struct address *to = sender->group->to;
     if (sender->batch > 1) {
-        unsigned int wanted = sender->batch < left ? sender->batch : (unsigned int)left;
-        for (unsigned int i = 0; i < wanted; i++)
+        unsigned int count = sender->batch < left ? sender->batch : (unsigned int)left;
+        for (unsigned int i = 0; i < count; i++)
             header_stamp(sender->headers[i], sender->header, sender->sent + i, now);
-        return sendmmsg(sender->fd, sender->messages, wanted, 0);
+        return sendmmsg(sender->fd, sender->messages, count, 0);
     }
-    unsigned int wanted = sender->segments < left ? sender->segments : (unsigned int)left;
+    unsigned int count = sender->segments < left ? sender->segments : (unsigned int)left;
     unsigned char *packet = sender->packet;
-    for (unsigned int i = 0; i < wanted; i++, packet += sender->size)
+    for (unsigned int i = 0; i < count; i++, packet += sender->size)
         header_stamp(packet, sender->header, sender->sent + i, now);
-    ssize_t sent = sendto(sender->fd, sender->packet, wanted * sender->size, 0,
+    ssize_t sent = sendto(sender->fd, sender->packet, count * sender->size, 0,
                           to ? &to->any : NULL, to ? to->length : 0);
-    return sent < 0 ? -1 : (int)wanted;
+    return sent < 0 ? -1 : (int)count;
 }
 
 static void refused(struct sender *sender, int error)
@@ -146,7 +136,7 @@ static void refused(struct sender *sender, int error)
              "gso: the kernel does not cut sends into %u datagrams of %zu bytes: each has to fit "
              "the link's MTU, and older kernels take at most 64", sender->segments, sender->size);
     } else if (error != EAGAIN && error != EINTR) {
-        datagrams_failed(sender->all->control, error);
+        datagrams_failed(sender->group->control, error);
     }
 }
 
@@ -160,9 +150,9 @@ static uint64_t call(struct sender *sender, uint64_t now)
 {
     uint64_t began = now;
     for (;;) {
-        int taken = hand_over(sender, now);
-        if (taken > 0) {
-            sender->sent += (uint64_t)taken;
+        int handed = hand_over(sender, now);
+        if (handed > 0) {
+            sender->sent += (uint64_t)handed;
             return now_ns();
         }
         refused(sender, errno);
@@ -182,7 +172,7 @@ static void keep_last_slot(const struct sender *sender, const struct pace *pace)
         return;
     uint64_t most = (uint64_t)sender->batch * sender->segments;
     uint64_t last = 1 + (sender->sent - 1) % most; /* in the last call */
-    double slots = (double)(sender->sent - last) + (double)last / (double)sender->all->count;
+    double slots = (double)(sender->sent - last) + (double)last / (double)sender->group->count;
     uint64_t end = pace->begin + (uint64_t)(slots * sender->interval);
     uint64_t latest = now_ns() + NANOSECONDS;
     wait_until(end < latest ? end : latest);
@@ -213,13 +203,14 @@ static void send_paced(struct sender *sender)
 static void send_stream(void *share)
 {
     struct sender *sender = share;
-    const struct sending *all = sender->all;
-    while (all->begun && !atomic_load(all->begun) && !atomic_load(all->told))
+    const struct sender_group *group = sender->group;
+    while (group->first_arrived && !atomic_load(group->first_arrived) &&
+           !atomic_load(group->sent_known))
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     uint64_t now = sender->began = sender->ended = now_ns();
-    if (all->begun && !atomic_load(all->begun))
+    if (group->first_arrived && !atomic_load(group->first_arrived))
         return; /* the other end is through, and nothing of it arrived */
-    sender->stop = all->trial->count ? UINT64_MAX : now + seconds_ns(all->trial->duration);
+    sender->stop = group->trial->count ? UINT64_MAX : now + seconds_ns(group->trial->duration);
     if (sender->limit > 0 && (sender->interval > 0 || sender->wait > 0))
         send_paced(sender);
     else
@@ -228,18 +219,18 @@ static void send_stream(void *share)
     sender->ended = now_ns();
 }
 
-void sending_tasks(struct sending *sending, struct task *tasks, int first)
+void sender_group_tasks(struct sender_group *group, struct task *tasks, int first)
 {
-    for (size_t i = 0; i < sending->count; i++)
-        tasks[i] = (struct task){send_stream, sending->senders[i], first + (int)i};
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){send_stream, group->senders[i], first + (int)i};
 }
 
-struct sent sending_done(const struct sending *sending)
+struct sent sender_group_done(const struct sender_group *group)
 {
     struct sent sent = {0};
     uint64_t began = UINT64_MAX, ended = 0;
-    for (size_t i = 0; i < sending->count; i++) {
-        const struct sender *sender = sending->senders[i];
+    for (size_t i = 0; i < group->count; i++) {
+        const struct sender *sender = group->senders[i];
         sent.packets += sender->sent;
         sent.retries += sender->retries;
         began = sender->began < began ? sender->began : began;
@@ -249,55 +240,71 @@ struct sent sending_done(const struct sending *sending)
     return sent;
 }
 
-void add_sent(const struct sending *sending, struct fields *fields, const char *name)
+void add_sent(const struct sender_group *group, struct fields *fields, const char *name)
 {
     char text[VALUE_LIMIT];
     size_t at = 0;
-    for (size_t i = 0; i < sending->count; i++)
+    for (size_t i = 0; i < group->count; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, i ? ",%llu" : "%llu",
-                               (unsigned long long)sending->senders[i]->sent);
+                               (unsigned long long)group->senders[i]->sent);
     fields_add(fields, name, text);
 }
 
-void sending_gaps(const struct sending *sending, struct result *result)
+void sender_group_gaps(const struct sender_group *group, struct result *result)
 {
     static struct histogram gaps;
     histogram_clear(&gaps);
-    for (size_t i = 0; i < sending->count; i++)
-        histogram_merge(&gaps, &sending->senders[i]->gaps);
+    for (size_t i = 0; i < group->count; i++)
+        histogram_merge(&gaps, &group->senders[i]->gaps);
     if (gaps.count == 0)
         return;
     result_set(result, "send_gap_p50", histogram_quantile(&gaps, 0.5) / 1e9);
     result_set(result, "send_gap_p99", histogram_quantile(&gaps, 0.99) / 1e9);
 }
 
-void warn_under_rate(const struct sending *sending, const char *side, double packets,
+void warn_under_rate(const struct sender_group *group, const char *side, double packets,
                      double throughput)
 {
-    const struct launch *launch = sending->launch;
+    const struct launch *launch = group->launch;
     char message[MESSAGE_LIMIT];
-    double asked = number_of(launch, "rate"), gso = number_of(launch, "gso");
+    double rate = number_of(launch, "rate"), gso = number_of(launch, "gso");
     /* The last call of each thread may have been due just as time was up. */
     double calls = number_of(launch, "threads") * number_of(launch, "batch") * (gso > 0 ? gso : 1);
     if (launch->json || packets <= 0 ||
-        throughput * (packets + calls) / packets >= (1 - UNDER_RATE) * asked)
+        throughput * (packets + calls) / packets >= (1 - UNDER_RATE) * rate)
         return;
     snprintf(message, sizeof message,
              "replication %ld sent %.4g of the %.10g Mbit/s asked for: ask for less, or send "
              "larger datagrams, more of them in a call (batch, gso) or more threads",
-             sending->trial->number, throughput / 1e6, asked / 1e6);
+             group->trial->number, throughput / 1e6, rate / 1e6);
     report_warning("under-rate", side, message);
 }
 
-void sending_result(const struct sending *sending, struct result *result)
+void sender_group_result(const struct sender_group *group, struct result *result)
 {
-    struct sent sent = sending_done(sending);
-    double bytes = (double)sent.packets * number_of(sending->launch, "datagram");
+    struct sent sent = sender_group_done(group);
+    double bytes = (double)sent.packets * number_of(group->launch, "datagram");
     double throughput = bytes * 8 / sent.elapsed;
-    warn_under_rate(sending, "client", (double)sent.packets, throughput);
+    warn_under_rate(group, "client", (double)sent.packets, throughput);
     result_set(result, "local_throughput", throughput);
     result_set(result, "sent_packets", (double)sent.packets);
     result_set(result, "sent_bytes", bytes);
     result_set(result, "sender_retries", (double)sent.retries);
-    sending_gaps(sending, result);
+    sender_group_gaps(group, result);
+}
+
+void sender_group_run(struct sender_group *group, struct client *client, const struct trial *trial,
+                      struct result *result)
+{
+    struct task tasks[MAX_THREADS];
+    group->launch = client->launch;
+    group->trial = trial;
+    group->fds = client->fds;
+    group->control = client->control;
+    sender_group_prepare(group);
+    sender_group_tasks(group, tasks, 0);
+    struct usage usage = team_run(client->launch, false, tasks, group->count);
+    usage.elapsed = sender_group_done(group).elapsed;
+    result_set_usage(result, "client", &usage);
+    sender_group_result(group, result);
 }

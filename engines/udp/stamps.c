@@ -1,4 +1,4 @@
-/* Are packets stamped when they come, or only when they are read? One of our own tells. */
+/* Are packets stamped when they come, or only when they are read? One of our own shows it. */
 #include "stamps.h"
 
 #include "../lib/clock.h"
@@ -70,7 +70,7 @@ void stamps_await(void)
     while (!stamped && now_ns() < limit) {
         struct timespec lying = {.tv_nsec = LEFT_LYING_NS};
         if (send(fd, "", 1, 0) != 1)
-            break; /* the interface is down: nothing to be told */
+            break; /* the interface is down: nothing to be found out */
         nanosleep(&lying, NULL);
         uint64_t read_at = wall_ns(), stamp = read_stamp(fd);
         if (stamp == 0)

@@ -3,62 +3,63 @@
 #include "receiver.h"
 #include "sender.h"
 
-#include "../lib/parameters.h"
-
 /* One for each process. */
-static struct sending sending;
-static struct receiving receiving;
+static struct sender_group sender_group;
+static struct receiver_group receiver_group;
 
-void send_udp_stream(struct client *client, const struct trial *trial, struct fields *end,
-                     struct result *result)
+static void measure(struct client *client, const struct trial *trial, struct fields *end,
+                    struct result *result)
 {
-    struct task tasks[MAX_THREADS];
-    sending.launch = client->launch;
-    sending.trial = trial;
-    sending.fds = client->fds;
-    sending.control = client->control;
-    sending_prepare(&sending);
-    sending_tasks(&sending, tasks, 0);
-    struct usage usage = team_run(client->launch, false, tasks, sending.count);
-    usage.elapsed = sending_done(&sending).elapsed;
-    result_set_usage(result, "client", &usage);
-    sending_result(&sending, result);
-    add_sent(&sending, end, "sent");
+    sender_group_run(&sender_group, client, trial, result);
+    add_sent(&sender_group, end, "sent");
 }
 
-void prepare_udp_receiver(struct session *session, const struct trial *trial)
+static void prepare(struct session *session, const struct trial *trial)
 {
-    receiving.launch = &session->launch;
-    receiving.trial = trial;
-    receiving.fds = session->fds;
-    receiving.session = session;
-    prepare_arrivals(&receiving);
-    receiving_prepare(&receiving);
+    receiver_group.launch = &session->launch;
+    receiver_group.trial = trial;
+    receiver_group.fds = session->fds;
+    receiver_group.session = session;
+    prepare_arrivals(&receiver_group);
+    receiver_group_prepare(&receiver_group);
 }
 
-void receive_udp_stream(struct session *session, struct fields *reply)
+static void serve(struct session *session, const struct trial *trial, struct fields *reply)
 {
+    (void)trial;
     struct task tasks[MAX_THREADS];
-    receiving_tasks(&receiving, tasks, 0);
-    struct usage usage = team_run(&session->launch, true, tasks, receiving.count);
-    struct reception reception = receiving_done(&receiving);
+    receiver_group_tasks(&receiver_group, tasks, 0);
+    struct usage usage = team_run(&session->launch, true, tasks, receiver_group.count);
+    struct reception reception = receiver_group_done(&receiver_group);
     usage.elapsed = reception.elapsed;
     add_usage(reply, &usage);
     add_reception(reply, &reception);
-    offer_arrivals(session, &receiving, &reception, reply);
+    offer_arrivals(session, &receiver_group, &reception, reply);
 }
 
-void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result)
+static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     reception_result(client->launch, &reception, "", sent, result);
 }
 
-void fetch_udp_trace(struct client *client, const struct trial *trial, const struct fields *reply,
-                     struct result *result)
+static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,
+                  struct result *result)
 {
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     finish_arrivals(client, trial, reply, &reception, result);
 }
+
+const struct udp_mode udp_stream = {
+    .name = "stream",
+    .client_streams = true,
+    .traced = true,
+    .open = open_udp_client,
+    .measure = measure,
+    .finish = finish,
+    .fetch = fetch,
+    .prepare = prepare,
+    .serve = serve,
+};

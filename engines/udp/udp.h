@@ -8,44 +8,42 @@
 #define STALL_NS (10 * NANOSECONDS)    /* no progress for so long is a failure */
 #define DRAIN_NS (NANOSECONDS / 5)     /* silence after which nothing more will come */
 
-/* What is named prepare_... is done before the client is told to send. */
+/* A way to measure. A row's functions are NULL where it has nothing to do there. */
+struct udp_mode {
+    const char *name;
+    bool client_streams, server_streams; /* the end sends streams, which the other one receives */
+    bool echoed;                         /* the server returns each datagram at once */
+    bool traced;                         /* the server can record each arrival */
+    bool needs_rate;                     /* it may not send as fast as it can */
+    /* Client: opens the test sockets, once a launch. */
+    void (*open)(struct client *, struct fields *settings);
+    /* Client: one replication. Reports to the server in end what was sent. */
+    void (*measure)(struct client *, const struct trial *, struct fields *end, struct result *);
+    /* Client: adds the server's part to the result. */
+    void (*finish)(struct client *, const struct fields *reply, struct result *);
+    /* Client: likewise, what is too large for the reply; after the replication's end. */
+    void (*fetch)(struct client *, const struct trial *, const struct fields *reply,
+                  struct result *);
+    /* Server: before the client begins to send. NULL, and serve too: the mode has no server. */
+    void (*prepare)(struct session *, const struct trial *);
+    /* Server: one replication, until the client's END and until everything has arrived. */
+    void (*serve)(struct session *, const struct trial *, struct fields *reply);
+};
 
-/* Test sockets, as many as threads. */
+extern const struct udp_mode udp_stream, udp_bidirectional, udp_latency, udp_generator;
+
+/* The row of the launch's mode. */
+const struct udp_mode *udp_mode_of(const struct launch *launch);
+
+/* Test sockets, as many as threads, each connected to one of the other end's. */
 void open_udp_client(struct client *client, struct fields *settings);
 void open_udp_session(struct session *session, struct fields *settings);
-/* A generator's, connected to nobody, so that no answer of its target can stop it. */
-void open_udp_generator(struct client *client, struct fields *settings);
+/* Connected to nobody, so that no answer of the target can stop the client. */
+void open_udp_unconnected(struct client *client, struct fields *settings);
 /* Other sockets with other ports: what is still on its way to the old ones goes nowhere. */
 void renew_udp_client(struct client *client);
-/* True if the mode's datagrams go from the client to the server, as streams. */
-bool is_udp_stream(const struct launch *launch);
-/* The session talks to the client's sockets only, and forgets what came earlier. */
+/* The session receives from the client's sockets only, and drops what came earlier. */
 void ready_udp_session(const struct session *session, const struct trial *trial);
-
-/* Mode stream. */
-void send_udp_stream(struct client *client, const struct trial *trial, struct fields *end,
-                     struct result *result);
-void prepare_udp_receiver(struct session *session, const struct trial *trial);
-void receive_udp_stream(struct session *session, struct fields *reply);
-void finish_udp_stream(struct client *client, const struct fields *reply, struct result *result);
-void fetch_udp_trace(struct client *client, const struct trial *trial, const struct fields *reply,
-                     struct result *result);
-
-/* Mode bidirectional. */
-void exchange_udp_streams(struct client *client, const struct trial *trial, struct fields *end,
-                          struct result *result);
-void prepare_udp_exchange(struct session *session, const struct trial *trial);
-void answer_udp_streams(struct session *session, struct fields *reply);
-void finish_udp_exchange(struct client *client, const struct fields *reply, struct result *result);
-
-/* Mode generator. */
-void generate_udp(struct client *client, const struct trial *trial, struct result *result);
-
-/* Mode latency. */
-void measure_udp_round_trips(struct client *client, const struct trial *trial, struct fields *end,
-                             struct result *result);
-void prepare_udp_echo(struct session *session, const struct trial *trial);
-void echo_datagrams(struct session *session, const struct trial *trial, struct fields *reply);
 
 /* A send or receive call on the client's test socket failed: ends in fail(). */
 _Noreturn void datagrams_failed(int control, int error);

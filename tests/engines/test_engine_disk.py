@@ -84,6 +84,11 @@ def test_a_random_order_looks_like_one(probe) -> None:
     assert len(set(steps)) > 0.5 * len(steps)
 
 
+def test_a_random_order_is_the_same_in_every_launch(probe) -> None:
+    turns = [int(x) for x in probe("order_probe", "7 1 21").split()]
+    assert turns == [1, 3, 5, 4, 6, 0, 2, 0, 6, 3, 5, 1, 2, 4, 4, 2, 1, 3, 5, 0, 6]
+
+
 def test_in_order_comes_block_after_block_and_begins_again(probe) -> None:
     turns = [int(x) for x in probe("order_probe", "5 0 12").split()]
     assert turns == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]

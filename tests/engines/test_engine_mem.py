@@ -290,3 +290,8 @@ def test_the_random_order_has_every_slot_once_and_is_no_sequence(chase) -> None:
     assert neighbours < 20
     assert chase("order 1000 2\n") != order
     assert chase("order 1 1\n") == [0]
+
+
+def test_a_seeds_random_order_stays_the_same(chase) -> None:
+    order = [9, 1, 13, 10, 0, 2, 15, 18, 5, 4, 8, 3, 6, 12, 19, 16, 7, 17, 14, 11]
+    assert chase("order 20 1\n") == order

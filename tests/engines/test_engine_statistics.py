@@ -90,3 +90,15 @@ def test_shuffled_arrivals_with_losses_and_duplicates_are_counted_exactly(probe:
     arrivals.sort(key=lambda n: n + dice.uniform(0, 50))
     counts = _arrivals(probe, arrivals)
     assert (counts["unique"], counts["duplicates"]) == (len(numbers), 500)
+
+
+def test_splitmix_gives_the_numbers_of_its_authors(probe: Probe) -> None:
+    rows = [line.split() for line in probe("splitmix_probe", "1234567 5").splitlines()]
+    assert [int(in_turn) for in_turn, _ in rows] == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
+    assert all(in_turn == by_number for in_turn, by_number in rows)

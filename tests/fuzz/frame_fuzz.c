@@ -1,6 +1,6 @@
 /* Any bytes as a frame on rail-wire: what is found in it lies within it, and can be listed. */
-#include "../wire/drops.c"
-#include "../wire/frame.c"
+#include "../tools/wire/drops.c"
+#include "../tools/wire/frame.c"
 
 #include "attempt.h"
 

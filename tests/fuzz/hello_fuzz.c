@@ -1,5 +1,5 @@
-/* A server's guest: any bytes, in pieces of any length, as its hello. Only who knows the secret
- * is welcome; everyone else is hung up on, with a well-formed refusal or without a word. */
+/* A server's pending client: any bytes, in pieces of any length, as its hello. Only who has the secret
+ * is welcome; every other connection is closed, with a well-formed refusal or without a word. */
 #include "server.c"
 
 #include "attempt.h"
@@ -14,25 +14,25 @@ static void receive(void *context)
     control_receive_any(*(int *)context, &fields, 1);
 }
 
-/* What a server may say to a guest before it serves it. */
+/* What a server may say to a client before it serves it. */
 static void check_last_words(int fd)
 {
-    enum failure told;
-    bool well = attempt(receive, &fd, &told);
+    enum failure failure;
+    bool well = attempt(receive, &fd, &failure);
     must(!well);
-    must(told == PEER_LOST || told == VERSION_MISMATCH || told == BAD_SECRET ||
-         told == WRONG_ENGINE);
+    must(failure == PEER_LOST || failure == VERSION_MISMATCH || failure == BAD_SECRET ||
+         failure == WRONG_ENGINE);
 }
 
-static void check_welcome(const struct guest *guest)
+static void check_welcome(const struct pending *client)
 {
     static struct fields hello;
     char value[VALUE_LIMIT];
-    struct header header = header_unpack(guest->frame);
+    struct header header = header_unpack(client->frame);
     must(header.magic == CONTROL_MAGIC && header.version == CONTROL_VERSION &&
-         header.kind == HELLO && guest->got == HEADER_SIZE + header.length);
+         header.kind == HELLO && client->received == HEADER_SIZE + header.length);
     hello.length = header.length;
-    memcpy(hello.text, guest->frame + HEADER_SIZE, header.length);
+    memcpy(hello.text, client->frame + HEADER_SIZE, header.length);
     must(fields_valid(&hello));
     must(fields_find(&hello, "secret", value) && strcmp(value, SECRET) == 0);
     must(fields_find(&hello, "engine", value) && strcmp(value, "udp") == 0);
@@ -44,25 +44,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct engine engine = {.name = "udp"};
     static struct launch launch = {.engine = &engine, .secret = SECRET};
     static struct server server = {.launch = &launch};
-    struct guest *guest = &server.guests[0];
+    struct pending *client = &server.clients[0];
     int ends[2];
     if (size == 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         return 0;
     size_t piece = *data ? *data : size;
-    *guest = (struct guest){.fd = ends[0]};
-    for (size_t at = 1; at < size && guest->fd >= 0 && !guest->welcome; at += piece) {
+    *client = (struct pending){.fd = ends[0]};
+    for (size_t at = 1; at < size && client->fd >= 0 && !client->welcome; at += piece) {
         size_t length = size - at < piece ? size - at : piece;
         must(send(ends[1], data + at, length, MSG_NOSIGNAL) == (ssize_t)length);
         /* A piece may hold the header and more, which are read one after the other. */
-        for (int i = 0; i < 3 && guest->fd >= 0 && !guest->welcome; i++)
-            listen_to(&server, guest);
-        must(guest->got <= sizeof guest->frame);
+        for (int i = 0; i < 3 && client->fd >= 0 && !client->welcome; i++)
+            receive_hello(&server, client);
+        must(client->received <= sizeof client->frame);
     }
-    if (guest->fd < 0) {
+    if (client->fd < 0) {
         check_last_words(ends[1]);
     } else {
-        if (guest->welcome)
-            check_welcome(guest);
+        if (client->welcome)
+            check_welcome(client);
         close(ends[0]);
     }
     close(ends[1]);

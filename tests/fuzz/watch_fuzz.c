@@ -1,18 +1,18 @@
 /* What rail-watch makes of the kernel's files: any bytes as each of them, two readings and the
  * first again. The counters of that are what they are to somebody who read it alone. */
-#include "../watch/cgroup.c"
-#include "../watch/columns.c"
-#include "../watch/interrupts.c"
-#include "../watch/meminfo.c"
-#include "../watch/net_dev.c"
-#include "../watch/pressure.c"
-#include "../watch/protocols.c"
-#include "../watch/snmp6.c"
-#include "../watch/softirqs.c"
-#include "../watch/softnet.c"
-#include "../watch/stat.c"
-#include "../watch/table.c"
-#include "../watch/vmstat.c"
+#include "../tools/watch/cgroup.c"
+#include "../tools/watch/columns.c"
+#include "../tools/watch/interrupts.c"
+#include "../tools/watch/meminfo.c"
+#include "../tools/watch/net_dev.c"
+#include "../tools/watch/pressure.c"
+#include "../tools/watch/protocols.c"
+#include "../tools/watch/snmp6.c"
+#include "../tools/watch/softirqs.c"
+#include "../tools/watch/softnet.c"
+#include "../tools/watch/stat.c"
+#include "../tools/watch/table.c"
+#include "../tools/watch/vmstat.c"
 
 #include "attempt.h"
 
@@ -44,7 +44,7 @@ static void check(const struct table *table)
         const struct counter *counter = &table->counters[i];
         must(counter->length < COUNTER_NAME_LIMIT && counter->name[counter->length] == 0);
         /* Of a name, only the newest can be there. */
-        if (!counter->gone && strlen(counter->name) == counter->length)
+        if (!counter->dropped && strlen(counter->name) == counter->length)
             must(table_find(table, counter->name) == i);
     }
 }
@@ -53,7 +53,7 @@ static void compare(const struct table *table, const struct table *alone)
 {
     uint32_t there = 0;
     for (uint32_t i = 0; i < table->count; i++)
-        there += !table->counters[i].gone;
+        there += !table->counters[i].dropped;
     must(there == alone->count);
     for (uint32_t i = 0; i < alone->count; i++) {
         const struct counter *one = &alone->counters[i];

@@ -192,6 +192,6 @@ def test_the_flags_of_a_make_above_do_not_reach_the_build(
 
 def test_the_bundle_holds_our_sources_and_nothing_built() -> None:
     names = set(bundle().files)
-    assert {"Makefile", "udp.c", "tcp.c", "exec.c", "lib/main.c"} <= names
+    assert {"Makefile", "udp.c", "tcp.c", "tools/exec.c", "lib/main.c"} <= names
     assert not {name for name in names if name.startswith(("external/", "build/"))}
     assert not {name for name in names if name.endswith((".o", ".d"))}

@@ -1,0 +1,253 @@
+#include "relay.h"
+
+#include "drops.h"
+#include "frame.h"
+#include "queue.h"
+
+#include "../../lib/clock.h"
+#include "../../lib/failure.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PICOSECONDS 1000ull  /* in a nanosecond */
+#define WRITES 16            /* overdue frames written before the next is read */
+#define UNLIMITED_RATE 10e9  /* bit/s: with no rate, memory is for this much under way */
+#define UNLIMITED_MOST 256e6 /* bytes, but no more than this */
+#define NICENESS -10
+#define SLACK (8 << 20)      /* bytes, for frames that are late */
+
+struct relay {
+    const struct options *options;
+    unsigned number;
+    bool loses;
+    struct device *from;
+    int in, out, stop, ended;
+    pthread_t thread;
+    atomic_bool stopping;
+    struct queue queue;
+    double ps_per_byte; /* 0: no rate */
+    uint64_t delay;     /* ns */
+    uint64_t epoch;     /* ns: where free counts from */
+    uint64_t free;      /* ps since epoch: when the last frame's last bit leaves */
+    pthread_mutex_t lock; /* for the counts */
+    struct counts counts;
+    unsigned char scratch[FRAME_LIMIT];
+};
+
+const char *relay_direction(unsigned number)
+{
+    return number ? "right_to_left" : "left_to_right";
+}
+
+static bool counts_for(enum loss_of scope, const struct frame *frame)
+{
+    return frame->ip && !frame->signalling &&
+           (scope == OF_IP || frame->protocol == (scope == OF_UDP ? PROTOCOL_UDP : PROTOCOL_TCP));
+}
+
+/* True if the pattern loses the frame. */
+static bool loses(struct relay *relay, const unsigned char *bytes, size_t length)
+{
+    struct frame frame = frame_read(bytes, length);
+    if (!counts_for(relay->options->loss_of, &frame))
+        return false;
+    uint64_t number = relay->counts.counted + 1; /* only this thread changes it */
+    bool lost = relay->loses && pattern_loses(&relay->options->loss, relay->number, number);
+    if (lost)
+        drops_add(relay_direction(relay->number), number, &frame);
+    pthread_mutex_lock(&relay->lock);
+    relay->counts.counted++;
+    relay->counts.read += lost;
+    relay->counts.lost += lost;
+    pthread_mutex_unlock(&relay->lock);
+    return lost;
+}
+
+/* Gives the frame its turn on the wire and sets when it is due at the other end; false if too much
+ * is waiting already. */
+static bool take_turn(struct relay *relay, size_t length, uint64_t now, uint64_t *due)
+{
+    *due = now + relay->delay;
+    if (relay->ps_per_byte == 0)
+        return true;
+    uint64_t arrival = (now - relay->epoch) * PICOSECONDS;
+    size_t bytes = frame_on_wire(length);
+    if (relay->free > arrival) {
+        double waiting = (double)(relay->free - arrival) / relay->ps_per_byte;
+        if (waiting + (double)bytes > (double)relay->options->queue)
+            return false;
+        arrival = relay->free;
+    }
+    relay->free = arrival + (uint64_t)((double)bytes * relay->ps_per_byte);
+    *due = relay->epoch + relay->free / PICOSECONDS + relay->delay;
+    return true;
+}
+
+static void count(struct relay *relay, uint64_t *first, uint64_t *second)
+{
+    pthread_mutex_lock(&relay->lock);
+    ++*first;
+    ++*second;
+    pthread_mutex_unlock(&relay->lock);
+}
+
+static void take_in(struct relay *relay, const unsigned char *bytes, size_t length, bool room)
+{
+    uint64_t due, now = now_ns();
+    if (loses(relay, bytes, length))
+        return;
+    if (!room || !take_turn(relay, length, now, &due)) {
+        count(relay, &relay->counts.read, &relay->counts.overflowed);
+        return;
+    }
+    queue_push(&relay->queue, length, due);
+    count(relay, &relay->counts.read, &relay->counts.queued);
+}
+
+/* Reads one frame; false if there was none. */
+static bool read_frame(struct relay *relay)
+{
+    unsigned char *room = queue_room(&relay->queue);
+    unsigned char *bytes = room ? room : relay->scratch;
+    ssize_t received = read(relay->in, bytes, FRAME_LIMIT);
+    if (received >= 0) {
+        take_in(relay, bytes, (size_t)received, room != NULL);
+        return true;
+    }
+    if (errno != EAGAIN && errno != EINTR) {
+        eventfd_write(relay->ended, 1);
+        atomic_store(&relay->stopping, true);
+    }
+    return false;
+}
+
+static void write_frame(struct relay *relay, const struct queued *queued, uint64_t now)
+{
+    uint64_t lateness = now - queued->due;
+    ssize_t put = write(relay->out, queued->bytes, queued->length);
+    struct counts *counts = &relay->counts;
+    pthread_mutex_lock(&relay->lock);
+    counts->queued--;
+    if (put == (ssize_t)queued->length) {
+        counts->passed++;
+        counts->passed_bytes += queued->length;
+        counts->late += lateness > LATE_NS;
+        histogram_add(&counts->lateness, lateness);
+    } else {
+        counts->refused++;
+    }
+    pthread_mutex_unlock(&relay->lock);
+    queue_pop(&relay->queue);
+}
+
+/* Writes what is due, but not for too long without reading. */
+static void write_due(struct relay *relay)
+{
+    for (int i = 0; i < WRITES; i++) {
+        const struct queued *queued = queue_front(&relay->queue);
+        uint64_t now = now_ns();
+        if (queued == NULL || queued->due > now)
+            return;
+        write_frame(relay, queued, now);
+    }
+}
+
+/* Sleeps until a frame comes or one is due. To wake up earlier and spin was tried: the CPU that it
+ * takes from the hosts at both ends made busy wires later, not more punctual. */
+static void rest(struct relay *relay)
+{
+    const struct queued *queued = queue_front(&relay->queue);
+    uint64_t now = now_ns();
+    if (queued && queued->due <= now)
+        return;
+    uint64_t left = queued ? queued->due - now : 0;
+    struct timespec time = {.tv_sec = (time_t)(left / NANOSECONDS),
+                            .tv_nsec = (long)(left % NANOSECONDS)};
+    struct pollfd poll_set[] = {{.fd = relay->in, .events = POLLIN},
+                                {.fd = relay->stop, .events = POLLIN}};
+    ppoll(poll_set, 2, queued ? &time : NULL, NULL);
+}
+
+static void *work(void *context)
+{
+    struct relay *relay = context;
+    prctl(PR_SET_TIMERSLACK, 1);
+    /* Before the programs at its ends, as a wire should be; who may not has a later wire. */
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
+    while (!atomic_load_explicit(&relay->stopping, memory_order_relaxed)) {
+        write_due(relay);
+        if (!read_frame(relay))
+            rest(relay);
+    }
+    return NULL;
+}
+
+/* Bytes of frames that may be under way, waiting for the rate or for the delay. */
+static size_t most_under_way(const struct options *options)
+{
+    double rate = options->rate > 0 ? options->rate : UNLIMITED_RATE;
+    double flying = rate / 8 * options->delay;
+    if (options->rate == 0 && flying > UNLIMITED_MOST)
+        flying = UNLIMITED_MOST;
+    return (size_t)(flying + (double)options->queue + SLACK);
+}
+
+struct relay *relay_start(const struct options *options, unsigned number, struct device *from,
+                          const struct device *to, int ended)
+{
+    struct relay *relay = calloc(1, sizeof *relay);
+    if (relay == NULL)
+        fail(OUT_OF_MEMORY, "no memory for a relay");
+    relay->options = options;
+    relay->number = number;
+    relay->loses = options->loses[number] && options->loss.kind != LOSE_NOTHING;
+    relay->from = from;
+    relay->in = from->fd;
+    relay->out = to->fd;
+    relay->ended = ended;
+    relay->ps_per_byte = options->rate > 0 ? 8e12 / options->rate : 0;
+    relay->delay = seconds_ns(options->delay);
+    relay->epoch = now_ns();
+    histogram_clear(&relay->counts.lateness);
+    queue_make(&relay->queue, most_under_way(options));
+    pthread_mutex_init(&relay->lock, NULL);
+    relay->stop = eventfd(0, EFD_CLOEXEC);
+    if (relay->stop < 0)
+        fail(SYSTEM_ERROR, "cannot make an eventfd: %s", strerror(errno));
+    int error = pthread_create(&relay->thread, NULL, work, relay);
+    if (error)
+        fail(SYSTEM_ERROR, "cannot start a relay's thread: %s", strerror(error));
+    return relay;
+}
+
+void relay_stop(struct relay *relay)
+{
+    atomic_store(&relay->stopping, true);
+    eventfd_write(relay->stop, 1);
+    pthread_join(relay->thread, NULL);
+}
+
+void relay_free(struct relay *relay)
+{
+    pthread_mutex_destroy(&relay->lock);
+    close(relay->stop);
+    queue_free(&relay->queue);
+    free(relay);
+}
+
+void relay_counts(struct relay *relay, struct counts *counts)
+{
+    pthread_mutex_lock(&relay->lock);
+    *counts = relay->counts;
+    pthread_mutex_unlock(&relay->lock);
+    counts->unread = device_unread(relay->from);
+}
