@@ -10,7 +10,7 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE -u PYTHONDONTWRITE
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
-.PHONY: setup setup-dev demo test test-times test-long fuzz lint types layers check schema lock clean \
+.PHONY: setup setup-dev demo test test-times test-long fuzz lint types layers names check schema lock clean \
 	gallery gallery-database bench house
 
 setup: $(VENV)/.ready
@@ -66,7 +66,7 @@ test-long: setup-dev
 fuzz:
 	$(MAKE) -C tests/fuzz -j$$(nproc) run FUZZ_SECONDS=$(FUZZ_SECONDS)
 
-check: lint types layers
+check: lint types layers names
 lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -75,6 +75,10 @@ types: setup-dev
 	MYPYPATH=. $(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead
 layers: setup-dev
 	$(BIN)/lint-imports
+
+# Bare pronouns and participles, refused as names of variables, attributes, functions and files.
+names: setup-dev
+	$(BIN)/python -m tests.support.house --names
 
 # The plan of the house in figures, with its goals; HOUSE=--all: what stands behind each.
 HOUSE ?=

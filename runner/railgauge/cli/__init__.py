@@ -36,7 +36,7 @@ _COMMANDS = {
     "site": ("site", "site", "Make a static web page of all runs, cases and changes."),
     "import": ("importing", "import_group", "Put other people's results into the database."),
     "export": ("exporting", "export_group", "Write runs in the formats of other programs."),
-    "baseline": ("baselines", "baseline", "Name runs that others are compared with."),
+    "baseline": ("baseline", "baseline", "Name runs that others are compared with."),
     "db": ("databases", "db_group", "Copy databases into one another."),
     "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),
