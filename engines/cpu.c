@@ -45,7 +45,7 @@ static const struct metric metrics[] = {
      .kind = KIND_RATIO, .headline = 11, .judged = true},
     {"clock_efficiency", "", "higher", NULL,
      "operations per cycle, of those that the core's pipelines could do; where that is known",
-     "efficiency", 1, 4, .kind = KIND_RATIO},
+     "efficiency", 1, 4, .kind = KIND_SHARE},
     {"client_elapsed", "s", "neither", NULL, "of the longest thread, with its lead", NULL, 1, 6},
     {"client_user_time", "s", "lower", NULL, "user CPU time of all threads", NULL, 1, 6},
     {"client_system_time", "s", "lower", NULL, "their system CPU time", NULL, 1, 6},

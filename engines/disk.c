@@ -71,7 +71,7 @@ static const struct metric metrics[] = {
      .headline = 17, .judged = true},
     {"cached_share", "", "neither", READS,
      "share of what was read that no device had to deliver: the page cache had it. What is read "
-     "ahead counts as delivered", "cached", 1, 3, .kind = KIND_RATIO},
+     "ahead counts as delivered", "cached", 1, 3, .kind = KIND_SHARE},
     {"cpu_per_io", "s", "lower", NULL, "CPU time of the whole process for each operation",
      "CPU us/IO", 1e-6, 2, .kind = KIND_COST},
     {"bytes", "B", "neither", NULL, "read or written", NULL, 1, 0},

@@ -152,10 +152,10 @@ static const struct metric metrics[] = {
     {"window_limited", "", "neither", FLOWS,
      "share of the time with data under way in which the client had to wait for room in the "
      "server's window (TCP_INFO): where it is near 1, window_bound is what limits throughput",
-     NULL, 1, 0, .kind = KIND_RATIO},
+     NULL, 1, 0, .kind = KIND_SHARE},
     {"zerocopy_copied", "", "lower", FLOWS,
      "share of the MSG_ZEROCOPY calls whose data the kernel copied all the same", NULL, 1, 0,
-     .kind = KIND_RATIO},
+     .kind = KIND_SHARE},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0,
      .kind = KIND_COUNT},
     ROUND_TRIP_METRICS,

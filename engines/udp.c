@@ -94,7 +94,7 @@ static const struct metric metrics[] = {
      "within 1 s",
      "lost", 1, 0, .kind = KIND_COUNT},
     {"loss_rate", "", "lower", STREAMS, "lost datagrams / sent datagrams, 0 to 1", "loss %",
-     0.01, 4, .kind = KIND_RATIO, .headline = 5, .judged = true},
+     0.01, 4, .kind = KIND_SHARE, .headline = 5, .judged = true},
     {"duplicate_packets", "", "lower", STREAMS, "datagrams received again; never set off against "
      "losses; not told of datagrams below 4 bytes", "dup", 1, 0, .kind = KIND_COUNT},
     {"reordered_packets", "", "lower", STREAMS,
@@ -129,7 +129,7 @@ static const struct metric metrics[] = {
      "datagrams the server sent less those the client received", "rev lost", 1, 0,
      .kind = KIND_COUNT},
     {"reverse_loss_rate", "", "lower", "bidirectional",
-     "those / datagrams the server sent, 0 to 1", "rev loss %", 0.01, 4, .kind = KIND_RATIO},
+     "those / datagrams the server sent, 0 to 1", "rev loss %", 0.01, 4, .kind = KIND_SHARE},
     {"reverse_duplicate_packets", "", "lower", "bidirectional",
      "as duplicate_packets, of the client", NULL, 1, 0, .kind = KIND_COUNT},
     {"reverse_reordered_packets", "", "lower", "bidirectional",

@@ -73,7 +73,8 @@ static void describe_parameter(struct json *json, const struct engine *engine,
 static const char *kind_name(const struct metric *m)
 {
     static const char *const names[] = {
-        [KIND_COUNT] = "count", [KIND_RATIO] = "ratio", [KIND_COST] = "cost",
+        [KIND_COUNT] = "count", [KIND_RATIO] = "ratio", [KIND_SHARE] = "share",
+        [KIND_COST] = "cost",
         [KIND_LABEL] = "label"};
     if (m->kind != KIND_BY_UNIT)
         return names[m->kind];

@@ -34,6 +34,7 @@ enum metric_kind {
     KIND_BY_UNIT,
     KIND_COUNT,
     KIND_RATIO, /* not to be averaged */
+    KIND_SHARE, /* a ratio from 0 to 1, shown in % */
     KIND_COST,  /* what a unit of work takes */
     KIND_LABEL, /* a number that stands for something: no arithmetic at all */
 };

@@ -12,6 +12,8 @@ _SIDES = ("client", "server")
 _LOGGED = {"cpu_load": ("", "lower")}
 _SOAKED = {"cpu_load_soak": ("", "lower")}
 _RECEIVED = {"cpu_per_gigabyte": ("s", "lower")}
+# Compared with a baseline where nobody names metrics.
+JUDGED = tuple(f"{side}_{name}" for side in _SIDES for name in _RECEIVED)
 RECEIVED_BYTES = ("received_bytes", "reverse_received_bytes")
 
 

@@ -27,7 +27,7 @@ from railgauge.compare.case_history import (
 )
 from railgauge.plan.cases import case_name, varying
 from railgauge.plan.catalogue import Catalogue, load_catalogue
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.tables.case_names import non_default
 from railgauge.report.verdicts.history.history_json import history_data
 from railgauge.report.verdicts.history.history_text import all_lines, history_lines, not_looked_at
@@ -147,7 +147,7 @@ def _history(
     store: Store, match: FoundCase, metric: str | None, heads: Sequence[RunHead]
 ) -> History:
     """Return the history of the metric or, without, of the first headline metric it has."""
-    for name in [metric] if metric else [*HEADLINES, *_metrics(store, match, heads)]:
+    for name in [metric] if metric else [*headlines(), *_metrics(store, match, heads)]:
         series = store.history(match.case.key, name, test=match.test, plan=match.plan)
         smallest = None
         if series:

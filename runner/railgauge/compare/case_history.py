@@ -21,7 +21,7 @@ from railgauge.compare.compare import SMALLEST
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import Kind, has_direction, kind
 from railgauge.plan.cases import Case
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import judged
 from railgauge.stats import (
     ChangePoint,
     Interval,
@@ -192,7 +192,7 @@ def all_histories(
     is chance (Benjamini and Hochberg over all cases and metrics), as some of thousands of cases
     would show a point in any case. Only medians are held, without their intervals.
     """
-    names = list(HEADLINES) if metric is None else [metric]
+    names = list(judged()) if metric is None else [metric]
     last: dict[tuple[str, str, str, str], Series] = {}
     nights: dict[tuple[str, str, str, str], list[tuple[Kind, Night]]] = {}
     of_plan: dict[str, list[RunHead]] = {}

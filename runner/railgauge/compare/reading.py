@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from railgauge.base.collector import collector_off
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase, Series
@@ -83,14 +83,14 @@ def _chosen_series(store: Store, names: Mapping[int, Collection[CaseName]]) -> l
 
     A case counts as one with headline metrics if any of the runs has such a value of it.
     """
-    headlines = store.series(list(names), HEADLINES)
+    headline_series = store.series(list(names), headlines())
     all_names = {name for run_names in names.values() for name in run_names}
     judged_names = {
-        _name(series) for series in headlines if len(series.values) and has_direction(series)
+        _name(series) for series in headline_series if len(series.values) and has_direction(series)
     }
-    silent = _silent(headlines, names) - judged_names
+    silent = _silent(headline_series, names) - judged_names
     if not silent:
-        return headlines
+        return headline_series
     # By its key alone: what a case measures doesn't change with the name of its test.
     keys = {key for _, key in silent}
     silent = {name for name in all_names - judged_names if name[1] in keys}
@@ -98,8 +98,10 @@ def _chosen_series(store: Store, names: Mapping[int, Collection[CaseName]]) -> l
     rest = [series for series in rest if _name(series) in silent]
     chosen = _other_metrics(rest)
     rest = [series for series in rest if series.metric in chosen[series.case.key]]
-    empty = [series for series in headlines if _name(series) in silent and not len(series.values)]
-    usable = [series for series in headlines if _name(series) not in silent]
+    empty = [
+        series for series in headline_series if _name(series) in silent and not len(series.values)
+    ]
+    usable = [series for series in headline_series if _name(series) not in silent]
     return usable + rest + list(_failed(empty, rest))
 
 
@@ -146,7 +148,7 @@ def _other_metrics(of_cases: Iterable[Series]) -> dict[str, set[str]]:
 def _first(metrics: Mapping[str, bool]) -> list[str]:
     """Return the first of the metrics; those that have a value come before those that don't."""
     having = [name for name, has_value in metrics.items() if has_value] or list(metrics)
-    return [name for name in HEADLINES if name in having] or having[:_OTHERS]
+    return [name for name in headlines() if name in having] or having[:_OTHERS]
 
 
 def _name(series: Series) -> CaseName:

@@ -22,7 +22,6 @@ from pydantic import (
 
 from railgauge.base import units
 from railgauge.plan.catalogue import EngineInfo, Value
-from railgauge.plan.catalogue.headlines import HEADLINES
 from railgauge.plan.validation import StrictModel, describe
 
 MOST = 1_000_000
@@ -152,10 +151,11 @@ def judged_metrics(rule: Replications, engine: EngineInfo, mode: Value | None) -
     if rule.metric:
         names = {metric.name for metric in metrics}
         return tuple(name for name in rule.metric if name in names)
-    always = [metric.name for metric in metrics if not metric.optional]
-    headlines = [name for name in HEADLINES if name in always]
+    headlines = [metric for metric in metrics if metric.headline and not metric.optional]
+    if headlines:
+        return (min(headlines, key=lambda metric: metric.headline).name,)
     directed = [metric.name for metric in metrics if metric.better in ("higher", "lower")]
-    return tuple((headlines or directed)[:1])
+    return tuple(directed[:1])
 
 
 _Number = Annotated[int, Field(strict=True, ge=1, le=MOST)]

@@ -19,17 +19,6 @@ from railgauge.run.execution import Namer, Observer
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What a person wants to see of a replication, the first that is there.
-_HEADLINES = (
-    "throughput",
-    "operation_rate",
-    "iops",
-    "latency",
-    "latency_p50",
-    "rtt_p50",
-    "time_p50",
-    "wall_time",
-)
 # A plain log gets a line at most this often, beside failures and warnings.
 _PLAIN_SECONDS = 10.0
 # A display that can't write (a closed terminal, a full disk) must not end a measurement.
@@ -58,13 +47,17 @@ def headline(metrics: Mapping[str, float], infos: Mapping[str, MetricDescription
 
     `infos` are the engine's: a throughput may be in bit/s or in B/s.
     """
-    for name in _HEADLINES:
-        if name in metrics and name in infos:
-            base = infos[name].unit
-            unit = best_unit(base, [metrics[name]])
-            per_unit = scale(unit, base)
-            return f"{metrics[name] / float(per_unit or 1):.4g}{unit}"
-    return ""
+    candidates = [
+        info
+        for name, info in infos.items()
+        if name in metrics and info.headline and info.kind not in ("ratio", "share")
+    ]
+    if not candidates:
+        return ""
+    first = min(candidates, key=lambda info: info.headline)
+    unit = best_unit(first.unit, [metrics[first.name]])
+    per_unit = scale(unit, first.unit)
+    return f"{metrics[first.name] / float(per_unit or 1):.4g}{unit}"
 
 
 def _headline(engines: Mapping[str, EngineInfo], dispatch: Dispatch, outcome: Outcome) -> str:

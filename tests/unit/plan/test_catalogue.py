@@ -9,6 +9,7 @@ import pytest
 from railgauge.base.errors import EngineError, FileProblems, InputError
 from railgauge.cli.engines import describe
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, load_catalogue, read_engine
+from railgauge.plan.catalogue.headlines import headlines, judged, table_headlines
 
 GOOD = """\
 railgauge_engine: 1
@@ -299,10 +300,28 @@ def test_each_metric_of_our_engines_says_what_may_be_done_with_it() -> None:
             assert metric.kind in {
                 "s": ("time", "cost"),
                 "B": ("count",),
-                "": ("count", "ratio", "label"),
+                "": ("count", "ratio", "share", "label"),
             }.get(metric.unit, ("rate",)), name
             assert not metric.judged or metric.better in ("higher", "lower"), name
             assert not metric.judged or metric.headline, name
             headlines.setdefault(metric.name, set()).add(metric.headline)
     # Tables of several engines have the same columns in the same order.
     assert [name for name, places in headlines.items() if len(places) > 1] == []
+
+
+def test_a_metric_of_another_program_is_shown_and_judged_as_ours_of_its_name() -> None:
+    engines = load_catalogue().engines
+    assert engines["fio"].metrics["iops"].headline == engines["disk"].metrics["iops"].headline > 0
+    assert engines["fio"].metrics["iops"].judged
+    assert not engines["dgemm"].metrics["products"].headline
+
+
+def test_the_headlines_are_in_the_order_of_their_numbers_with_what_the_logs_add_last() -> None:
+    columns = list(table_headlines())
+    assert columns[:5] == [
+        *("throughput", "reverse_throughput", "total_throughput", "local_throughput"),
+        "loss_rate",
+    ]
+    assert columns[-1] == "wall_time"
+    assert table_headlines()["loss_rate"] == "%"
+    assert set(judged()) == {*headlines()} - {"local_throughput", "clock"}

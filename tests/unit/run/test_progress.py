@@ -29,8 +29,21 @@ from railgauge.run.progress import LiveProgress, PlainProgress, console, headlin
 def test_the_headline_is_in_the_unit_that_the_engine_measures_in(
     metrics: dict[str, float], units: dict[str, str], text: str
 ) -> None:
-    infos = {name: MetricDescription(name, unit, "higher") for name, unit in units.items()}
+    infos = {
+        name: MetricDescription(name, unit, "higher", headline=place if name != "warmth" else 0)
+        for place, (name, unit) in enumerate(units.items(), 1)
+    }
     assert headline(metrics, infos) == text
+
+
+def test_the_headline_is_the_first_of_its_engine_but_no_share() -> None:
+    infos = {
+        "loss": MetricDescription("loss", "", "lower", kind="share", headline=1),
+        "second": MetricDescription("second", "s", "lower", kind="time", headline=3),
+        "first": MetricDescription("first", "s", "lower", kind="time", headline=2),
+    }
+    assert headline({"loss": 0.5, "second": 2.0, "first": 1.0}, infos) == "1s"
+    assert headline({"loss": 0.5}, infos) == ""
 
 
 def test_a_live_display_shows_the_engines_unit_and_forgets_the_last_cases_figure() -> None:

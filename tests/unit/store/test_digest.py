@@ -17,7 +17,7 @@ from tests.support.store_samples import (
     system_log,
 )
 
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.store import Store
 from railgauge.store.digest import Digests
 
@@ -34,7 +34,7 @@ def store(where: str):
 
 
 def told(store: Store) -> Digests:
-    return store.digests(HEADLINES)
+    return store.digests(headlines())
 
 
 def test_nothing_changes_by_itself(store: Store):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,8 @@ def _add_external(
 ) -> None:
     """Add the engines that `paths` describe, and where they are from."""
     owners = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge"), **files}
+    ours = (executor, *(engine for engine in engines.values() if engine.program is None))
+    namesakes = {name: metric for engine in ours for name, metric in engine.metrics.items()}
     problems: list[Problem] = []
     for path in paths:
         try:
@@ -60,10 +63,26 @@ def _add_external(
         except FileProblems as error:
             problems.extend(error.problems)
             continue
-        engines[engine.name] = engine
+        engines[engine.name] = _like_ours(engine, namesakes)
         files[engine.name] = owners[engine.name] = str(path)
     if problems:
         raise FileProblems(problems)
+
+
+def _like_ours(engine: EngineInfo, namesakes: Mapping[str, MetricDescription]) -> EngineInfo:
+    """Return the engine, its metrics shown, judged and averaged as ours of the same name."""
+    metrics = {
+        name: replace(
+            metric,
+            kind=namesake.kind if metric.unit == namesake.unit else metric.kind,
+            headline=namesake.headline,
+            judged=namesake.judged,
+        )
+        if (namesake := namesakes.get(name))
+        else metric
+        for name, metric in engine.metrics.items()
+    }
+    return replace(engine, metrics=metrics)
 
 
 def _our_engines(path: Path) -> dict[str, EngineInfo]:

@@ -1,34 +1,47 @@
-"""The metrics that say most: what tables show and runs are judged by when nobody says which."""
+"""Which metrics stand for a case where nobody names any, as the engines' own tables say.
+
+By their names alone: a database keeps results of engines that are no longer described.
+"""
 
 from __future__ import annotations
 
-# The metrics that say most, in the order of their columns; "" lets the values pick the unit.
-TABLE_HEADLINES = {
-    "throughput": "",
-    "reverse_throughput": "",
-    "total_throughput": "",
-    "local_throughput": "",
-    "loss_rate": "%",
-    "latency": "",
-    "time_p50": "",
-    "rtt_p50": "",
-    "rtt_p99": "",
-    "operation_rate": "",
-    "operations_per_cycle": "",
-    "clock": "",
-    "accesses": "",
-    "iops": "",
-    "latency_p50": "",
-    "latency_p99": "",
-    "fsync_time": "",
-    "connection_rate": "",
-    "connect_p50": "",
-    "connect_p99": "",
-    "wall_time": "",
-}
-# The same for a page about one case, where the loads of its CPUs stand beside.
-HEADLINES = {
-    **TABLE_HEADLINES,
-    "client_cpu_per_gigabyte": "s",
-    "server_cpu_per_gigabyte": "s",
-}
+from collections.abc import Mapping
+from functools import cache
+
+from railgauge.base.derived import JUDGED
+from railgauge.plan.catalogue.engine_files import load_catalogue
+from railgauge.plan.catalogue.info import MetricDescription
+
+
+@cache
+def table_headlines() -> Mapping[str, str]:
+    """Return the metrics of tables in the order of their columns, each with the unit to show.
+
+    "" lets the values pick the unit.
+    """
+    metrics = sorted(_declared(), key=lambda metric: metric.headline)
+    return {
+        metric.name: "%" if metric.kind == "share" else "" for metric in metrics if metric.headline
+    }
+
+
+@cache
+def headlines() -> Mapping[str, str]:
+    """Return the same for a page about one case, with what the logs of its hosts add."""
+    return {**table_headlines(), **dict.fromkeys(JUDGED, "s")}
+
+
+@cache
+def judged() -> tuple[str, ...]:
+    """Return the metrics by which runs are compared."""
+    metrics = {metric.name for metric in _declared() if metric.judged}
+    return (*(name for name in table_headlines() if name in metrics), *JUDGED)
+
+
+def _declared() -> list[MetricDescription]:
+    catalogue = load_catalogue()
+    engines = (catalogue.executor, *catalogue.engines.values())
+    # External engines have theirs from ours.
+    return [
+        metric for engine in engines if engine.program is None for metric in engine.metrics.values()
+    ]

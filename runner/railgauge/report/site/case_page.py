@@ -19,7 +19,7 @@ from railgauge.compare.case_history import (
     case_history,
 )
 from railgauge.plan.cases import Case, case_name
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.site.linked_cells import (
     LinkedCell,
     count,
@@ -153,8 +153,8 @@ class CasePages:
             return (series for series in measured(names) if series[-1].better in BETTER)
 
         return (
-            list(directed(name for name in HEADLINES if name in names))
-            or list(islice(directed(name for name in names if name not in HEADLINES), _OTHERS))
+            list(directed(name for name in headlines() if name in names))
+            or list(islice(directed(name for name in names if name not in headlines()), _OTHERS))
             # Where none says which way is better, there is still what was measured.
             or list(islice(measured(names), _OTHERS))
         )
@@ -196,7 +196,7 @@ def _lead(case: Case, places: Sequence[PlanTestHistory]) -> Iterator[str]:
     yield f"Engine {visible(case.engine)} {visible(where)}."
     options = " --plan … --test …" if len(places) > 1 else ""
     metrics = {metric.name for place in places for metric in place.metrics}
-    if len(metrics) > 1 or not metrics <= {*HEADLINES}:
+    if len(metrics) > 1 or not metrics <= {*headlines()}:
         # Without the option it shows one metric: the first headline, or the first of all.
         options += " --metric …"
     yield f"railgauge history {visible(case.key)}{options} says the same in a terminal."

@@ -8,7 +8,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.plan.cases import varying
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.definition.figure_model import FigureSpec, YSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.figures import build_figures
@@ -75,4 +75,4 @@ def _metric(reading: ReadRuns, run: int, test: str) -> str:
         for metric, series in metrics.items()
         if series_test == test and len(series.values) and has_direction(series)
     }
-    return next((name for name in HEADLINES if name in measured), min(measured, default=""))
+    return next((name for name in headlines() if name in measured), min(measured, default=""))

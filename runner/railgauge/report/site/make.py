@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.compare.reading import ReadRuns, read
 from railgauge.plan.catalogue import Catalogue, load_catalogue
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.formats.render import render_case
 from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages
@@ -82,7 +82,7 @@ class Maker:
             reading |= self._read_run(run)
         # What is compared of a case without any headline metric depends on all the runs.
         cases = (metrics for run in runs for metrics in reading.series[run].values())
-        if all(name in HEADLINES for metrics in cases for name in metrics):
+        if all(name in headlines() for metrics in cases for name in metrics):
             return reading
         return read(self._store, runs)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
 from railgauge.compare.select import Selection
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.folder import CASES, CHANGES, LOGS, RUNS
@@ -103,7 +103,7 @@ def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> Site
     """
     heads = store.run_heads()
     # Before anything is read for the pages: what comes meanwhile makes them anew next time.
-    run_digests = store.digests(HEADLINES)
+    run_digests = store.digests(headlines())
     heads = [head for head in heads if head.id in run_digests.settings]
     against = Against(heads, run_digests.measured, store.baselines(), baseline, run_digests.over)
     return _Planner(store, maker, heads, run_digests, against, logs).site()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.plan.cases import Case
-from railgauge.plan.catalogue.headlines import HEADLINES
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_records import CaseRecords
 from railgauge.report.pages.case.case_view import CasePage, make_case_page
 from railgauge.report.tables.case_names import CaseNames, parameter_texts
@@ -95,7 +95,7 @@ def case_pages(
             ports=_ports(store, link),
         )
         parameters = parameter_texts(link.case, catalogue)
-        yield make_case_page(link.name, records, parameters, HEADLINES)
+        yield make_case_page(link.name, records, parameters, headlines())
 
 
 def _logs(store: Store, link: CaseLink) -> dict[int, list[SystemLog]]:
