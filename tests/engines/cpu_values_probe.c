@@ -32,7 +32,7 @@ int main(void)
         return 1;
     for (size_t i = 0; i < kernel_count; i++) {
         const struct kernel *kernel = &kernels[i];
-        if (!kernel->there())
+        if (!kernel->supported())
             continue;
         values_begin(kernel, &worked);
         kernel->run(&worked, rounds);

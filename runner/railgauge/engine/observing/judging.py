@@ -10,11 +10,11 @@ from railgauge.base.systemlog import Suspicion
 from railgauge.engine.observing.scene import Scene, TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.validity import HostActivity, judge, most_bytes, under_rate
+from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import SOAK
 from railgauge.plan.schedule import Dispatch
 from railgauge.plan.system_log import Suspect
 
-_DATAGRAMS = ("udp",)
 _LOSSES = frozenset(("lost_packets", "dropped_messages"))
 _IP_HEADER = 48  # IPv6's, with that of a fragment
 # Two hosts that are one machine: what one sends there the other has received there too.
@@ -38,7 +38,7 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
     if limits is None:
         return outcome
     suspicions: list[Suspicion] = []
-    if case.engine in _DATAGRAMS:
+    if _sends_datagrams(scene, case):
         hosts = (case.client, case.server)
         suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
     if logging is not None and limits.unwatched:
@@ -50,6 +50,12 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
     if not suspicions:
         return outcome
     return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+
+
+def _sends_datagrams(scene: Scene, case: Case) -> bool:
+    """Return whether one of our engines sends datagrams, whose size the plan chooses."""
+    engine = scene.catalogue.engine(case.engine)
+    return engine.program is None and "datagram" in engine.parameters
 
 
 def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterator[Suspicion]:
@@ -77,7 +83,7 @@ def _part(
         return HostActivity(_user_time(scene, dispatch, host, outcome), None, None)
     peer = case.server if host == case.client else case.client
     way = scene.way(dispatch, host, peer) if peer else TrafficWay(None, 0)
-    datagrams = case.engine in _DATAGRAMS
+    datagrams = _sends_datagrams(scene, case)
     size = way.mtu - _IP_HEADER if datagrams else launch.client.get("mss", 0)
     most = most_bytes(
         outcome.metrics,
