@@ -175,15 +175,19 @@ def lab(program: str) -> Iterator[Lab]:
         yield Lab(program, left, right)
 
 
-def numbers(received: socket.socket) -> list[int]:
-    """Return the numbers of the datagrams that are there, without waiting."""
-    found = []
+def numbers(received: socket.socket, count: int = 0) -> list[int]:
+    """Return the numbers of the datagrams: waits for `count` of them, and takes what else came.
+
+    What a relay has handed to the kernel may take a moment to reach the socket.
+    """
+    datagrams = [received.recv(65536) for _ in range(count)]
+    timeout = received.gettimeout()
     received.setblocking(False)
     with contextlib.suppress(BlockingIOError):
         while True:
-            found.append(int.from_bytes(received.recv(65536)[:8], "big"))
-    received.setblocking(True)
-    return found
+            datagrams.append(received.recv(65536))
+    received.settimeout(timeout)
+    return [int.from_bytes(datagram[:8], "big") for datagram in datagrams]
 
 
 def send_numbers(sender: socket.socket, to: socket.socket, count: int, size: int = 100) -> None:

@@ -306,6 +306,3 @@ def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
 def _is_pair(case: Case) -> bool:
     """Return whether the case is one pair among all of a group."""
     return bool(case.members) and case.server is not None
-
-
-NO_ROUNDS = Schedule((), machines={}, concurrency=1, seed=0)

@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from railgauge.base.errors import (
@@ -30,7 +30,7 @@ from railgauge.base.side_by_side import everywhere
 from railgauge.engine.follow import naming_lost_host
 from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.interface import Process, end
-from railgauge.run.job import Job
+from railgauge.run.job import EquippedRun, HeldRun, ReadRun, RecordedRun, extended
 
 # Runs that say the same name here exclude each other.
 _LOCK = "RAILGAUGE_LOCK"
@@ -190,25 +190,23 @@ class HeldMachines:
         self._last_seen = now
 
 
-def hold(job: Job) -> Job:
+def hold(job: EquippedRun) -> HeldRun:
     """Take every machine of the run, all or none; HostBusyError when another run has one."""
     if not job.transports:
-        return job
+        return extended(HeldRun, job, tell_others=lambda _: None)
     sites = {job.machines[name]: site for name, site in job.sites.items()}
     text = _text(f"{_owner(job)}, which is about to begin")
     machines = HeldMachines(_claim_all(job, sites, text))
     job.request.cleanup.callback(_end, job, machines)
-    return replace(job, tell_others=machines.say)
+    return extended(HeldRun, job, tell_others=machines.say)
 
 
-def announce(job: Job) -> Job:
+def announce(job: RecordedRun) -> None:
     """Announce, to whoever asks for the machines, which run has them."""
-    if job.tell_others is not None:
-        job.tell_others(_text(f"run {job.run}, {_owner(job)}"))
-    return job
+    job.tell_others(_text(f"run {job.run}, {_owner(job)}"))
 
 
-def _end(job: Job, machines: HeldMachines) -> None:
+def _end(job: EquippedRun, machines: HeldMachines) -> None:
     machines.close()
     for host, last_seen in machines.lost.items():
         job.request.observer.say(
@@ -217,7 +215,9 @@ def _end(job: Job, machines: HeldMachines) -> None:
         )
 
 
-def _claim_all(job: Job, sites: Mapping[str, EquippedHost], text: str) -> Mapping[str, Claim]:
+def _claim_all(
+    job: EquippedRun, sites: Mapping[str, EquippedHost], text: str
+) -> Mapping[str, Claim]:
     """Take all machines, or none: who waited with some in hand might wait for one who does, too."""
     token = secrets.token_hex(8)
     limit = time.monotonic() + job.request.wait
@@ -264,7 +264,7 @@ def _release(claims: Mapping[str, Claim]) -> None:
         end(claim.process for claim in claims.values())
 
 
-def _owner(job: Job) -> str:
+def _owner(job: ReadRun) -> str:
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user without a name

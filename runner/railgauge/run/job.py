@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from railgauge.engine.deploy import Bundle
 from railgauge.engine.measure import EquippedHost
@@ -15,12 +16,14 @@ from railgauge.hosts.transport.interface import Transport
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan
-from railgauge.plan.schedule import NO_ROUNDS, Schedule
+from railgauge.plan.schedule import Schedule
 from railgauge.run.execution import Observer
 from railgauge.run.stopping import Judge, Unsettled
 from railgauge.schedulers.slurm.allocation import MARGIN
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd
+
+_Stage = TypeVar("_Stage", bound="ReadRun")
 
 
 @dataclass(frozen=True)
@@ -53,19 +56,12 @@ class Request:
         return self.cleanup.enter_context(Store.open(self.where, create=self.run is None))
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A run on its way; each stage returns it with what that stage adds.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRun:
+    """A run whose plan was read; the classes below it are what the later stages make of it.
 
-    `machines` maps a host's name to the machine behind it (two names may stand for one);
-    `transports` and `engines` are by machine, `sites` and `facts` by host; `files` are the
-    `named_texts` as the plan was read with them, `measured` the numbers of the replications that
-    have an outcome, by test and key. `skipped` are the cases, by test and key, that
-    aren't measured, and why; `versions` the facts of other people's programs by machine. `lost`
-    maps hosts that could not be reached to why, `left_out` counts the replications that need them.
-    `judge` knows which of the cases whose replications end by a rule are open; `ended` are those
-    that need no more without having it stored. `tell_others` says who has the machines to those
-    who want them too.
+    `files` are the `named_texts` as the plan was read with them, `measured` the numbers of the
+    replications that have an outcome, by test and key.
     """
 
     request: Request
@@ -74,21 +70,94 @@ class Job:
     sources: Bundle
     files: Mapping[str, str]
     measured: Mapping[tuple[str, str], Collection[int]]
-    tests: tuple[ExpandedTest, ...] = ()
-    schedule: Schedule = NO_ROUNDS
-    judge: Judge | None = None
-    machines: Mapping[str, str] = field(default_factory=dict)
-    transports: Mapping[str, Transport] = field(default_factory=dict)
-    sites: Mapping[str, EquippedHost] = field(default_factory=dict)
-    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    skipped: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    lost: Mapping[str, str] = field(default_factory=dict)
-    left_out: int = 0
-    ended: Mapping[tuple[str, str], CaseEnd] = field(default_factory=dict)
-    tell_others: Callable[[str], None] | None = None
-    run: int = 0
-    scene: Scene | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpandedRun(ReadRun):
+    """With its cases."""
+
+    tests: tuple[ExpandedTest, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrangedRun(ExpandedRun):
+    """With its rounds.
+
+    `machines` maps a host's name to the machine behind it (two names may stand for one). `judge`
+    knows which of the cases whose replications end by a rule are open; `ended` are those that need
+    no more without having it stored.
+    """
+
+    machines: Mapping[str, str]
+    schedule: Schedule
+    judge: Judge
+    ended: Mapping[tuple[str, str], CaseEnd]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedRun(ArrangedRun):
+    """With `transports` by machine.
+
+    `lost` maps hosts that could not be reached to why, `left_out` counts the replications that
+    need them.
+    """
+
+    transports: Mapping[str, Transport]
+    lost: Mapping[str, str]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquippedRun(ReachedRun):
+    """With engines: `sites` by host."""
+
+    sites: Mapping[str, EquippedHost]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRun(EquippedRun):
+    """With its machines held; `tell_others` says who has them to those who want them too."""
+
+    tell_others: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedRun(HeldRun):
+    """With what other people's programs it can use.
+
+    `skipped` are the cases, by test and key, that aren't measured, and why; `versions` the facts
+    of those programs by machine.
+    """
+
+    skipped: Mapping[tuple[str, str], str]
+    versions: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectedRun(CheckedRun):
+    """With the `facts` of each host."""
+
+    facts: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun(InspectedRun):
+    """In the store, with its number there."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedRun(RecordedRun):
+    """With the scene that watchers see; None where nothing is left to be measured."""
+
+    scene: Scene | None
+
+
+def extended(stage: type[_Stage], before: ReadRun, **added: Any) -> _Stage:
+    """Return `before` as the next stage's value, with the fields which that adds or changes."""
+    values = {field.name: getattr(before, field.name) for field in fields(before)}
+    return stage(**(values | added))
 
 
 @dataclass(frozen=True, slots=True)

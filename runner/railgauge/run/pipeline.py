@@ -1,4 +1,4 @@
-"""A run: the list of its stages, each an ordinary function that takes what the one before returned.
+"""A run: its stages, each an ordinary function that takes what the one before returned.
 
     read → expand → arrange → reach → equip → hold → find_programs → inspect → record → announce
          → watch → perform
@@ -12,11 +12,9 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from railgauge.base.errors import (
     EnvironmentFailedError,
@@ -43,7 +41,20 @@ from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
 from railgauge.plan.texts import NODES, hosts_override, named_texts, only_cases, only_texts
 from railgauge.run.execution import Execution, Namer, Setting
 from railgauge.run.holding import announce, hold
-from railgauge.run.job import Finished, Job, Request
+from railgauge.run.job import (
+    ArrangedRun,
+    CheckedRun,
+    EquippedRun,
+    ExpandedRun,
+    Finished,
+    InspectedRun,
+    ReachedRun,
+    ReadRun,
+    RecordedRun,
+    Request,
+    WatchedRun,
+    extended,
+)
 from railgauge.run.reaching import reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
@@ -58,14 +69,20 @@ _IDLE_SECONDS = 0.5
 
 def execute(request: Request) -> Finished:
     """Run the stages one after another; InterruptedRunError when the user stops it."""
-    value: Any = request
-    for stage in STAGES:
-        value = stage(value)
-    assert isinstance(value, Finished)
-    return value
+    expanded = expand(read(request))
+    arranged = arrange(expanded)
+    reached = reach(arranged)
+    equipped = equip(reached)
+    held = hold(equipped)
+    checked = find_programs(held)
+    inspected = inspect(checked)
+    recorded = record(inspected)
+    announce(recorded)
+    watched = watch(recorded)
+    return perform(watched)
 
 
-def read(request: Request) -> Job:
+def read(request: Request) -> ReadRun:
     """Read the plan: from its file, or as the run to go on with has it."""
     sources = bundle()
     if request.run is not None:
@@ -76,10 +93,12 @@ def read(request: Request) -> Job:
     connect_database(request.where, create=True)[0].dispose()
     seed = secrets.randbelow(2**31) if loaded.plan.seed is None else loaded.plan.seed
     files = named_texts(loaded) | only_texts(request.only)
-    return Job(request, loaded, seed, sources, files, measured={})
+    return ReadRun(
+        request=request, loaded=loaded, seed=seed, sources=sources, files=files, measured={}
+    )
 
 
-def _read_again(request: Request, run: int, sources: Bundle) -> Job:
+def _read_again(request: Request, run: int, sources: Bundle) -> ReadRun:
     stored = request.store.run(run)
     if stored.new.origin != "measured":
         raise InputError(f"run {run} was imported: there is nothing to go on with")
@@ -105,12 +124,17 @@ def _read_again(request: Request, run: int, sources: Bundle) -> Job:
         )
     # Before looking at what is measured, or another process might be measuring more just now.
     request.cleanup.enter_context(request.store.claim(run))
-    return Job(
-        request, loaded, stored.new.seed, sources, now, request.store.replication_numbers(run)
+    return ReadRun(
+        request=request,
+        loaded=loaded,
+        seed=stored.new.seed,
+        sources=sources,
+        files=now,
+        measured=request.store.replication_numbers(run),
     )
 
 
-def expand(job: Job) -> Job:
+def expand(job: ReadRun) -> ExpandedRun:
     """Expand the tests to cases; a run that goes on must have exactly those it began with."""
     tests = expand_cases(job.loaded, allow_large=job.request.allow_large or bool(job.request.run))
     if (only := only_cases(job.files)) is not None:
@@ -122,10 +146,10 @@ def expand(job: Job) -> Job:
                 f"run {job.request.run} can't go on: its plan gives other cases now, with this "
                 "version of railgauge: start a new run"
             )
-    return replace(job, tests=tests)
+    return extended(ExpandedRun, job, tests=tests)
 
 
-def arrange(job: Job) -> Job:
+def arrange(job: ExpandedRun) -> ArrangedRun:
     """Lay what is still to be measured out in rounds that never share a machine."""
     plan, request = job.loaded.plan, job.request
     machines = {name: host.machine for name, host in plan.hosts.items()}
@@ -140,10 +164,12 @@ def arrange(job: Job) -> Job:
     )
     if judge:
         schedule = schedule.keep(judge.is_open)
-    return replace(job, schedule=schedule, judge=judge, ended=ended, machines=machines)
+    return extended(
+        ArrangedRun, job, schedule=schedule, judge=judge, ended=ended, machines=machines
+    )
 
 
-def equip(job: Job) -> Job:
+def equip(job: ReachedRun) -> EquippedRun:
     """Put the engines on every machine and build them there, unless it has them already."""
     if job.transports:
         job.request.observer.say(f"engines {job.sources.digest[:12]}: built where they are missing")
@@ -162,10 +188,10 @@ def equip(job: Job) -> Job:
     sites = {
         name: equipped[machine] for name, machine in job.machines.items() if machine in equipped
     }
-    return replace(job, sites=sites)
+    return extended(EquippedRun, job, sites=sites)
 
 
-def _parallel_machines(job: Job) -> set[str]:
+def _parallel_machines(job: ReachedRun) -> set[str]:
     """Return the machines on which MPI jobs are to run."""
     catalogue = job.loaded.catalogue
     return {
@@ -176,7 +202,7 @@ def _parallel_machines(job: Job) -> set[str]:
     }
 
 
-def _check_same_path(job: Job, installations: Mapping[str, BuiltMpi | None]) -> None:
+def _check_same_path(job: ReachedRun, installations: Mapping[str, BuiltMpi | None]) -> None:
     """Check that rail-mpi has the same path everywhere, as one command line starts all ranks."""
     places: dict[str, str] = {}
     for machine, mpi in installations.items():
@@ -190,7 +216,7 @@ def _check_same_path(job: Job, installations: Mapping[str, BuiltMpi | None]) -> 
         )
 
 
-def inspect(job: Job) -> Job:
+def inspect(job: CheckedRun) -> InspectedRun:
     """Gather what each host is."""
     hosts = job.loaded.plan.hosts
     folders = {job.machines[name]: site.engines for name, site in job.sites.items()}
@@ -206,13 +232,14 @@ def inspect(job: Job) -> Job:
         return {**gathered, **job.versions.get(machine, {})}
 
     by_machine = everywhere(inspect_one, job.transports)
-    return replace(job, facts={name: by_machine[job.machines[name]] for name in job.sites})
+    facts_by_host = {name: by_machine[job.machines[name]] for name in job.sites}
+    return extended(InspectedRun, job, facts=facts_by_host)
 
 
-def watch(job: Job) -> Job:
+def watch(job: RecordedRun) -> WatchedRun:
     """Start a watcher on each machine, and see what goes on there while nothing of ours does."""
     if not job.schedule:
-        return job
+        return extended(WatchedRun, job, scene=None)
     observer = job.request.observer
     scene = set_scene(
         job.loaded,
@@ -226,11 +253,11 @@ def watch(job: Job) -> Job:
     job.request.cleanup.enter_context(closing(scene))
     with _with_resume_hint(job):
         _log_idle(job, scene, "before")
-    return replace(job, scene=scene)
+    return extended(WatchedRun, job, scene=scene)
 
 
 @contextlib.contextmanager
-def _with_resume_hint(job: Job) -> Iterator[None]:
+def _with_resume_hint(job: RecordedRun) -> Iterator[None]:
     try:
         yield
     except (RailgaugeError, KeyboardInterrupt) as error:
@@ -238,16 +265,15 @@ def _with_resume_hint(job: Job) -> Iterator[None]:
         raise
 
 
-def _log_idle(job: Job, scene: Scene, phase: Phase) -> None:
+def _log_idle(job: RecordedRun, scene: Scene, phase: Phase) -> None:
     if scene.watchers:
         logs = idle([*scene.watchers.values()], phase, _IDLE_SECONDS)
         job.request.store.add_logs(job.run, logs)
 
 
-def perform(job: Job) -> Finished:
+def perform(job: WatchedRun) -> Finished:
     """Measure round after round, storing each replication as it comes."""
     store, catalogue, judge = job.request.store, job.loaded.catalogue, job.judge
-    assert judge is not None
     judge.leave_out(job.skipped)
     setting = _setting(job)
     execution = Execution(store, job.run, job.request.observer, setting, judge)
@@ -291,7 +317,7 @@ def perform(job: Job) -> Finished:
     )
 
 
-def _setting(job: Job) -> Setting:
+def _setting(job: WatchedRun) -> Setting:
     plan = job.loaded.plan
     over = deadline(job.request.margin, job.request.observer.say)
     final = False
@@ -311,7 +337,7 @@ def _setting(job: Job) -> Setting:
     )
 
 
-def _unsettled(job: Job, judge: Judge) -> tuple[Unsettled, ...]:
+def _unsettled(job: WatchedRun, judge: Judge) -> tuple[Unsettled, ...]:
     """Return the cases that never got as narrow as their rules ask, with their names."""
     names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
     catalogue = job.loaded.catalogue
@@ -321,23 +347,7 @@ def _unsettled(job: Job, judge: Judge) -> tuple[Unsettled, ...]:
     )
 
 
-STAGES: tuple[Callable[[Any], Any], ...] = (
-    read,
-    expand,
-    arrange,
-    reach,
-    equip,
-    hold,
-    find_programs,
-    inspect,
-    record,
-    announce,
-    watch,
-    perform,
-)
-
-
-def _namer(job: Job) -> Namer:
+def _namer(job: WatchedRun) -> Namer:
     """Return what names a dispatch's case apart from the others of its test."""
     names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
 
@@ -347,6 +357,6 @@ def _namer(job: Job) -> Namer:
     return name
 
 
-def _stored(job: Job) -> StoredRun:
+def _stored(job: ReadRun) -> StoredRun:
     assert job.request.run is not None
     return job.request.store.run(job.request.run)

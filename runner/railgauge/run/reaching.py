@@ -12,12 +12,12 @@ from railgauge.hosts.transport.closing import close_all
 from railgauge.hosts.transport.interface import Transport
 from railgauge.hosts.transport.interface import run as run_program
 from railgauge.plan.schedule import Dispatch, extent
-from railgauge.run.job import Job
+from railgauge.run.job import ArrangedRun, ReachedRun, extended
 
 _REACH_SECONDS = 60.0
 
 
-def reach(job: Job) -> Job:
+def reach(job: ArrangedRun) -> ReachedRun:
     """Connect to every machine that the rounds need.
 
     Without `keep_going` all must be there; with it, what needs others is left out of the rounds.
@@ -45,7 +45,7 @@ def reach(job: Job) -> Job:
         job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
     reasons = {machine: reason for machine, reason in everywhere(connect, first).items() if reason}
     usable = {name: transport for name, transport in transports.items() if name not in reasons}
-    reached = replace(job, transports=usable)
+    reached = extended(ReachedRun, job, transports=usable, lost={}, left_out=0)
     return _without(reached, reasons) if reasons else reached
 
 
@@ -59,7 +59,7 @@ def _connect(transport: Transport) -> None:
         ) from error
 
 
-def _without(job: Job, reasons: Mapping[str, str]) -> Job:
+def _without(job: ReachedRun, reasons: Mapping[str, str]) -> ReachedRun:
     """Leave out what needs one of these machines; HostUnreachableError if nothing is left then."""
     lost = {name: reasons[machine] for name, machine in job.machines.items() if machine in reasons}
     left = job.schedule.keep(lambda dispatch: lost.keys().isdisjoint(dispatch.hosts))

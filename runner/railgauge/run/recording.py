@@ -14,27 +14,27 @@ from railgauge.base.gitstate import git_state
 from railgauge.hosts.peaks import host_peaks, link_peak
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.catalogue import EngineInfo
-from railgauge.run.job import Job
+from railgauge.run.job import InspectedRun, RecordedRun, extended
 from railgauge.run.skipping import store_skipped
 from railgauge.run.stopping import rules_of
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
 
-def record(job: Job) -> Job:
+def record(job: InspectedRun) -> RecordedRun:
     """Begin the run in the store, or open the one that goes on again."""
     run = job.request.run
     if run is None:
-        return replace(job, run=_begin(job))
+        return extended(RecordedRun, job, run=_begin(job))
     store_skipped(job, run)
     with job.request.store.together():
         for (test, key), ended in job.ended.items():
             job.request.store.end_case(run, test, key, ended)
     if job.schedule:
         _reopen(job, run)
-    return replace(job, run=run)
+    return extended(RecordedRun, job, run=run)
 
 
-def _begin(job: Job) -> int:
+def _begin(job: InspectedRun) -> int:
     loaded, catalogue = job.loaded, job.loaded.catalogue
     paths = [
         loaded.directory / name for name in (loaded.plan.hosts_file, *loaded.plan.engines) if name
@@ -77,7 +77,7 @@ def _begin(job: Job) -> int:
     return run
 
 
-def _add_peaks(job: Job, run: int) -> None:
+def _add_peaks(job: InspectedRun, run: int) -> None:
     """Store what hosts and links could do at most, as their owner or the hosts' facts say."""
     plan = job.loaded.plan
     file = "hosts file" if plan.hosts_file else "plan"
@@ -90,7 +90,7 @@ def _add_peaks(job: Job, run: int) -> None:
     job.request.store.add_peaks(run, chain(chain.from_iterable(peaks), links))
 
 
-def _metrics(job: Job, engine: EngineInfo) -> dict[str, MetricInfo]:
+def _metrics(job: InspectedRun, engine: EngineInfo) -> dict[str, MetricInfo]:
     """Return all metrics that the engine or its logs may give, with the change that matters."""
     own = {
         metric.name: MetricInfo(metric.unit, metric.better) for metric in engine.metrics.values()
@@ -116,7 +116,7 @@ def _derived(engine: EngineInfo, tests: Iterable[ExpandedTest]) -> dict[str, Met
     return {name: MetricInfo(*info) for name, info in derived.items() if name not in engine.metrics}
 
 
-def _reopen(job: Job, run: int) -> None:
+def _reopen(job: InspectedRun, run: int) -> None:
     store = job.request.store
     before = job.request.store.run(run).facts
     for name, now in job.facts.items():

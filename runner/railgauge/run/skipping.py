@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from railgauge.base.errors import HostUnreachableError
 from railgauge.base.side_by_side import everywhere
@@ -15,10 +14,10 @@ from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.presence import absent, programs_of, unmet, version_of, why_skipped
 from railgauge.plan.catalogue import EngineInfo
 from railgauge.plan.schedule import Dispatch
-from railgauge.run.job import Job
+from railgauge.run.job import CheckedRun, HeldRun, extended
 
 
-def find_programs(job: Job) -> Job:
+def find_programs(job: HeldRun) -> CheckedRun:
     """Leave out what needs a program that a host lacks, and look up the others' versions."""
     foreign = list(_foreign(job))
     needed: dict[str, set[str]] = {}
@@ -38,15 +37,11 @@ def find_programs(job: Job) -> Job:
     left = job.schedule
     if skipped:
         left = left.keep(lambda dispatch: (dispatch.test, dispatch.case.key) not in skipped)
-    return replace(
-        job,
-        schedule=left,
-        skipped=skipped,
-        versions=_versions(job, skipped),
-    )
+    versions = _versions(job, skipped)
+    return extended(CheckedRun, job, schedule=left, skipped=skipped, versions=versions)
 
 
-def store_skipped(job: Job, run: int) -> None:
+def store_skipped(job: CheckedRun, run: int) -> None:
     """Store what a run that goes on skips now, and what it needn't skip any more."""
     cases = {(dispatch.test, dispatch.case.key) for dispatch, _ in _foreign(job)} | {*job.skipped}
     if not cases:
@@ -67,7 +62,7 @@ def store_skipped(job: Job, run: int) -> None:
             store.skip(run, test, case_key, reason)
 
 
-def _foreign(job: Job) -> Iterator[tuple[Dispatch, EngineInfo]]:
+def _foreign(job: HeldRun) -> Iterator[tuple[Dispatch, EngineInfo]]:
     """Yield the launches of cases that somebody else's program measures."""
     engines = job.loaded.catalogue.engines
     tests = {test.test.name for test in job.tests if engines[test.test.engine].program is not None}
@@ -76,12 +71,12 @@ def _foreign(job: Job) -> Iterator[tuple[Dispatch, EngineInfo]]:
             yield dispatch, engines[dispatch.case.engine]
 
 
-def _programs(job: Job, dispatch: Dispatch) -> tuple[str, ...]:
+def _programs(job: HeldRun, dispatch: Dispatch) -> tuple[str, ...]:
     engine = job.loaded.catalogue.engines[dispatch.case.engine]
     return programs_of(engine, dispatch.case, launch_terms(job.loaded.plan, dispatch).launcher)
 
 
-def _ask(job: Job, machine: str, programs: set[str]) -> frozenset[str]:
+def _ask(job: HeldRun, machine: str, programs: set[str]) -> frozenset[str]:
     transport = job.transports[machine]
     try:
         return absent(transport, programs)
@@ -90,7 +85,7 @@ def _ask(job: Job, machine: str, programs: set[str]) -> frozenset[str]:
 
 
 def _unmet(
-    job: Job,
+    job: HeldRun,
     foreign: Iterable[tuple[Dispatch, EngineInfo]],
     lacking: Mapping[str, Collection[str]],
 ) -> dict[str, dict[str, str]]:
@@ -118,7 +113,7 @@ def _unmet(
     return problems
 
 
-def _versions(job: Job, skipped: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
+def _versions(job: HeldRun, skipped: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
     """Return machine -> fact -> version of the programs that are used there."""
     used: dict[str, dict[str, tuple[str, ...]]] = {}
     for dispatch, engine in _foreign(job):
