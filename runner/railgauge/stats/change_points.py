@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ from railgauge.stats import special
 LEAST_VALUES = 3
 # Proposed are places of at most this p, uncorrected: of a rise and a fall each hides the other.
 _WEAK = 0.01
+# A level that ends again is so much surer: of skewed values some in a row are often far out.
+_SURE = 1e-5
+# Of three normal values the standard deviation is so many times the true one once in 8,000.
+_UNLIKE = 3.0
 # An outlier is so many (robust) standard deviations from the median of the five values around it.
 # Of five, the three of the shortest level are the most, and two outliers are not.
 _AROUND, _OUTLYING = 5, 4.0
@@ -99,12 +104,33 @@ class _Search:
         stretches = [(0, len(self._values))]
         while stretches:
             start, end = stretches.pop()
-            if end - start >= 2 * LEAST_VALUES:
-                place = start + _split(self._without_outliers[start:end])
-                if self._p(start, place, end) <= _WEAK:
-                    places.append(place)
-                    stretches += [(start, place), (place, end)]
+            if end - start < 2 * LEAST_VALUES:
+                continue
+            place = start + _split(self._without_outliers[start:end])
+            inside = [place] if self._p(start, place, end) <= _WEAK else self._spell(start, end)
+            if inside:
+                places += inside
+                stretches += pairwise([start, *inside, end])
         return sorted(places)
+
+    def _spell(self, start: int, end: int) -> list[int]:
+        """Return where a level begins and ends after which the one before it returns, if any.
+
+        One place that parts the stretch hides it, and the shorter it lasts the better: the places
+        are proposed together, as circular binary segmentation does (Olshen, Venkatraman, Lucito
+        and Wigler, Biostatistics 5, 2004). Any two of the places could have been its ends.
+        """
+        x = self._without_outliers[start:end]
+        if len(x) < 3 * LEAST_VALUES:
+            return []
+        first, last = _differing_spell(x)
+        inside, around = x[first:last], np.concatenate([x[:first], x[last:]])
+        # Outliers close to one another are no level: they have nothing in common.
+        if np.std(inside, ddof=1) > _UNLIKE * np.std(around, ddof=1):
+            return []
+        p = self._p_between(inside, around)
+        pairs = len(x) * (len(x) - 1) / 2
+        return [start + first, start + last] if p * pairs <= _SURE else []
 
     def _point(self, start: int, place: int, end: int) -> ChangePoint:
         """Return the change at `place` between the levels [start, place) and [place, end)."""
@@ -127,14 +153,19 @@ class _Search:
 
         Of stretches without any noise, the chance that equal values come in just this order.
         """
-        left, right = self._without_outliers[start:place], self._without_outliers[place:end]
+        return self._p_between(
+            self._without_outliers[start:place], self._without_outliers[place:end]
+        )
+
+    def _p_between(self, left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
         apart = abs(float(right.mean() - left.mean()))
         squares = float(np.var(left) * len(left) + np.var(right) * len(right))
-        free = end - start - 2
+        free = len(left) + len(right) - 2
         variance = squares / free * (1 / len(left) + 1 / len(right)) * self._inflation
         # The variance of equal values may be what rounding leaves.
         if variance == 0 or (np.ptp(left) == 0 and np.ptp(right) == 0):
-            return 1 / math.comb(end - start, place - start) if left[0] != right[0] else 1.0
+            orders = math.comb(len(left) + len(right), len(left))
+            return 1 / orders if left[0] != right[0] else 1.0
         return 2 * float(special.stdtr(free, -apart / math.sqrt(variance)))
 
 
@@ -175,6 +206,22 @@ def _inflation(x: NDArray[np.float64]) -> float:
     r = (next_but_one / next_one) ** 2 - 1 - 1 / math.sqrt(len(x))
     r = min(max(r, 0.0), _MOST_DEPENDENT)
     return (1 + r) / (1 - r)
+
+
+def _differing_spell(x: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the ends [first, last) of the spell in `x` (n,) that differs most from the rest."""
+    n = len(x)
+    sums = np.concatenate([[0.0], np.cumsum(x - x.mean())])
+    best, ends = -1.0, (0, n)
+    for first in range(LEAST_VALUES, n - 2 * LEAST_VALUES + 1):
+        last = np.arange(first + LEAST_VALUES, n - LEAST_VALUES + 1)
+        size = last - first
+        # The square of the difference of both means, by what chance makes of it.
+        statistic = (sums[last] - sums[first]) ** 2 * n / (size * (n - size))
+        place = int(np.argmax(statistic))
+        if statistic[place] > best:
+            best, ends = float(statistic[place]), (first, int(last[place]))
+    return ends
 
 
 def _split(x: NDArray[np.float64]) -> int:

@@ -149,6 +149,20 @@ def test_a_fall_that_was_mended_is_dated_however_deep_it_was(fall: float) -> Non
     assert near >= (90 if fall == 0.03 else 95)
 
 
+@pytest.mark.parametrize(("fall", "length"), [(0.05, 7), (0.2, 3), (0.5, 3)])
+def test_a_fall_of_a_few_nights_is_dated_with_its_end(fall: float, length: int) -> None:
+    near = 0
+    for seed in range(100):
+        first = 8 + seed % 40
+        low, rest = 941.0 * (1 - fall), 60 - first - length
+        values = stepped(seed, (first, 941.0), (length, low), (rest, 941.0), noise=0.01)
+        points = places(change_points(values))
+        near += all(
+            any(abs(point - place) <= 1 for point in points) for place in (first, first + length)
+        )
+    assert near >= 93
+
+
 def test_the_nights_within_a_level_change_nothing_however_far_it_is_from_the_next() -> None:
     random = np.random.default_rng(24)
     more = 0

@@ -54,8 +54,8 @@ def _add_external(
 ) -> None:
     """Add the engines that `paths` describe, and where they are from."""
     owners = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge"), **files}
-    ours = (executor, *(engine for engine in engines.values() if engine.program is None))
-    namesakes = {name: metric for engine in ours for name, metric in engine.metrics.items()}
+    own_engines = (executor, *(engine for engine in engines.values() if engine.program is None))
+    namesakes = {name: metric for engine in own_engines for name, metric in engine.metrics.items()}
     problems: list[Problem] = []
     for path in paths:
         try:
