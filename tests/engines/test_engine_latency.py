@@ -78,12 +78,17 @@ def test_busy_polling_takes_the_cpu_that_blocking_leaves_alone(engines, engine) 
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_both_ends_of_ours_poll_busily(engines, engine) -> None:
-    server = engines.server(engine)
-    done = engines.client(server, *_options(engine, "--poll=busy", "--interval=20ms"), count=1)
-    m = _metrics(done)
-    assert m["server_user_time"] + m["server_system_time"] > m["server_elapsed"] / 10
-    assert m["round_trips"] == 5
+def test_both_ends_of_ours_poll_busily(engines, engine, paced) -> None:
+    """A server that waits in the kernel needs no CPU between two round trips."""
+
+    def share() -> float:
+        server = engines.server(engine)
+        options = _options(engine, "--poll=busy", "--interval=20ms")
+        m = _metrics(engines.client(server, *options, count=1))
+        assert m["round_trips"] == 5
+        return (m["server_user_time"] + m["server_system_time"]) / m["server_elapsed"]
+
+    paced(share, lambda share: share > 0.1)
 
 
 def _stall_once(number: int, message: bytes) -> list[tuple[float, bytes]]:

@@ -23,8 +23,10 @@ from railgauge.stats import special
 LEAST_VALUES = 3
 # Proposed are places of at most this p, uncorrected: of a rise and a fall each hides the other.
 _WEAK = 0.01
-# A level that ends again is so much surer: of skewed values some in a row are often far out.
+# A level that ends again has to be so sure by its values, too, over all pairs of places.
 _SURE = 1e-5
+# Nor may so many so extreme values be in a row by chance, whatever their distribution.
+_ROW = 0.005
 # Of three normal values the standard deviation is so many times the true one once in 8,000.
 _UNLIKE = 3.0
 # An outlier is so many (robust) standard deviations from the median of the five values around it.
@@ -84,7 +86,8 @@ class _Search:
         self._least = least
         self._level = level
         # On a logarithmic scale as many percent up or down are as far.
-        self._without_outliers = _without_outliers(np.log(values) if np.all(values > 0) else values)
+        self._scaled = np.log(values) if np.all(values > 0) else values
+        self._without_outliers = _without_outliers(self._scaled)
         self._inflation = _inflation(self._without_outliers)
         self._points: dict[tuple[int, int, int], ChangePoint] = {}
 
@@ -127,6 +130,10 @@ class _Search:
         inside, around = x[first:last], np.concatenate([x[:first], x[last:]])
         # Outliers close to one another are no level: they have nothing in common.
         if np.std(inside, ddof=1) > _UNLIKE * np.std(around, ddof=1):
+            return []
+        # Outliers count here: those that stand in a row by chance are the ones that are left.
+        whole = self._scaled[start:end]
+        if _chance_of_row(inside, np.concatenate([whole[:first], whole[last:]])) > _ROW:
             return []
         p = self._p_between(inside, around)
         pairs = len(x) * (len(x) - 1) / 2
@@ -206,6 +213,18 @@ def _inflation(x: NDArray[np.float64]) -> float:
     r = (next_but_one / next_one) ** 2 - 1 - 1 / math.sqrt(len(x))
     r = min(max(r, 0.0), _MOST_DEPENDENT)
     return (1 + r) / (1 - r)
+
+
+def _chance_of_row(inside: NDArray[np.float64], around: NDArray[np.float64]) -> float:
+    """Return about how probable it is that so extreme values stand in a row anywhere, by chance.
+
+    By ranks alone, whatever distribution they have: `m` of those `around` are as far out as the
+    nearest one `inside`, which are k of the n, and each order of the n is as probable as any other.
+    """
+    k, n = len(inside), len(inside) + len(around)
+    above = np.median(inside) > np.median(around)
+    m = np.count_nonzero(around >= inside.min() if above else around <= inside.max())
+    return 2 * (n - k + 1) * math.comb(int(m) + k, k) / math.comb(n, k)
 
 
 def _differing_spell(x: NDArray[np.float64]) -> tuple[int, int]:

@@ -103,10 +103,18 @@ class SshConnection:
     def session(self, timeout: float = ANSWER) -> paramiko.Channel | None:
         """Return a new session, None if the server gives no more of them on one connection."""
         with translated(self._host, "opening a session"):
-            try:
-                return self._transport.open_session(timeout=timeout)
-            except ChannelException:
+            return self._session(timeout)
+
+    def _session(self, timeout: float) -> paramiko.Channel | None:
+        try:
+            return self._transport.open_session(timeout=timeout)
+        except ChannelException:
+            return None
+        except SSHException as error:
+            # paramiko keeps one refusal a connection: of two at a time, the second has none.
+            if self.alive and str(error).startswith("Unable to open channel"):
                 return None
+            raise
 
     def close(self) -> None:
         """Close it and the connections to the hops before it."""
@@ -118,9 +126,8 @@ class SshConnection:
         while not self._closing.wait(self._keepalive) and self.alive:
             try:
                 # A session that runs nothing: whatever the answer, it is one.
-                self._transport.open_session(timeout=self._keepalive).close()
-            except ChannelException:
-                continue
+                if session := self._session(self._keepalive):
+                    session.close()
             except (SSHException, OSError, EOFError):
                 self.loss_reason = f"it gave no sign of life for {self._keepalive:g} s"
                 self.close()
