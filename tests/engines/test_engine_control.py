@@ -7,14 +7,16 @@ import os
 import resource
 import socket
 import struct
+import time
 
 import pytest
-from tests.support.wire import Wire
+from tests.support.wire import PATIENCE, Wire
 
 ENGINES = ["udp", "tcp"]
 SHORT = {
     "udp": ("--count=20", "--sockbuf=256KiB"),
-    "tcp": ("--count=200", "--message=64", "--congestion=system"),
+    # More than a socket buffer, so that it never comes in a single read.
+    "tcp": ("--count=64", "--message=64KiB", "--congestion=system"),
 }
 
 
@@ -24,8 +26,13 @@ def _frame(kind: int, payload: bytes = b"", length: int | None = None) -> bytes:
 
 
 def _still_honest(engines, server) -> None:
-    engine = server.listening["engine"]
-    assert engines.client(server, *SHORT[engine], count=1).metrics
+    """The session before has 0.3 s to end; on a stalled machine that is not enough: ask again."""
+    options = SHORT[server.listening["engine"]]
+    end = time.monotonic() + PATIENCE
+    client = engines.client(server, *options, count=1)
+    while client.status and client.error["code"] == "busy" and time.monotonic() < end:
+        client = engines.client(server, *options, count=1)
+    assert client.metrics
 
 
 @pytest.mark.parametrize(
