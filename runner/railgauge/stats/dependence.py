@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -20,17 +19,17 @@ _MOST = 0.95
 
 
 def stacked(
-    arrays: Sequence[_Values], block: float = math.inf
+    arrays: Sequence[_Values], block: int | None = None
 ) -> Iterator[tuple[NDArray[np.intp], _Values]]:
     """Yield the places of arrays of the same length, with their values as rows.
 
-    About `block` values at most at a time.
+    About `block` values at most at a time, all of a length without it.
     """
     lengths: dict[int, list[int]] = {}
     for place, array in enumerate(arrays):
         lengths.setdefault(len(array), []).append(place)
     for length, places in lengths.items():
-        step = int(max(1, min(block // max(length, 1), len(places))))
+        step = len(places) if block is None else max(1, block // max(length, 1))
         for first in range(0, len(places), step):
             chunk = places[first : first + step]
             yield np.array(chunk, np.intp), np.stack([arrays[place] for place in chunk])

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from railgauge.stats import summaries, summarise
+from railgauge.stats.dependence import stacked
 from railgauge.stats.sums import row_sums
 
 _SEED = 20261121
@@ -75,3 +76,9 @@ def test_what_is_next_to_nothing_tips_a_sum_over() -> None:
     assert row_sums(rows).tolist() == [math.fsum(row) for row in rows.tolist()]
     rows = np.array([[1.0, 2.0**-53, tip] for tip in tips])
     assert row_sums(rows).tolist() == [1 + 2.0**-52, 1.0, 1.0]
+
+
+def test_series_of_a_length_are_taken_together_or_in_blocks() -> None:
+    arrays = [np.zeros(10)] * 5 + [np.zeros(3)]
+    assert [len(places) for places, _ in stacked(arrays)] == [5, 1]
+    assert [len(places) for places, _ in stacked(arrays, 20)] == [2, 2, 1, 1]
