@@ -20,6 +20,7 @@ from railgauge.hosts.transport import open_transport
 from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.retry import TRIES
 from railgauge.hosts.transport.ssh import SshTransport
+from railgauge.hosts.transport.sshconnect import SshConnection
 from railgauge.plan.model import Host
 
 KEEPALIVE = 5.0
@@ -302,6 +303,23 @@ def test_twenty_programs_at_once_share_a_connection(
 
 def public_key(lab: Lab) -> str:
     return " ".join(lab.a.host_key.with_suffix(".pub").read_text().split()[:2])
+
+
+def test_sessions_that_are_refused_at_one_time_are_refused_each(lab: Lab) -> None:
+    """paramiko gives one of two threads the refusal of both, and the other none."""
+    lab.a.sshd(2232, "MaxSessions 1")
+    lab.write_config(lab.entry("few", lab.a.control, port=2232))
+    lab.write_known_hosts(f"[{lab.a.control}]:2232 {public_key(lab)}")
+    connection = SshConnection("few", "few", 60)
+    try:
+        only = connection.session()
+        with ThreadPoolExecutor(20) as pool:
+            sessions = list(pool.map(lambda _: connection.session(), range(200)))
+        assert sessions == [None] * 200
+        assert only is not None
+        assert connection.alive
+    finally:
+        connection.close()
 
 
 def test_more_programs_than_the_server_gives_sessions_still_run(

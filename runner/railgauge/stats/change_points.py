@@ -25,7 +25,8 @@ LEAST_VALUES = 3
 _WEAK = 0.01
 # A level that ends again has to be so sure by its values, too, over all pairs of places.
 _SURE = 1e-5
-# Nor may so many so extreme values be in a row by chance, whatever their distribution.
+# Nor may so many so extreme values be in a row by chance, whatever their distribution. Of a few
+# nights ranks can't show that: then it takes a gap that is wider than all others are apart.
 _ROW = 0.005
 # Of three normal values the standard deviation is so many times the true one once in 8,000.
 _UNLIKE = 3.0
@@ -133,7 +134,9 @@ class _Search:
             return []
         # Outliers count here: those that stand in a row by chance are the ones that are left.
         whole = self._scaled[start:end]
-        if _chance_of_row(inside, np.concatenate([whole[:first], whole[last:]])) > _ROW:
+        others = np.concatenate([whole[:first], whole[last:]])
+        gap = max(inside.min() - others.max(), others.min() - inside.max())
+        if gap <= np.ptp(others) and _chance_of_row(inside, others) > _ROW:
             return []
         p = self._p_between(inside, around)
         pairs = len(x) * (len(x) - 1) / 2

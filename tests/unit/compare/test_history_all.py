@@ -110,3 +110,11 @@ def test_of_thousands_of_quiet_cases_hardly_any_is_listed(database: Database):
     for _ in range(12):
         database.night(*((one, 1e9) for one in cases), n=2)
     assert len(database.json("--all")) <= 1
+
+
+def test_a_link_that_was_slow_for_three_nights_is_listed_after_it_was_mended(database: Database):
+    database.nights([941e6] * 20 + [470e6] * 3 + [941e6] * 22)
+    changes = database.json(case().key)["changes"]
+    assert [change["direction"] for change in changes] == ["slower", "faster"]
+    assert [change["run"] for change in changes] == [21, 24]
+    assert "1 case changed in 45 nights" in database.say("--all")

@@ -163,6 +163,16 @@ def test_a_fall_of_a_few_nights_is_dated_with_its_end(fall: float, length: int) 
     assert near >= 93
 
 
+@pytest.mark.parametrize(("nights_in_all", "fall"), [(15, 0.5), (20, 0.2), (45, 0.2), (45, 0.5)])
+def test_a_deep_fall_of_three_nights_is_found_among_few(nights_in_all: int, fall: float) -> None:
+    found = 0
+    for seed in range(100):
+        rest = nights_in_all - 8
+        values = stepped(seed, (5, 941.0), (3, 941.0 * (1 - fall)), (rest, 941.0), noise=0.01)
+        found += places(change_points(values)) == [5, 8]
+    assert found >= 93
+
+
 def test_the_nights_within_a_level_change_nothing_however_far_it_is_from_the_next() -> None:
     random = np.random.default_rng(24)
     more = 0
