@@ -134,9 +134,9 @@ class _Search:
             return []
         # Outliers count here: those that stand in a row by chance are the ones that are left.
         whole = self._scaled[start:end]
-        others = np.concatenate([whole[:first], whole[last:]])
-        gap = max(inside.min() - others.max(), others.min() - inside.max())
-        if gap <= np.ptp(others) and _chance_of_row(inside, others) > _ROW:
+        rest = np.concatenate([whole[:first], whole[last:]])
+        gap = max(inside.min() - rest.max(), rest.min() - inside.max())
+        if gap <= np.ptp(rest) and _chance_of_row(inside, rest) > _ROW:
             return []
         p = self._p_between(inside, around)
         pairs = len(x) * (len(x) - 1) / 2
