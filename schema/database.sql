@@ -24,6 +24,36 @@ CREATE TABLE bench_case (
 	CONSTRAINT pk_bench_case PRIMARY KEY (id), 
 	CONSTRAINT uq_bench_case_key UNIQUE ("key")
 );
+CREATE TABLE certificate (
+	id INTEGER NOT NULL, 
+	uid TEXT NOT NULL, 
+	made_at TEXT NOT NULL, 
+	version TEXT NOT NULL, 
+	engines_hash TEXT NOT NULL, 
+	host TEXT NOT NULL, 
+	kernel TEXT NOT NULL, 
+	boot_id TEXT NOT NULL, 
+	clock_source TEXT NOT NULL, 
+	load FLOAT NOT NULL, 
+	CONSTRAINT pk_certificate PRIMARY KEY (id), 
+	CONSTRAINT uq_certificate_uid UNIQUE (uid)
+);
+CREATE TABLE certificate_check (
+	certificate_id INTEGER NOT NULL, 
+	number INTEGER NOT NULL, 
+	name TEXT NOT NULL, 
+	engine TEXT NOT NULL, 
+	unit TEXT NOT NULL, 
+	tolerance FLOAT NOT NULL, 
+	relative BOOLEAN NOT NULL, 
+	value FLOAT, 
+	truth FLOAT, 
+	error FLOAT, 
+	uncertainty FLOAT, 
+	reason TEXT NOT NULL, 
+	CONSTRAINT pk_certificate_check PRIMARY KEY (certificate_id, number), 
+	CONSTRAINT fk_certificate_check_certificate_id FOREIGN KEY(certificate_id) REFERENCES certificate (id)
+);
 CREATE TABLE counter (
 	id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
@@ -410,7 +440,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0006');
+INSERT INTO "railgauge_schema" VALUES('0007');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 

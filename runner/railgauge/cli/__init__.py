@@ -38,6 +38,7 @@ _COMMANDS = {
     "export": ("exporting", "export_group", "Write runs in the formats of other programs."),
     "baseline": ("baseline", "baseline", "Name runs that others are compared with."),
     "db": ("databases", "db_group", "Copy databases into one another."),
+    "calibrate": ("calibrating", "calibrate", "Hold the instrument against known truths."),
     "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),
     "engines": ("engines", "engines", "List the engines, or one's parameters and metrics."),

@@ -18,6 +18,7 @@ from sqlalchemy.engine import ExceptionContext
 
 from railgauge.base.errors import InputError
 from railgauge.store.baselines import store_baseline, stored_baselines, take_turns
+from railgauge.store.certificates import stored_certificates
 from railgauge.store.copy_logs import LogCopier
 from railgauge.store.copy_replications import ReplicationCopier, spans
 from railgauge.store.copy_tables import (
@@ -51,8 +52,9 @@ class Copied:
     """What a copy came to.
 
     Runs that were `new`, that got `more` than they had, or that were the `same`; `replications`
-    copied (warm-ups too), `baselines` that were new. `differences` are sentences on what both
-    databases have differently, which stays as it is; of more than a hundred in a run, a number.
+    copied (warm-ups too), `baselines` and `certificates` that were new. `differences` are sentences
+    on what both databases have differently, which stays as it is; of more than a hundred in a run,
+    a number.
     """
 
     new: int = 0
@@ -60,11 +62,12 @@ class Copied:
     same: int = 0
     replications: int = 0
     baselines: int = 0
+    certificates: int = 0
     differences: list[str] = field(default_factory=list)
 
 
 def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: None) -> Copied:
-    """Copy all of the source's runs and baselines to the target, and tell of each run.
+    """Copy all of the source's runs, baselines and certificates to the target; tell of each run.
 
     What the target has already is compared and stays. InputError when both are one database, or
     when another process is measuring (or copying) one of these runs in the target.
@@ -92,6 +95,8 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: N
             translator.forget()
         for baseline in stored_baselines(old):
             _copy_baseline(target, baseline, runs, copied)
+        for certificate in stored_certificates(old):
+            copied.certificates += target.add_certificate(certificate)
     return copied
 
 

@@ -37,7 +37,17 @@ TABLES: Mapping[str, Table] = Base.metadata.tables
 # Each row once for all runs: found again by what is unique in it.
 SHARED = ("host_list", "bench_case", "metric", "label_set", "counter")
 # What else has code of its own.
-OWN = ("run", "run_case", "launch", "replication", "log", "baseline", "baseline_run")
+OWN = (
+    "run",
+    "run_case",
+    "launch",
+    "replication",
+    "log",
+    "baseline",
+    "baseline_run",
+    "certificate",
+    "certificate_check",
+)
 # Rows at once: in memory, and in a list that a query is given.
 ROWS = 10_000
 KEYS = 500

@@ -204,6 +204,43 @@ class BaselineRun(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
 
 
+class CertificateRow(Base):
+    """A calibration, and what it holds for."""
+
+    __tablename__ = "certificate"
+    __table_args__ = (UniqueConstraint("uid"),)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    uid: Mapped[str]
+    made_at: Mapped[str]
+    version: Mapped[str]
+    engines_hash: Mapped[str]
+    host: Mapped[str]
+    kernel: Mapped[str]
+    boot_id: Mapped[str]
+    clock_source: Mapped[str]
+    load: Mapped[float]
+
+
+class CheckRow(Base):
+    """What a calibration measured, and its truth; without both, the reason."""
+
+    __tablename__ = "certificate_check"
+
+    certificate_id: Mapped[int] = mapped_column(ForeignKey("certificate.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    name: Mapped[str]
+    engine: Mapped[str]
+    unit: Mapped[str]
+    tolerance: Mapped[float]
+    relative: Mapped[bool] = mapped_column(Boolean)
+    value: Mapped[float | None]
+    truth: Mapped[float | None]
+    error: Mapped[float | None]
+    uncertainty: Mapped[float | None]
+    reason: Mapped[str]
+
+
 class LaunchRow(Base):
     """One start of an engine: the settings both ends really got, and its warnings."""
 

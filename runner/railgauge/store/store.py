@@ -29,6 +29,7 @@ from railgauge.store.baselines import (
     stored_baselines,
 )
 from railgauge.store.case_values import case_history, cases_like
+from railgauge.store.certificates import insert_certificate, stored_certificates
 from railgauge.store.database import Database, reading, writing
 from railgauge.store.peak_rows import insert_peaks
 from railgauge.store.records import (
@@ -224,11 +225,13 @@ class Store(Database):
     trace = reading(load_trace)
     baselines = reading(stored_baselines)
     baseline = reading(stored_baseline)
+    certificates = reading(stored_certificates)
     digests = reading(digest.digests)
     log_digest = reading(digest.log_digest)
 
     set_baseline = writing(insert_baseline)
     drop_baseline = writing(delete_baseline)
+    add_certificate = writing(insert_certificate)
     add_facts = writing(write.insert_facts)
 
     def _open_run(self, run_id: int) -> write.OpenRun:

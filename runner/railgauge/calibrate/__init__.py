@@ -1,0 +1,1 @@
+"""The instrument held against truths that it makes itself, and the certificate of what came out."""

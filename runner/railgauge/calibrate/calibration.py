@@ -1,0 +1,107 @@
+"""A calibration: truth by truth, and the certificate of what came out."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from railgauge import __version__
+from railgauge.base.certificate import Certificate, Check
+from railgauge.base.errors import InputError
+from railgauge.calibrate.network import network_truths
+from railgauge.calibrate.rig import Fault
+from railgauge.calibrate.truth import Truth
+from railgauge.engine.deploy import bundle
+
+_KERNEL = Path("/proc/sys/kernel")
+_CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenInstrument:
+    """An instrument that is broken on purpose, and the check that has to show it."""
+
+    name: str
+    check: str
+    fault: Fault
+
+
+# Counts are summed over four replications, so that a quarter of each is one in all.
+BROKEN_INSTRUMENTS = (
+    BrokenInstrument(
+        "udp rate × 0.97",
+        "udp throughput at 50 Mbit/s",
+        Fault("throughput", lambda rate: rate * 0.97),
+    ),
+    BrokenInstrument(
+        "tcp rate × 0.97",
+        "tcp throughput at 200 Mbit/s",
+        Fault("throughput", lambda rate: rate * 0.97),
+    ),
+    BrokenInstrument(
+        "one loss not counted",
+        "udp lost datagrams",
+        Fault("lost_packets", lambda lost: lost - 0.25),
+    ),
+    BrokenInstrument(
+        "round trip × 1.03",
+        "udp round trip over 20 ms",
+        Fault("rtt_mean", lambda seconds: seconds * 1.03),
+    ),
+    BrokenInstrument(
+        "one retransmit too many",
+        "tcp retransmits",
+        Fault("retransmits", lambda count: count + 0.25),
+    ),
+)
+
+
+def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
+    """Return the truths whose checks have one of these words in their names; all without any.
+
+    InputError for a word that none has.
+    """
+    truths = list(network_truths())
+    words = list(names)
+    for word in words:
+        if not any(word in truth.check.name for truth in truths):
+            checks = ", ".join(truth.check.name for truth in truths)
+            raise InputError(f"no check has {word!r} in its name; there are: {checks}")
+    return [t for t in truths if not words or any(word in t.check.name for word in words)]
+
+
+def calibrate(truths: Iterable[Truth], tell: Callable[[Check], None]) -> Certificate:
+    """Hold the instrument against each of the truths, and tell of each as it comes."""
+    checks = []
+    for truth in truths:
+        checks.append(truth.hold())
+        tell(checks[-1])
+    return Certificate(
+        uid=secrets.token_hex(16),
+        made_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        version=__version__,
+        engines_hash=bundle().digest,
+        host=os.uname().nodename,
+        kernel=os.uname().release,
+        boot_id=_text(_KERNEL / "random/boot_id"),
+        clock_source=_text(_CLOCK_SOURCE),
+        load=os.getloadavg()[0],
+        checks=tuple(checks),
+    )
+
+
+def broken_check(broken: BrokenInstrument) -> Check:
+    """Return what becomes of its check with an instrument that is broken so."""
+    (truth,) = (truth for truth in network_truths() if truth.check.name == broken.check)
+    return replace(truth, fault=broken.fault).hold()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,156 @@
+"""Truths about udp and tcp: packets at an interface, and what a relay and the kernel counted."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from railgauge.base.certificate import Check
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.calibrate.packets import Stream, recording
+from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, link, rig
+from railgauge.calibrate.truth import Truth
+from railgauge.calibrate.uncertainty import compared, counted, without_value
+from railgauge.hosts.transport.interface import run
+
+# bit/s of the links. Above the last one a machine of two CPUs is what limits.
+RATES = (50e6, 200e6, 1e9)
+REPLICATIONS = 10
+_SECONDS = 0.25
+_DATAGRAM = 1460
+# What a datagram's frame takes on a link of a given rate besides its payload: headers of Ethernet,
+# IPv4 and UDP, check sum, preamble and gap.
+_FRAMING = 14 + 20 + 8 + 24
+# The share of its link's rate that a paced sender takes.
+_FILLED = 0.9
+_THROUGHPUT_LIMITS = {"udp": 0.003, "tcp": 0.01}
+# Bytes that come at once before an engine can look: a datagram has a stamp of its own, and TCP an
+# initial window of ten segments (RFC 6928).
+_FIRST_LOOK = {"udp": 0, "tcp": 10 * 1460}
+# Seconds by which an engine may see a packet later than the kernel stamps it, on an idle machine.
+_WAKE_UP = 50e-6
+_LOSSY = "delay: 20us, loss: {every: 97, of: udp}"
+# A switch that drops what its short queue has no room for: a stream, which is faster, loses by
+# itself, and the control channel is silent then.
+_NARROW = (
+    f"switches: {{switch: {{hosts: [{SENDER}, {RECEIVER}], "
+    f"ports: {{{RECEIVER}: {{rate: 100Mbit/s, queue: 30000B}}}}}}}}"
+)
+_LOST_OF = 5_000
+# Seconds one way.
+_DELAYS = (1e-3, 10e-3)
+_NO_DELAY = "mtu: 1500"
+_ROUND_TRIPS = 50
+_ROUND_TRIP_LIMIT = 0.01
+
+
+def network_truths() -> Iterator[Truth]:
+    """Yield the truths about the engines udp and tcp."""
+    for engine, limit in _THROUGHPUT_LIMITS.items():
+        for rate in RATES:
+            name = f"{engine} throughput at {rate / 1e6:.0f} Mbit/s"
+            check = Check(name, engine, "bit/s", limit, relative=True)
+            yield Truth(check, link(f"rate: {rate:.0f}bit/s"), partial(_throughput, rate=rate))
+    lost = Check("udp lost datagrams", "udp", "", 0.0, relative=False)
+    yield Truth(lost, link(_LOSSY), _lost_datagrams)
+    for delay in _DELAYS:
+        name = f"udp round trip over {2e3 * delay:g} ms"
+        check = Check(name, "udp", "s", _ROUND_TRIP_LIMIT, relative=True)
+        yield Truth(check, link(f"delay: {delay * 1e6:.0f}us"), _round_trips)
+    resent = Check("tcp retransmits", "tcp", "", 0.0, relative=False)
+    yield Truth(resent, _NARROW, _retransmits)
+
+
+def _throughput(made: Rig, check: Check, *, rate: float) -> Check:
+    """Compare with the packets that the receiver's interface got over the same seconds."""
+    settings = f"duration: {_SECONDS}s"
+    if check.engine == "udp":
+        payload = rate * _FILLED * _DATAGRAM / (_DATAGRAM + _FRAMING)
+        settings += f", datagram: {_DATAGRAM}, sockbuf: 4MiB, rate: {payload:.0f}bit/s"
+    else:
+        settings += ", congestion: reno"
+    with recording(made.transport(RECEIVER), INTERFACE) as record:
+        measured = made.measure(_test(check.engine, settings, REPLICATIONS))
+    streams = record.streams(check.engine)
+    truths = [stream.payload * 8 / stream.seconds for stream in streams]
+    values = measured.values("throughput")
+    return compared(
+        check, values, truths, _throughput_budget(check.engine, streams), measured.reason
+    )
+
+
+def _throughput_budget(engine: str, streams: Sequence[Stream]) -> dict[str, float]:
+    """Return the standard uncertainties of the streams' mean rate, as shares of it."""
+    if not streams:
+        return {}
+    # The engine's first and last look, each up to so much after the kernel's.
+    looks = [_WAKE_UP * math.sqrt(2 / 12) / stream.seconds for stream in streams]
+    # Its first look may take in as much as TCP sends before the first acknowledgement.
+    first = [_FIRST_LOOK[engine] / stream.payload for stream in streams]
+    return {"wake-up": max(looks), "first look": max(first) / math.sqrt(12)}
+
+
+def _lost_datagrams(made: Rig, check: Check) -> Check:
+    """Compare with what a relay lost on purpose."""
+    before = made.relayed()["lost"]
+    settings = f"count: {_LOST_OF}, datagram: {_DATAGRAM}, sockbuf: 4MiB, rate: 100Mbit/s"
+    measured = made.measure(_test("udp", settings, 4))
+    lost = made.relayed()["lost"] - before
+    return counted(check, measured.values("lost_packets"), lost, measured.reason)
+
+
+def _round_trips(made: Rig, check: Check) -> Check:
+    """Compare with the times between datagrams that leave and come at the client's interface.
+
+    What the client's system calls add to them is the same without any delay, and measured so.
+    """
+    with rig(link(_NO_DELAY), made.fault) as near:
+        nearby, truths, reasons = _client_round_trips(near)
+    added = [value - truth for value, truth in zip(nearby, truths, strict=True)]
+    values, truths, reason = _client_round_trips(made)
+    if len(added) < 2 or not truths:
+        return without_value(check, reasons or reason or "too few round trips came back")
+    floor = statistics.mean(added)
+    scatter = statistics.stdev(added) / math.sqrt(len(added)) / statistics.mean(truths)
+    return compared(check, [value - floor for value in values], truths, {"floor": scatter}, reason)
+
+
+def _client_round_trips(made: Rig) -> tuple[list[float], list[float], str]:
+    """Return the mean round trips of replications, the truths about them, and what may be wrong."""
+    settings = f"mode: latency, count: {_ROUND_TRIPS}, datagram: 64"
+    with recording(made.transport(SENDER), INTERFACE) as record:
+        measured = made.measure(_test("udp", settings, REPLICATIONS))
+    values, trips = measured.values("rtt_mean"), record.round_trips()
+    if len(trips) != len(values) * _ROUND_TRIPS:
+        return [], [], measured.reason
+    truths = [
+        statistics.mean(trips[first : first + _ROUND_TRIPS])
+        for first in range(0, len(trips), _ROUND_TRIPS)
+    ]
+    return values, truths, measured.reason
+
+
+def _retransmits(made: Rig, check: Check) -> Check:
+    """Compare with what the sender's kernel counted of all its connections (RFC 4022)."""
+    before = _sent_again(made)
+    measured = made.measure(_test("tcp", "duration: 500ms, congestion: reno", 4))
+    after = _sent_again(made)
+    return counted(check, measured.values("retransmits"), after - before, measured.reason)
+
+
+def _sent_again(made: Rig) -> int:
+    """Return the segments that the sender's kernel sent again so far."""
+    answer = run(made.transport(SENDER), ["cat", "/proc/self/net/snmp"], timeout=10.0)
+    lines = [line.split() for line in answer.stdout.splitlines() if line.startswith("Tcp:")]
+    if len(lines) != 2 or "RetransSegs" not in lines[0]:
+        raise EnvironmentFailedError("the kernel's /proc/net/snmp doesn't count RetransSegs")
+    return int(dict(zip(*lines, strict=True))["RetransSegs"])
+
+
+def _test(engine: str, settings: str, replications: int) -> str:
+    return (
+        f"  - {{name: {engine}, engine: {engine}, links: [{LINK}], replications: {replications}, "
+        f"set: {{{settings}}}}}\n"
+    )

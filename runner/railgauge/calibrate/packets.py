@@ -1,0 +1,129 @@
+"""What passed an interface, packet by packet: the truth about throughputs and round trips.
+
+`packet_recorder.py` records it in the host's network namespace; it shares no code with the engines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.hosts.transport.interface import Process, Transport
+
+_RECORDER = Path(__file__).with_name("packet_recorder.py")
+_READY_SECONDS = 10.0
+# As many packets are kept: 256 MiB of them.
+_SLOTS = 1 << 20
+_PROTOCOLS = {"udp": 17, "tcp": 6}
+# Between two streams nothing comes for longer than this, in ns.
+_PAUSE = 50_000_000
+# Less is no stream, but the control channel.
+_STREAM = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream as it came in: from its first packet to its last one, in s; the payload after the
+    first packet, in bytes, each of them counted once; and its packets.
+    """
+
+    seconds: float
+    payload: int
+    packets: int
+
+
+class PacketRecord:
+    """The packets of an interface: int64 (n, 7), as the recorder's lines have them."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._rows: NDArray[np.int64] = np.zeros((0, 7), np.int64)
+
+    def end(self) -> None:
+        """Record no more; EnvironmentFailedError if the record isn't whole."""
+        self._process.send_line("")
+        lines = []
+        while (line := self._process.read_line(30.0)) is not None:
+            lines.append(line)
+        ended = self._process.wait(10.0)
+        if ended.status != 0 or not lines:
+            raise _failed(ended.stderr)
+        if lines.pop() != "0":
+            raise EnvironmentFailedError("packets came faster than they could be recorded")
+        self._rows = np.array([line.split() for line in lines], np.int64).reshape(-1, 7)
+
+    def streams(self, protocol: str) -> list[Stream]:
+        """Return the streams of `udp` or `tcp` that came in, in their order."""
+        rows = self._rows
+        return streams(rows[(rows[:, 1] == 0) & (rows[:, 2] == _PROTOCOLS[protocol])])
+
+    def round_trips(self) -> list[float]:
+        """Return the seconds from each datagram that left to the next one that came."""
+        return round_trips(self._rows)
+
+
+def streams(rows: NDArray[np.int64]) -> list[Stream]:
+    """Return the streams in `rows`: stamps (ns), whether it left, protocol, ports, payload bytes,
+    number.
+    """
+    rows = rows[rows[:, 5] > 0]
+    parts = []
+    for ports in np.unique(rows[:, 3:5], axis=0):
+        flow = rows[(rows[:, 3:5] == ports).all(axis=1)]
+        breaks = np.flatnonzero(np.diff(flow[:, 0]) > _PAUSE) + 1
+        parts += [part for part in np.split(flow, breaks) if part[:, 5].sum() > _STREAM]
+    return [_stream(part) for part in sorted(parts, key=lambda part: int(part[0, 0]))]
+
+
+def round_trips(rows: NDArray[np.int64]) -> list[float]:
+    """Return the seconds from each of UDP's `rows` that left to the one that came next."""
+    rows = rows[rows[:, 2] == _PROTOCOLS["udp"]]
+    there, back = rows[:-1], rows[1:]
+    trips = (there[:, 1] == 1) & (back[:, 1] == 0)
+    return [float(trip) for trip in (back[trips, 0] - there[trips, 0]) / 1e9]
+
+
+def _stream(rows: NDArray[np.int64]) -> Stream:
+    if rows[0, 2] == _PROTOCOLS["tcp"]:
+        # What is sent again counts once; numbers start anew after 2 ** 32.
+        ends = (rows[:, 6] + rows[:, 5] - rows[0, 6] - rows[0, 5]) & 0xFFFFFFFF
+        ends[ends >= 1 << 31] = 0
+        last = int(ends.argmax())
+        payload = int(ends[last])
+    else:
+        last = len(rows) - 1
+        payload = int(rows[1:, 5].sum())
+    return Stream(float(rows[last, 0] - rows[0, 0]) / 1e9, payload, len(rows))
+
+
+@contextlib.contextmanager
+def recording(transport: Transport, interface: str) -> Iterator[PacketRecord]:
+    """Record what passes `interface` of the transport's host, until the block ends.
+
+    EnvironmentFailedError where that isn't allowed.
+    """
+    process = transport.start([sys.executable, "-S", str(_RECORDER), interface, str(_SLOTS)])
+    try:
+        if process.read_line(_READY_SECONDS) != "ready":
+            raise _failed(process.wait(_READY_SECONDS).stderr)
+        record = PacketRecord(process)
+        yield record
+        record.end()
+    except TimeoutError as error:
+        raise EnvironmentFailedError(
+            "the record of packets didn't begin, or end, in time"
+        ) from error
+    finally:
+        process.kill()
+
+
+def _failed(stderr: str) -> EnvironmentFailedError:
+    message = (stderr.strip().splitlines() or ["it says nothing"])[-1]
+    return EnvironmentFailedError(f"can't record an interface's packets: {message}")

@@ -1,0 +1,140 @@
+"""Where truths are made: a testbed of two hosts on this machine, and runs of plans on it.
+
+The runs are those of `railgauge run`, with a database of their own that goes with the rig.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.hosts.transport.netns import NetnsTransport
+from railgauge.lab.testbed.down import down
+from railgauge.lab.testbed.relay import counts
+from railgauge.lab.testbed.state import ClusterRecord, State
+from railgauge.lab.testbed.up import up
+from railgauge.run.job import Request
+from railgauge.run.pipeline import execute
+from railgauge.run.progress import PlainProgress
+from railgauge.store import Store
+
+SENDER, RECEIVER = "sender", "receiver"
+LINK = f"{SENDER}→{RECEIVER}"
+# Of a rig with a link, at both ends of it.
+INTERFACE = "link0"
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a broken instrument does to each value of a metric."""
+
+    metric: str
+    change: Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a case gave: its values by metric, and what made replications fail or suspect."""
+
+    series: dict[str, list[float]]
+    suspicions: tuple[str, ...]
+
+    def values(self, metric: str) -> list[float]:
+        """Return the values of a metric, by replication; none if it was not measured."""
+        return self.series.get(metric, [])
+
+    @property
+    def reason(self) -> str:
+        """What may have kept the measurement from being a good one."""
+        return "; ".join(self.suspicions)
+
+
+class Rig:
+    """Two hosts and what is between them; made by `rig`."""
+
+    def __init__(self, state: State, folder: Path, fault: Fault | None) -> None:
+        self.fault = fault
+        self._state = state
+        self._folder = folder
+        self._runs = 0
+
+    @property
+    def record(self) -> ClusterRecord:
+        """What the testbed was made of."""
+        assert self._state.record is not None
+        return self._state.record
+
+    def transport(self, host: str) -> NetnsTransport:
+        """Return a way to start programs on one of the two hosts."""
+        return NetnsTransport(host, self.record.layout.namespaces[host], self.record.holder)
+
+    def relayed(self) -> dict[str, int]:
+        """Return what the relay of the link counted from sender to receiver so far."""
+        counted: dict[str, int] = counts(self._state)[0]["left_to_right"]
+        return counted
+
+    def measure(self, test: str) -> Measured:
+        """Run a plan of this test, in YAML, which has a single case."""
+        self._runs += 1
+        plan = self._folder / f"plan-{self._runs}.yaml"
+        database = str(self._folder / f"measured-{self._runs}.db")
+        plan.write_text(
+            f"railgauge: 1\nname: calibrate\nhosts_file: {self._state.hosts_file}\ntests:\n{test}",
+            encoding="utf-8",
+        )
+        with contextlib.ExitStack() as cleanup:
+            observer = PlainProgress(io.StringIO())
+            request = Request(database, observer, cleanup, plan=plan)
+            run = execute(request).run
+            return _read(request.store, run, self.fault)
+
+
+def _read(store: Store, run: int, fault: Fault | None) -> Measured:
+    series = {entry.metric: [float(v) for v in entry.values] for entry in store.series([run])}
+    if fault is not None:
+        series[fault.metric] = [fault.change(value) for value in series.get(fault.metric, [])]
+    suspicions = (stored.suspicion for stored in store.suspicions(run))
+    reasons = {suspicion.code: suspicion.message for suspicion in suspicions}
+    reasons |= {failure.error_code: failure.error_message for failure in store.failures(run)}
+    return Measured(series, tuple(reasons.values()))
+
+
+def _name() -> str:
+    return f"calib{os.getpid()}_{next(_numbers)}"
+
+
+def link(properties: str) -> str:
+    """Return the wiring of one link with these properties (`rate: 1Gbit/s, queue: 64KiB`)."""
+    return f"links: [{{between: [{SENDER}, {RECEIVER}], {properties}}}]"
+
+
+@contextlib.contextmanager
+def rig(wiring: str, fault: Fault | None = None) -> Iterator[Rig]:
+    """Build two hosts joined by `wiring`: a testbed's `links` or `switches`, in YAML.
+
+    With a `fault` what it measures is as a broken instrument would give it.
+    EnvironmentFailedError if this machine doesn't let us.
+    """
+    with tempfile.TemporaryDirectory(prefix="railgauge-calibrate-") as name:
+        folder = Path(name)
+        file = folder / "testbed.yaml"
+        file.write_text(
+            f"railgauge_testbed: 1\nname: {_name()}\nhosts: [{SENDER}, {RECEIVER}]\n{wiring}\n",
+            encoding="utf-8",
+        )
+        try:
+            state = up(file)
+        except OSError as error:
+            raise EnvironmentFailedError(f"can't build two hosts here: {error}") from error
+        try:
+            yield Rig(state, folder, fault)
+        finally:
+            down(state)

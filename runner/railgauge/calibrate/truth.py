@@ -1,0 +1,32 @@
+"""A truth: what is held against it, and how both are measured on a rig."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from railgauge.base.certificate import Check
+from railgauge.base.errors import EngineError, EnvironmentFailedError
+from railgauge.calibrate.rig import Fault, Rig, rig
+from railgauge.calibrate.uncertainty import without_value
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A check without a value yet, the `wiring` of the rig that it takes, and how it is measured.
+
+    With a `fault` the instrument is broken on purpose, which the check has to show.
+    """
+
+    check: Check
+    wiring: str
+    measure: Callable[[Rig, Check], Check]
+    fault: Fault | None = None
+
+    def hold(self) -> Check:
+        """Measure; what this machine refuses is the reason why nothing is certified."""
+        try:
+            with rig(self.wiring, self.fault) as made:
+                return self.measure(made, self.check)
+        except (EnvironmentFailedError, EngineError) as error:
+            return without_value(self.check, str(error))

@@ -1,0 +1,66 @@
+"""Values held against truths, with the uncertainty of their difference.
+
+Uncertainties are expanded ones with a coverage factor of 2 (JCGM 100:2008, "Guide to the expression
+of uncertainty in measurement"): twice the root of the sum of the squared standard uncertainties.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from railgauge.base.certificate import Check
+
+_COVERAGE_FACTOR = 2.0
+# Fewer differences don't show how they scatter.
+_FEWEST = 3
+
+
+def compared(
+    check: Check,
+    values: Sequence[float],
+    truths: Sequence[float],
+    budget: Mapping[str, float],
+    reason: str = "",
+) -> Check:
+    """Return `check` with the means of `values` and `truths`, which belong together pair by pair.
+
+    `budget` are standard uncertainties of the mean difference that repeating doesn't show, each
+    under its name, as shares of the truth where the check is relative; how far the differences
+    scatter, over the root of their number, is added. With fewer than three pairs that is
+    unknown, and the check stays without a value.
+    """
+    if len(values) < _FEWEST or len(values) != len(truths):
+        scarce = f"{len(values)} measurements and {len(truths)} truths"
+        return without_value(check, reason or scarce)
+    differences = np.asarray(values) - np.asarray(truths)
+    if check.relative:
+        differences = differences / np.asarray(truths)
+    repeatability = float(differences.std(ddof=1)) / math.sqrt(len(values))
+    squares = [repeatability**2, *(part**2 for part in budget.values())]
+    return replace(
+        check,
+        value=float(np.mean(values)),
+        truth=float(np.mean(truths)),
+        error=float(differences.mean()),
+        uncertainty=_COVERAGE_FACTOR * math.sqrt(sum(squares)),
+        reason=reason,
+    )
+
+
+def counted(check: Check, values: Sequence[float], truth: int, reason: str = "") -> Check:
+    """Return `check` with the sum of counts that have to be exact, and what it has to be."""
+    if not values or truth <= 0:
+        return without_value(check, reason or "there was nothing to count")
+    total = float(sum(values))
+    return replace(
+        check, value=total, truth=float(truth), error=total - truth, uncertainty=0.0, reason=reason
+    )
+
+
+def without_value(check: Check, reason: str) -> Check:
+    """Return `check`, which could not be measured, with the reason."""
+    return replace(check, reason=reason)

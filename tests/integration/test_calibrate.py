@@ -1,0 +1,93 @@
+"""Calibrations for real: hosts in namespaces, traffic on a link, and truths beside railgauge's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.support import sshlab
+
+from railgauge.base.certificate import Check
+from railgauge.calibrate.calibration import BROKEN_INSTRUMENTS, broken_check, chosen_truths
+from railgauge.calibrate.calibration import calibrate as calibrate_against
+from railgauge.engine.deploy import bundle
+from railgauge.store import Store
+
+
+@pytest.fixture(autouse=True)
+def namespaces(require: Callable[[object, str], None]) -> None:
+    lacking = sshlab.missing()
+    require(not lacking, lacking)
+
+
+def calibrate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "railgauge", "calibrate", "--db", "c.db", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_what_is_counted_is_exact_on_any_machine(tmp_path: Path) -> None:
+    done = calibrate(tmp_path, "--only", "lost", "--only", "retransmits", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    certificate = json.loads(done.stdout)
+    lost, resent = certificate["checks"]
+    assert (lost["value"], lost["error"], lost["conclusion"]) == (lost["truth"], 0, "certified")
+    # Every 97th of four times 5,000 datagrams.
+    assert lost["truth"] == 4 * 5000 // 97
+    assert resent["truth"] > 0
+    assert (resent["error"], resent["conclusion"]) == (0, "certified")
+    # Some of the checks are no certificate.
+    assert not Path(tmp_path, "c.db").exists()
+
+
+@pytest.mark.parametrize("check", ["udp lost datagrams", "tcp retransmits"])
+def test_a_count_that_is_off_by_one_is_shown_on_any_machine(check: str) -> None:
+    (broken,) = (broken for broken in BROKEN_INSTRUMENTS if broken.check == check)
+    shown = broken_check(broken)
+    assert (abs(shown.error or 0), shown.conclusion) == (1, "wrong")
+
+
+@pytest.mark.parametrize("word", ["udp throughput at 50", "tcp throughput at 50", "over 20 ms"])
+def test_a_right_instrument_is_never_shown_to_be_wrong(word: str) -> None:
+    (truth,) = chosen_truths([word])
+    check = truth.hold()
+    assert check.conclusion != "wrong"
+    if check.conclusion == "not certifiable here":
+        assert check.reason  # only a machine that had something else to do
+
+
+def test_a_machine_where_no_truth_can_be_made_certifies_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (truth,) = chosen_truths(["lost"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    check = truth.hold()
+    assert (check.value, check.conclusion) == (None, "not certifiable here")
+    assert check.reason
+
+
+def test_an_unknown_check_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    done = calibrate(tmp_path, "--only", "lots")
+    assert done.returncode == 2
+    assert "no check has 'lots' in its name; there are: udp throughput at 50 Mbit/s" in done.stderr
+
+
+def test_a_certificate_says_what_it_holds_for(tmp_path: Path) -> None:
+    truths = chosen_truths(["retransmits"])
+    announced: list[Check] = []
+    certificate = calibrate_against(truths, announced.append)
+    assert tuple(announced) == certificate.checks
+    assert certificate.certified() == ("tcp",)
+    assert certificate.kernel == Path("/proc/sys/kernel/osrelease").read_text().strip()
+    assert certificate.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert certificate.engines_hash == bundle().digest
+    with Store.open(str(tmp_path / "c.db")) as store:
+        store.add_certificate(certificate)
+        assert store.certificates() == [certificate]
