@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support import sshlab
 
-from railgauge.base.certificate import Check
+from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.calibration import BROKEN_INSTRUMENTS, broken_check, chosen_truths
 from railgauge.calibrate.calibration import calibrate as calibrate_against
 from railgauge.engine.deploy import bundle
@@ -81,7 +81,7 @@ def test_an_unknown_check_is_answered_with_those_there_are(tmp_path: Path) -> No
 
 def test_a_certificate_says_what_it_holds_for(tmp_path: Path) -> None:
     truths = chosen_truths(["retransmits"])
-    announced: list[Check] = []
+    announced: list[CertificateCheck] = []
     certificate = calibrate_against(truths, announced.append)
     assert tuple(announced) == certificate.checks
     assert certificate.certified() == ("tcp",)

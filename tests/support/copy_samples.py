@@ -25,6 +25,7 @@ from tests.support.store_samples import (
     warmup,
 )
 
+from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.base.systemlog import PortLog
 from railgauge.store import Store
 from railgauge.store.copy_tables import TABLES, refers_to
@@ -40,8 +41,29 @@ PORT = PortLog(1, "switch", "eth1", {"ifHCInOctets": 2**40, "dot3StatsFCSErrors"
 TOO_LARGE = PortLog(2, "switch", "eth2", {"ifHCInOctets": 2**64})
 
 
+CERTIFICATE = Certificate(
+    uid="a1",
+    made_at="2026-11-22T00:00:00.000000Z",
+    version="0.1.0",
+    engines_hash="89ab",
+    host="n1",
+    kernel="6.1.0",
+    boot_id="b",
+    clock_source="tsc",
+    load=0.25,
+    checks=(
+        CertificateCheck("rate", "udp", "bit/s", 0.003, True, 1e9 / 3, 1e9, -2 / 3, 0.001, "busy"),
+        CertificateCheck("lost", "udp", "", 0.0, False, reason="no /dev/net/tun"),
+    ),
+)
+
+
 def fill(store: Store) -> list[int]:
-    """Store two runs that together have rows in every table, a baseline, and return their ids."""
+    """Store two runs that together have rows in every table, a baseline and a certificate.
+
+    Return the runs' ids.
+    """
+    store.add_certificate(CERTIFICATE)
     return [stored_links(store), stored_group(store)]
 
 

@@ -9,7 +9,7 @@ Conclusion = Literal["certified", "wrong", "not certifiable here"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CertificateCheck:
     """One quantity of an engine held against its truth.
 
     `value` and `truth` are in `unit`; `error`, `uncertainty` and `limit` are shares of the truth,
@@ -78,7 +78,7 @@ class Certificate:
     boot_id: str
     clock_source: str
     load: float
-    checks: tuple[Check, ...]
+    checks: tuple[CertificateCheck, ...]
 
     def certified(self) -> tuple[str, ...]:
         """Return the engines of which all checks are certified, by name."""

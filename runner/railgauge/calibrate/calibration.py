@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from railgauge import __version__
-from railgauge.base.certificate import Certificate, Check
+from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.base.errors import InputError
 from railgauge.calibrate.network import network_truths
 from railgauge.calibrate.rig import Fault
@@ -74,7 +74,7 @@ def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
     return [t for t in truths if not words or any(word in t.check.name for word in words)]
 
 
-def calibrate(truths: Iterable[Truth], tell: Callable[[Check], None]) -> Certificate:
+def calibrate(truths: Iterable[Truth], tell: Callable[[CertificateCheck], None]) -> Certificate:
     """Hold the instrument against each of the truths, and tell of each as it comes."""
     checks = []
     for truth in truths:
@@ -94,7 +94,7 @@ def calibrate(truths: Iterable[Truth], tell: Callable[[Check], None]) -> Certifi
     )
 
 
-def broken_check(broken: BrokenInstrument) -> Check:
+def broken_check(broken: BrokenInstrument) -> CertificateCheck:
     """Return what becomes of its check with an instrument that is broken so."""
     (truth,) = (truth for truth in network_truths() if truth.check.name == broken.check)
     return replace(truth, fault=broken.fault).hold()

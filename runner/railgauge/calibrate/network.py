@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from railgauge.base.certificate import Check
+from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.calibrate.packets import Stream, recording
 from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, link, rig
@@ -51,19 +51,19 @@ def network_truths() -> Iterator[Truth]:
     for engine, limit in _THROUGHPUT_LIMITS.items():
         for rate in RATES:
             name = f"{engine} throughput at {rate / 1e6:.0f} Mbit/s"
-            check = Check(name, engine, "bit/s", limit, relative=True)
+            check = CertificateCheck(name, engine, "bit/s", limit, relative=True)
             yield Truth(check, link(f"rate: {rate:.0f}bit/s"), partial(_throughput, rate=rate))
-    lost = Check("udp lost datagrams", "udp", "", 0.0, relative=False)
+    lost = CertificateCheck("udp lost datagrams", "udp", "", 0.0, relative=False)
     yield Truth(lost, link(_LOSSY), _lost_datagrams)
     for delay in _DELAYS:
         name = f"udp round trip over {2e3 * delay:g} ms"
-        check = Check(name, "udp", "s", _ROUND_TRIP_LIMIT, relative=True)
+        check = CertificateCheck(name, "udp", "s", _ROUND_TRIP_LIMIT, relative=True)
         yield Truth(check, link(f"delay: {delay * 1e6:.0f}us"), _round_trips)
-    resent = Check("tcp retransmits", "tcp", "", 0.0, relative=False)
+    resent = CertificateCheck("tcp retransmits", "tcp", "", 0.0, relative=False)
     yield Truth(resent, _NARROW, _retransmits)
 
 
-def _throughput(made: Rig, check: Check, *, rate: float) -> Check:
+def _throughput(made: Rig, check: CertificateCheck, *, rate: float) -> CertificateCheck:
     """Compare with the packets that the receiver's interface got over the same seconds."""
     settings = f"duration: {_SECONDS}s"
     if check.engine == "udp":
@@ -92,7 +92,7 @@ def _throughput_budget(engine: str, streams: Sequence[Stream]) -> dict[str, floa
     return {"wake-up": max(looks), "first look": max(first) / math.sqrt(12)}
 
 
-def _lost_datagrams(made: Rig, check: Check) -> Check:
+def _lost_datagrams(made: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with what a relay lost on purpose."""
     before = made.relayed()["lost"]
     settings = f"count: {_LOST_OF}, datagram: {_DATAGRAM}, sockbuf: 4MiB, rate: 100Mbit/s"
@@ -101,7 +101,7 @@ def _lost_datagrams(made: Rig, check: Check) -> Check:
     return counted(check, measured.values("lost_packets"), lost, measured.reason)
 
 
-def _round_trips(made: Rig, check: Check) -> Check:
+def _round_trips(made: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with the times between datagrams that leave and come at the client's interface.
 
     What the client's system calls add to them is the same without any delay, and measured so.
@@ -132,7 +132,7 @@ def _client_round_trips(made: Rig) -> tuple[list[float], list[float], str]:
     return values, truths, measured.reason
 
 
-def _retransmits(made: Rig, check: Check) -> Check:
+def _retransmits(made: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with what the sender's kernel counted of all its connections (RFC 4022)."""
     before = _sent_again(made)
     measured = made.measure(_test("tcp", "duration: 500ms, congestion: reno", 4))

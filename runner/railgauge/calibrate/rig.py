@@ -41,7 +41,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RigResult:
     """What a case gave: its values by metric, and what made replications fail or suspect."""
 
     series: dict[str, list[float]]
@@ -81,7 +81,7 @@ class Rig:
         counted: dict[str, int] = counts(self._state)[0]["left_to_right"]
         return counted
 
-    def measure(self, test: str) -> Measured:
+    def measure(self, test: str) -> RigResult:
         """Run a plan of this test, in YAML, which has a single case."""
         self._runs += 1
         plan = self._folder / f"plan-{self._runs}.yaml"
@@ -97,14 +97,14 @@ class Rig:
             return _read(request.store, run, self.fault)
 
 
-def _read(store: Store, run: int, fault: Fault | None) -> Measured:
+def _read(store: Store, run: int, fault: Fault | None) -> RigResult:
     series = {entry.metric: [float(v) for v in entry.values] for entry in store.series([run])}
     if fault is not None:
         series[fault.metric] = [fault.change(value) for value in series.get(fault.metric, [])]
     suspicions = (stored.suspicion for stored in store.suspicions(run))
     reasons = {suspicion.code: suspicion.message for suspicion in suspicions}
     reasons |= {failure.error_code: failure.error_message for failure in store.failures(run)}
-    return Measured(series, tuple(reasons.values()))
+    return RigResult(series, tuple(reasons.values()))
 
 
 def _name() -> str:

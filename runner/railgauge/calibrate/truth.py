@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from railgauge.base.certificate import Check
+from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EngineError, EnvironmentFailedError
 from railgauge.calibrate.rig import Fault, Rig, rig
 from railgauge.calibrate.uncertainty import without_value
@@ -18,12 +18,12 @@ class Truth:
     With a `fault` the instrument is broken on purpose, which the check has to show.
     """
 
-    check: Check
+    check: CertificateCheck
     wiring: str
-    measure: Callable[[Rig, Check], Check]
+    measure: Callable[[Rig, CertificateCheck], CertificateCheck]
     fault: Fault | None = None
 
-    def hold(self) -> Check:
+    def hold(self) -> CertificateCheck:
         """Measure; what this machine refuses is the reason why nothing is certified."""
         try:
             with rig(self.wiring, self.fault) as made:

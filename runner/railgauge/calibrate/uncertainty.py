@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from railgauge.base.certificate import Check
+from railgauge.base.certificate import CertificateCheck
 
 _COVERAGE_FACTOR = 2.0
 # Fewer differences don't show how they scatter.
@@ -20,12 +20,12 @@ _FEWEST = 3
 
 
 def compared(
-    check: Check,
+    check: CertificateCheck,
     values: Sequence[float],
     truths: Sequence[float],
     budget: Mapping[str, float],
     reason: str = "",
-) -> Check:
+) -> CertificateCheck:
     """Return `check` with the means of `values` and `truths`, which belong together pair by pair.
 
     `budget` are standard uncertainties of the mean difference that repeating doesn't show, each
@@ -51,7 +51,9 @@ def compared(
     )
 
 
-def counted(check: Check, values: Sequence[float], truth: int, reason: str = "") -> Check:
+def counted(
+    check: CertificateCheck, values: Sequence[float], truth: int, reason: str = ""
+) -> CertificateCheck:
     """Return `check` with the sum of counts that have to be exact, and what it has to be."""
     if not values or truth <= 0:
         return without_value(check, reason or "there was nothing to count")
@@ -61,6 +63,6 @@ def counted(check: Check, values: Sequence[float], truth: int, reason: str = "")
     )
 
 
-def without_value(check: Check, reason: str) -> Check:
+def without_value(check: CertificateCheck, reason: str) -> CertificateCheck:
     """Return `check`, which could not be measured, with the reason."""
     return replace(check, reason=reason)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from railgauge.base.certificate import Certificate, Check
+from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.calibrate.calibration import (
     BROKEN_INSTRUMENTS,
     broken_check,
@@ -73,7 +73,7 @@ def _self_test() -> int:
     return int(shown < len(BROKEN_INSTRUMENTS))
 
 
-def _print(check: Check) -> None:
+def _print(check: CertificateCheck) -> None:
     """Print a check as a line, and why it isn't certified on another."""
     if check.error is None or check.uncertainty is None:
         words = [check.name, "", "", "", "", _share(check, check.limit), check.conclusion]
@@ -86,7 +86,7 @@ def _print(check: Check) -> None:
         click.echo(f"    {check.explanation}")
 
 
-def _quantity(check: Check, number: float | None) -> str:
+def _quantity(check: CertificateCheck, number: float | None) -> str:
     match check.unit:
         case "bit/s":
             return f"{(number or 0) / 1e6:.3f} M"
@@ -96,7 +96,7 @@ def _quantity(check: Check, number: float | None) -> str:
             return f"{number:g}"
 
 
-def _share(check: Check, number: float) -> str:
+def _share(check: CertificateCheck, number: float) -> str:
     return f"{100 * number:.3f} %" if check.relative else f"{number:g}"
 
 

@@ -6,23 +6,25 @@ from dataclasses import asdict, fields
 
 from sqlalchemy import Connection, select
 
-from railgauge.base.certificate import Certificate, Check
+from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.store.models import Base, CertificateRow, CheckRow
 from railgauge.store.write import insert_rows, insert_with_ids, plain_text
 
 _HEAD = tuple(entry.name for entry in fields(Certificate) if entry.name != "checks")
-_CHECK = tuple("tolerance" if entry.name == "limit" else entry.name for entry in fields(Check))
+_CHECK = tuple(
+    "tolerance" if entry.name == "limit" else entry.name for entry in fields(CertificateCheck)
+)
 
 
 def stored_certificates(connection: Connection) -> list[Certificate]:
     """Return the certificates by the time they were made."""
-    checks: dict[int, list[Check]] = {}
+    checks: dict[int, list[CertificateCheck]] = {}
     columns = (getattr(CheckRow, name) for name in _CHECK)
     query = select(CheckRow.certificate_id, *columns).order_by(
         CheckRow.certificate_id, CheckRow.number
     )
     for certificate_id, *values in connection.execute(query):
-        checks.setdefault(certificate_id, []).append(Check(*values))
+        checks.setdefault(certificate_id, []).append(CertificateCheck(*values))
     heads = select(CertificateRow.id, *(getattr(CertificateRow, name) for name in _HEAD))
     return [
         Certificate(

@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from railgauge.base.certificate import Certificate, Check
+from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.calibrate.uncertainty import compared, counted, without_value
 
-RATE = Check("rate", "udp", "bit/s", 0.01, relative=True)
-COUNT = Check("lost", "udp", "", 0.0, relative=False)
+RATE = CertificateCheck("rate", "udp", "bit/s", 0.01, relative=True)
+COUNT = CertificateCheck("lost", "udp", "", 0.0, relative=False)
 TRUTHS = [100.0, 200.0, 100.0, 200.0]
 
 
@@ -71,7 +71,7 @@ def test_nothing_counted_is_no_proof() -> None:
 
 def test_an_engine_is_certified_by_all_its_checks_only() -> None:
     good = counted(COUNT, [5.0], 5)
-    tcp = Check("tcp retransmits", "tcp", "", 0.0, relative=False)
+    tcp = CertificateCheck("tcp retransmits", "tcp", "", 0.0, relative=False)
     checks = (good, counted(tcp, [7.0], 7), without_value(RATE, "no namespace"))
     head = ("uid", "2026-11-23T00:00:00Z", "0", "hash", "host", "6.1", "boot", "tsc", 0.1)
     assert Certificate(*head, checks=checks).certified() == ("tcp",)
