@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 
 from railgauge.base.errors import InputError, RailgaugeError
 from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
@@ -44,6 +43,12 @@ class _Choices:
     partition: str | None
     account: str | None
     sbatch_options: tuple[str, ...]
+
+    def node_names(self, scheduler: Scheduler) -> list[str]:
+        """Return the job's nodes, with any names where only the job will know."""
+        if self.nodelist is not None:
+            return scheduler.node_names(self.nodelist)
+        return [f"node{number}" for number in range(1, (self.nodes or 2) + 1)]
 
 
 @click.command()
@@ -176,12 +181,7 @@ def _batch(choices: _Choices) -> tuple[Scheduler, Batch]:
 def _loaded(choices: _Choices) -> LoadedPlan:
     """Return the plan, with any names in place of the nodes that only the job will know."""
     if choices.plan is not None:
-        if choices.nodelist is not None:
-            names = preferred().node_names(choices.nodelist)
-        else:
-            names = [f"node{number}" for number in range(1, (choices.nodes or 2) + 1)]
-        unknown = {name: {"address": name} for name in names}
-        return load_plan(choices.plan, yaml.safe_dump(unknown, sort_keys=False), choices.hosts)
+        return load_plan(choices.plan, choices.node_names, choices.hosts)
     assert choices.run is not None
     with Store.open(choices.where, create=False) as store:
         new = store.run(choices.run).new

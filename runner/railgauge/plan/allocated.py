@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,9 @@ from pydantic_core import CoreSchema
 from railgauge.base.errors import FileProblems
 from railgauge.plan.yamlfile import Document, loads
 from railgauge.schedulers import SCHEDULERS
-from railgauge.schedulers.scheduler import Scheduler
+from railgauge.schedulers.scheduler import Node, Scheduler
+
+NodeNames = Callable[[Scheduler], Iterable[str]]
 
 
 class OrAllocation:
@@ -39,18 +42,18 @@ class OrAllocation:
 class Allocated:
     """The hosts that `{slurm: all}` stands for.
 
-    `nodes` is them as YAML, where they are known; else the scheduler is asked. `used` is what was
-    filled in, None as long as nothing was.
+    `nodes` is them as YAML, where they are known; else the scheduler is asked, or `names` for the
+    nodes of a job to come. `used` is what was filled in, None as long as nothing was.
     """
 
     nodes: str | None = None
+    names: NodeNames | None = None
     used: str | None = None
 
     def fill(self, document: Document) -> Document:
         """Return the document of a plan or hosts file with its hosts written out.
 
-        Raises FileProblems outside an allocation, EnvironmentFailedError if there is no
-        answer.
+        Raises FileProblems outside an allocation, EnvironmentFailedError without an answer.
         """
         data = document.data
         hosts = data.get("hosts") if isinstance(data, dict) else None
@@ -60,19 +63,19 @@ class Allocated:
         if self.used is None:
             self.used = self.nodes
         if self.used is None:
-            self.used = yaml.safe_dump(
-                _ask(SCHEDULERS[name], document), sort_keys=False, allow_unicode=True
-            )
-        nodes = loads(self.used, "the allocation's hosts").data
-        hosts = {node: {"transport": name, **entry} for node, entry in nodes.items()}
+            nodes = self._ask(SCHEDULERS[name], document)
+            self.used = yaml.safe_dump(nodes, sort_keys=False, allow_unicode=True)
+        hosts = loads(self.used, "the allocation's hosts").data
         return replace(document, data={**data, "hosts": hosts})
 
-
-def _ask(scheduler: Scheduler, document: Document) -> dict[str, Any]:
-    job = scheduler.current_job()
-    if job is None:
-        raise FileProblems([document.problem(("hosts", scheduler.name), scheduler.outside)])
-    return {
-        node.name: {"address": node.address, "transport": scheduler.name, "node": node.name}
-        for node in scheduler.nodes(job)
-    }
+    def _ask(self, scheduler: Scheduler, document: Document) -> dict[str, Any]:
+        if self.names is not None:
+            nodes = tuple(Node(name, name) for name in self.names(scheduler))
+        elif job := scheduler.current_job():
+            nodes = scheduler.nodes(job)
+        else:
+            raise FileProblems([document.problem(("hosts", scheduler.name), scheduler.outside)])
+        return {
+            node.name: {"address": node.address, "transport": scheduler.name, "node": node.name}
+            for node in nodes
+        }

@@ -22,9 +22,8 @@ def current() -> Scheduler | None:
 
 def preferred() -> Scheduler:
     """Return the scheduler in whose job we run, else the first one that is installed here."""
-    every = list(SCHEDULERS.values())
-    installed = (scheduler for scheduler in every if shutil.which(scheduler.starter))
-    return current() or next(installed, every[0])
+    installed = (owner for owner in SCHEDULERS.values() if shutil.which(owner.starter))
+    return current() or next(installed, next(iter(SCHEDULERS.values())))
 
 
 def launching(program: str) -> Scheduler | None:

@@ -174,8 +174,8 @@ def test_nothing_is_said_of_an_order_that_cannot_be_read(store: Store) -> None:
 def test_the_order_of_a_run_on_slurms_nodes_is_told(store: Store) -> None:
     lines = [line for line in _PLAN.splitlines() if not line.startswith("hosts")]
     (hosts,) = (line for line in _PLAN.splitlines() if line.startswith("hosts"))
-    nodes = hosts.removeprefix("hosts: ").replace("ssh:", "transport: slurm, node:")
-    run = _measured(store, "\n".join([*lines, "hosts: {slurm: all}"]), files={"slurm nodes": nodes})
+    files = {"slurm nodes": hosts.removeprefix("hosts: ")}
+    run = _measured(store, "\n".join([*lines, "hosts: {slurm: all}"]), files=files)
     text = _text(_appendix(store, run))
     assert "can't read" not in text
     assert "(random, seed 4711)" in text

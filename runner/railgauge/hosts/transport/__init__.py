@@ -1,4 +1,4 @@
-"""Ways to reach a host: `base` is the interface, one module for each, `connect` lists them."""
+"""Ways to reach a host: what they are stands in `interface`, each in a module, all in `registry`."""
 
 from railgauge.hosts.transport.registry import check_transports, open_transport
 
