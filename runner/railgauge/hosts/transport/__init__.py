@@ -1,4 +1,4 @@
-"""Ways to reach a host: what they are stands in `interface`, each in a module, all in `registry`."""
+"""Ways to reach a host: `interface` says what one does, each is a module, `registry` lists them."""
 
 from railgauge.hosts.transport.registry import check_transports, open_transport
 
