@@ -54,8 +54,8 @@ _LEAST: Mapping[str, Any] = {
 def load_plan(path: Path, names: NodeNames | None = None, hosts: Path | None = None) -> LoadedPlan:
     """Return the plan at `path`; FileProblems with every mistake in it and the files it names.
 
-    `names` are the nodes that `{slurm: all}` stands for, if not those of the allocation we are in.
-    A hosts file `hosts` takes the place of the plan's own hosts or hosts file.
+    `names` gives the nodes that `{slurm: all}` stands for, if not those of the allocation we are
+    in. A hosts file `hosts` takes the place of the plan's own hosts or hosts file.
     """
     return _read(load(path), path.parent, Allocated(names=names), hosts)
 

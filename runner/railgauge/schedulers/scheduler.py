@@ -70,7 +70,7 @@ class Scheduler(Protocol):
         """Return the nodes of `job` in the scheduler's order, at least one."""
 
     def node_names(self, nodelist: str) -> list[str]:
-        """Return the names of the nodes in what `--nodelist` takes."""
+        """Return the nodes in what `--nodelist` takes: at least names with commas in between."""
 
     def current_nodelist(self) -> str | None:
         """Return the nodes of the job we run in as `--nodelist` takes them, None outside of any."""

@@ -36,11 +36,11 @@ class Pbs:
         return tuple(Node(name, found[1] if found else name) for name, found in addresses.items())
 
     def node_names(self, nodelist: str) -> list[str]:
-        return nodelist.split("+")
+        return [name for name in nodelist.split(",") if name]
 
     def current_nodelist(self) -> str | None:
         job = self.current_job()
-        return None if job is None else "+".join(node.name for node in self.nodes(job))
+        return None if job is None else ",".join(node.name for node in self.nodes(job))
 
     def seconds_left(self, job: str) -> float | None:
         status = _ask("qstat", "-f", job)
@@ -48,7 +48,7 @@ class Pbs:
         return None if limit is None else limit - (_walltime("resources_used", status) or 0.0)
 
     def script(self, batch: Batch) -> str:
-        chunks = [f"1:host={name}" for name in self.node_names(batch.nodelist or "") if name]
+        chunks = [f"1:host={name}" for name in self.node_names(batch.nodelist or "")]
         wishes = {
             "-N": f"railgauge-{batch.name}",
             "-l select=": "+".join(chunks) or batch.nodes,

@@ -116,13 +116,27 @@ def test_a_plan_for_its_nodes_is_submitted_to_it(lab: PbsLab) -> None:
     assert lab.lines("qsub") == [f"-v RAILGAUGE_DB {script}", "sqlite:///a.db"]
 
 
+def test_hosts_with_its_transport_are_submitted_by_their_nodes(lab: PbsLab) -> None:
+    hosts = "{a: {address: n1, transport: pbs}, b: {address: 10.0.0.9, transport: pbs, node: n9}}"
+    lab.plan(PLAN.replace("{pbs: all}", hosts))
+    done = lab.call("submit", "plan.yaml", "--dry-run")
+    assert "#PBS -l select=1:host=n1+1:host=n9" in done.stdout.splitlines(), done.stderr
+
+
+def test_a_job_of_it_submits_to_it_whatever_the_hosts_are(lab: PbsLab) -> None:
+    hosts = "{a: {address: 127.0.0.1, transport: local}, b: {address: 127.0.0.2, ssh: b}}"
+    lab.plan(PLAN.replace("{pbs: all}", hosts))
+    lab.begin_job()
+    assert "#PBS -N railgauge-fabric" in lab.call("submit", "plan.yaml", "--dry-run").stdout
+
+
 def test_its_nodes_are_measured_until_its_time_is_over_and_then_in_the_next_job(
     lab: PbsLab,
 ) -> None:
     lab.plan(
         PLAN.replace("[0.05s]", "[0.05s, 1h]").replace("fabric: all-pairs", "a: {from: n1, to: n2}")
     )
-    submitted = lab.call("submit", "plan.yaml", "--nodelist=n1+n2")
+    submitted = lab.call("submit", "plan.yaml", "--nodelist=n1,n2")
     assert submitted.returncode == 0, submitted.stderr
     words = shlex.split(lab.lines("submitted")[-1])
     lab.begin_job()
@@ -157,3 +171,13 @@ def test_nodes_that_its_job_lacks_are_asked_for(lab: PbsLab) -> None:
 def test_a_plan_may_name_any_scheduler_and_no_other(lab: PbsLab) -> None:
     lab.plan(PLAN.replace("{pbs: all}", "{a: {address: n1, transport: lsf}}"))
     assert "'local', 'slurm' or 'pbs' is wanted" in lab.call("check", "plan.yaml").stderr
+
+
+def test_its_ranks_are_started_by_mpirun_where_it_has_no_launcher(lab: PbsLab) -> None:
+    text = PLAN.replace("{pbs: all}", "{a: {address: n1, transport: pbs}, b: {address: b, ssh: b}}")
+    text = text.replace("engine: udp", "engine: mpi").replace("{duration: [0.05s]}", "{}")
+    lab.plan(text.replace("{mode: stream, rate: 10Mbit/s}", "{mode: matrix}"))
+    assert "fabric: valid" in lab.call("check", "plan.yaml").stdout
+    lab.plan(text + "mpi: {launcher: srun}\n")
+    refusal = "srun starts no ranks on host 'a', which is not Slurm's: write mpirun"
+    assert refusal in lab.call("check", "plan.yaml").stderr
