@@ -10,7 +10,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.model import Plan
-from railgauge.plan.texts import NODES, only_cases
+from railgauge.plan.texts import allocated_nodes, only_cases
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.formats.contents import Passage
@@ -122,8 +122,8 @@ def _stored_plan(run: StoredRun) -> Plan | None:
     """Return the plan that is stored with the run; None if it is another version's."""
     try:
         document = loads(run.new.plan_text, "plan")
-        if NODES in run.new.files:
-            document = Allocated(run.new.files[NODES]).fill(document)
+        if nodes := allocated_nodes(run.new.files):
+            document = Allocated(nodes).fill(document)
         return validate(document, Plan)
     except InputError:
         return None
