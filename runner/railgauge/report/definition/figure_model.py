@@ -47,7 +47,7 @@ class YSpec(StrictModel):
 
 
 class FigureSpec(StrictModel):
-    """One figure of a kind (report/kinds); `select` as in tables.
+    """One figure of a kind (report/figures/kinds); `select` as in tables.
 
     `each` names axes for each of whose values there is a figure of its own, `series` those that
     tell its series apart (empty: on which they differ). `replication`: the one whose trace is shown
