@@ -257,7 +257,7 @@ def test_a_command_is_listed_and_runs(checkout: Checkout) -> None:
 STATISTICS = """
 from typing import get_args
 from numpy import arange
-from railgauge.report.tables.statistic import Number, value_of
+from railgauge.report.definition.statistic import Number, value_of
 from railgauge.stats import summaries
 print({name: value_of(summary, name) for summary in summaries([arange(20.0)] * 8)
        for name in get_args(Number)})

@@ -241,7 +241,9 @@ STATISTIC = Contribution(
         f"{PACKAGE}/stats/summaries.py": {
             "    ]\n    for fitting, row in": "        ordered[:, -(n // 10) - 1].tolist(),\n"
         },
-        f"{PACKAGE}/report/tables/statistic.py": {'    "outliers",\n]\n': '    "top_decile",\n'},
+        f"{PACKAGE}/report/definition/statistic.py": {
+            '    "outliers",\n]\n': '    "top_decile",\n'
+        },
     },
     generated=["report.schema.json"],
     word='"top_decile"',
