@@ -39,6 +39,9 @@ else:
 
 _IN_ALLOCATION = " or ".join(f"'transport: {name}'" for name in SCHEDULERS)
 
+# The transports that a host chooses by a key of that name.
+_TRANSPORT_KEYS = ("ssh", "netns")
+
 
 class Host(StrictModel):
     """A machine: the addresses that test traffic goes to, and the way to start programs there.
@@ -60,7 +63,8 @@ class Host(StrictModel):
 
     @model_validator(mode="after")
     def _check_transport(self) -> Host:
-        if [self.ssh, self.netns, self.transport].count(None) != 2:
+        keys = (*_TRANSPORT_KEYS, "transport")
+        if sum(getattr(self, key) is not None for key in keys) != 1:
             raise ValueError(
                 "say one of 'ssh: [user@]host[:port]', 'netns: NAME' (a network namespace on this "
                 f"machine), {_IN_ALLOCATION} (in an allocation) and 'transport: local' (this "
@@ -74,8 +78,9 @@ class Host(StrictModel):
 
     @property
     def transport_name(self) -> str:
-        """How it is reached: `ssh`, `netns`, `local` or a scheduler's name."""
-        return "ssh" if self.ssh else "netns" if self.netns else self.transport or "local"
+        """How it is reached: a name of `TRANSPORTS`."""
+        keys = (key for key in _TRANSPORT_KEYS if getattr(self, key) is not None)
+        return next(keys, self.transport or "local")
 
     @property
     def scheduler(self) -> Scheduler | None:

@@ -24,6 +24,7 @@ class Summary(NamedTuple):
     `quartiles`; `outliers` counts the values that are 3 interquartile ranges beyond them.
     `interval_low` to `interval_high` is the 95 % interval of the median, which really covers
     `interval_level`; None with fewer than 6 values. `harmonic_mean` is None unless all are above 0.
+    Where there are many series, `summaries` fills the fields, a column each.
     """
 
     n: int

@@ -14,9 +14,9 @@ from railgauge.base.systemlog import Suspicion
 from railgauge.cli import cli
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.formats.page import RunRecords
-from railgauge.report.formats.write_report import write_report
+from railgauge.report.document.write_report import write_report
 from railgauge.report.pages.appendix.appendix_parts import Appendix, make_appendix
+from railgauge.report.pages.page import RunRecords
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
 

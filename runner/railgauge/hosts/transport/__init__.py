@@ -1,4 +1,4 @@
-"""Ways to reach a host: `interface` says what one does, each is a module, `registry` lists them."""
+"""Ways to reach a host, a module each: `interface` is what all have, `registry` names them."""
 
 from railgauge.hosts.transport.registry import check_transports, open_transport
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.statistic import own_unit, resolved
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
-from railgauge.report.tables.statistic import own_unit, resolved
 from railgauge.report.tables.table import THEORETICAL, Column
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.number import at_most
-from railgauge.report.tables.statistic import LEAST_FOR_INTERVAL
+from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL
 from railgauge.report.tables.table import Cell, Column
 from railgauge.stats import Summary
 

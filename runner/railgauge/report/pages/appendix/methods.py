@@ -13,10 +13,10 @@ from railgauge.plan.model import Plan
 from railgauge.plan.texts import allocated_nodes, only_cases
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
-from railgauge.report.formats.contents import Passage
-from railgauge.report.formats.page import RunRecords, time_of
 from railgauge.report.pages.appendix.reasons import counted, plural
 from railgauge.report.pages.appendix.test_settings import distinct_parameters, settings
+from railgauge.report.pages.contents import Passage
+from railgauge.report.pages.page import RunRecords, time_of
 from railgauge.report.tables.selection import abbreviated, make_axes
 from railgauge.store.counts import Counts, LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun
