@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from railgauge.plan.load import LoadedPlan
+from railgauge.plan.load import LoadedPlan, load_plan_text
 from railgauge.plan.yamlfile import load
 
 NODES = "slurm nodes"
@@ -35,9 +35,10 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
     return texts
 
 
-def hosts_override(files: Mapping[str, str]) -> Path | None:
-    """Return, of a run's `named_texts`, the hosts file in place of its plan's own hosts."""
-    return Path(files[HOSTS]) if HOSTS in files else None
+def load_stored(run: int, text: str, directory: str, files: Mapping[str, str]) -> LoadedPlan:
+    """Return the plan that run `run` keeps: its text, its folder and its `named_texts`."""
+    hosts = Path(files[HOSTS]) if HOSTS in files else None
+    return load_plan_text(text, f"plan of run {run}", Path(directory), files.get(NODES), hosts)
 
 
 def only_texts(cases: Collection[tuple[str, str]] | None) -> dict[str, str]:
