@@ -181,7 +181,8 @@ class Judge:
             if key in moments:
                 # What a clock that was set back since has yet to reach, came just now.
                 watched.first, watched.last = (
-                    now - max(0.0, clock - _seconds(moment)) for moment in moments[key]
+                    now - max(0.0, clock - datetime.fromisoformat(moment).timestamp())
+                    for moment in moments[key]
                 )
             watched.ended = _END.get(stored.get(key, "")) or watched.end()
             if watched.ended is not None and not stored.get(key):
@@ -295,10 +296,6 @@ def _watched(
         length = sum(length_of(case, catalogue) or (0.0,))
         watched = _Watched(case, rule, stop, {name: [] for name in metrics}, length)
         yield (expanded.test.name, case.key), watched
-
-
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
 
 
 def unsettled_lines(cases: Sequence[Unsettled]) -> Iterator[str]:
