@@ -24,7 +24,17 @@ from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.hosts.transport.local import LocalTransport, search_path
 
 ROWS = parts.rows()
-COPIED = ("docs", "engines", "plans", "reports", "runner", "schema", "templates", "Makefile")
+COPIED = (
+    "docs",
+    "engines",
+    "plans",
+    "reports",
+    "runner",
+    "schema",
+    "templates",
+    "tests/support",
+    "Makefile",
+)
 PLAN = """\
 railgauge: 1
 name: contributed

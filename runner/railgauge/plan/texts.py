@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from railgauge.plan.load import LoadedPlan
+from railgauge.plan.load import LoadedPlan, load_plan_text
 from railgauge.plan.yamlfile import load
 from railgauge.schedulers import SCHEDULERS
 
@@ -36,14 +36,16 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
     return texts
 
 
+def load_stored(run: int, text: str, directory: str, files: Mapping[str, str]) -> LoadedPlan:
+    """Return the plan that run `run` keeps: its text, its folder and its `named_texts`."""
+    hosts = Path(files[HOSTS]) if HOSTS in files else None
+    nodes = allocated_nodes(files)
+    return load_plan_text(text, f"plan of run {run}", Path(directory), nodes, hosts)
+
+
 def allocated_nodes(files: Mapping[str, str]) -> str | None:
     """Return, of a run's `named_texts`, the nodes that `{slurm: all}` stood for, if any."""
     return next((files[_nodes_of(name)] for name in SCHEDULERS if _nodes_of(name) in files), None)
-
-
-def hosts_override(files: Mapping[str, str]) -> Path | None:
-    """Return, of a run's `named_texts`, the hosts file in place of its plan's own hosts."""
-    return Path(files[HOSTS]) if HOSTS in files else None
 
 
 def only_texts(cases: Collection[tuple[str, str]] | None) -> dict[str, str]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.support.simulated import SimulatedTransport
 
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.hosts.transport.simulated import SimulatedTransport
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.model import Test

@@ -28,12 +28,10 @@ from tests.support.store_samples import (
     warmup,
 )
 
-from railgauge.base.assets import folder
 from railgauge.base.errors import StoreError
 from railgauge.store import Store
 from railgauge.store.log_models import LOG_TABLES
-from railgauge.store.migrate import NEWEST, VERSION_TABLE
-from railgauge.store.store_schema import schema_file
+from railgauge.store.migrate import VERSION_TABLE
 
 # Of each older schema, how many tables it had.
 OLD = {"0001": 10, "0002": 12, "0003": 13, "0004": 31, "0005": 32}
@@ -170,8 +168,3 @@ def test_an_old_database_that_may_not_be_written_to_is_told(
             Store.open(str(folder / "railgauge.db"), create=False)
     finally:
         subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_a_new_database_has_the_schema_that_the_migrations_make() -> None:
-    shipped = (folder("schema") / NEWEST).read_text(encoding="utf-8")
-    assert shipped == schema_file(), f"schema/{NEWEST} is stale: make schema"

@@ -57,9 +57,9 @@ def import_hpcbench(
     engine = catalogue.engines["udp"]
     cases = _all_cases(tests, engine)
     outcomes = [
-        (test.name, case.key, outcome)
+        (test.name, case.key, _outcome(test, row, number))
         for test, case, rows in cases
-        for outcome in _outcomes(test, rows)
+        for number, row in enumerate(rows, 1)
     ]
     run = store.import_run(
         imported_run(plan or (tests[0].name if len(tests) == 1 else _PLAN), tests[0].path),
@@ -165,10 +165,6 @@ def _case(output: HpcbenchOutput, metrics: Mapping[str, float], engine: EngineIn
     link = f"{output.client}→{output.server}"
     key = case_key(engine.name, link, output.client, output.server, parameters)
     return Case(key, engine.name, link, output.client, output.server, parameters)
-
-
-def _outcomes(test: _Test, rows: range) -> list[Outcome]:
-    return [_outcome(test, row, number) for number, row in enumerate(rows, 1)]
 
 
 def _outcome(test: _Test, row: int, number: int) -> Outcome:
