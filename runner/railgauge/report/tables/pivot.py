@@ -37,6 +37,7 @@ from railgauge.report.tables.selection import (
     selected_and_available,
     selector,
 )
+from railgauge.report.tables.statistic import common_kind
 from railgauge.report.tables.table import Column, Row, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.store.records import Series
@@ -168,12 +169,13 @@ def _place(selected: _Selected, theoretical: Theoretical, catalogue: Catalogue |
     grid = _grid(selected)
     limits = _limits(selected, grid, theoretical)
     units = [_unit(selected, place, limits) for place in range(len(spec.cells))]
+    kinds = [common_kind(entry.kind for entry in _shown(selected, i)) for i in range(len(units))]
     references = References(spec, selected.series, catalogue)
     column_keys = sorted_keys([column for _, column in grid], [axes[name] for name in spec.columns])
     columns = [
-        make_column(spec, key, place, unit, references.words(place))
+        make_column(spec, key, place, unit, kind, references.words(place))
         for key in column_keys
-        for place, unit in enumerate(units)
+        for place, (unit, kind) in enumerate(zip(units, kinds, strict=True))
         if not references.is_itself(place, key)
     ]
     if not columns:
@@ -239,9 +241,14 @@ def _unit(selected: _Selected, place: int, limits: Limits) -> str | None:
     if place in limits:
         units = [limit.unit for limit in limits[place].values() if isinstance(limit, Limit)]
     else:
-        of_cell = selected.of_cells[place]
-        units = [selected.series[i].unit for i in selected.indices if i in of_cell]
+        units = [entry.unit for entry in _shown(selected, place)]
     return common_unit(selected.spec, selected.spec.cells[place], units)
+
+
+def _shown(selected: _Selected, place: int) -> list[Series]:
+    """Return the series that a cell may show."""
+    of_cell = selected.of_cells[place]
+    return [selected.series[i] for i in selected.indices if i in of_cell]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,15 @@ from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.notes import words
-from railgauge.report.tables.statistic import DEFAULT, FIELDS, own_unit, record, resolved, words_of
+from railgauge.report.tables.statistic import (
+    DEFAULT,
+    FIELDS,
+    common_kind,
+    own_unit,
+    record,
+    resolved,
+    words_of,
+)
 from railgauge.stats import summarise, two_groups
 
 if TYPE_CHECKING:
@@ -53,7 +61,7 @@ def numbers(series: Series) -> tuple[Value | None, ...]:
     """Return the values of statistic.FIELDS, of which a case without values has only n."""
     if not len(series.values):
         return (0, *(None,) * (len(FIELDS) - 1))
-    return record(summarise(series.values), series.metric, series.unit)
+    return record(summarise(series.values), series.unit, series.kind)
 
 
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
@@ -95,7 +103,8 @@ def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str
     """
     y = figure.y
     statistic = y.statistic if "statistic" in y.model_fields_set else usual
-    names = {resolved(statistic, y.metric, series.unit) for series in all_series}
+    kind = common_kind(series.kind for series in all_series)
+    names = {resolved(statistic, series.unit, kind) for series in all_series}
     return "median" if names == {"mean"} else min(names, default=statistic)
 
 
