@@ -87,14 +87,10 @@ def _runs(
     return list(fetch(connection, query))
 
 
-def _infos(
-    connection: Connection, case_id: int, engine: str, metric: str
-) -> dict[int, list[Any]]:
+def _infos(connection: Connection, case_id: int, engine: str, metric: str) -> dict[int, list[Any]]:
     """Return by run what the metric was in it: a row for each unit and direction."""
     query = (
-        select(
-            RunMetric.run_id, Metric.id, Metric.name, Metric.unit, Metric.better, RunMetric.kind
-        )
+        select(RunMetric.run_id, Metric.id, Metric.name, Metric.unit, Metric.better, RunMetric.kind)
         .join(RunMetric)
         .where(
             Metric.engine == engine,

@@ -106,7 +106,9 @@ class Logs:
             if by_replication:
                 for interval, value in known_values:
                     replication = {**place, REPLICATION: interval.replication}
-                    series.append(self._series(metric, name, kind, replication, [(interval, value)]))
+                    series.append(
+                        self._series(metric, name, kind, replication, [(interval, value)])
+                    )
             else:
                 measured = [
                     (interval, value)

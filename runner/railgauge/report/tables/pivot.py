@@ -169,7 +169,9 @@ def _place(selected: _Selected, theoretical: Theoretical, catalogue: Catalogue |
     grid = _grid(selected)
     limits = _limits(selected, grid, theoretical)
     units = [_unit(selected, place, limits) for place in range(len(spec.cells))]
-    kinds = [common_kind(entry.kind for entry in _shown(selected, i)) for i in range(len(units))]
+    kinds = [
+        common_kind(entry.kind for entry in _series_of_cell(selected, i)) for i in range(len(units))
+    ]
     references = References(spec, selected.series, catalogue)
     column_keys = sorted_keys([column for _, column in grid], [axes[name] for name in spec.columns])
     columns = [
@@ -241,11 +243,11 @@ def _unit(selected: _Selected, place: int, limits: Limits) -> str | None:
     if place in limits:
         units = [limit.unit for limit in limits[place].values() if isinstance(limit, Limit)]
     else:
-        units = [entry.unit for entry in _shown(selected, place)]
+        units = [entry.unit for entry in _series_of_cell(selected, place)]
     return common_unit(selected.spec, selected.spec.cells[place], units)
 
 
-def _shown(selected: _Selected, place: int) -> list[Series]:
+def _series_of_cell(selected: _Selected, place: int) -> list[Series]:
     """Return the series that a cell may show."""
     of_cell = selected.of_cells[place]
     return [selected.series[i] for i in selected.indices if i in of_cell]
