@@ -17,6 +17,7 @@ from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec
 from railgauge.report.definition.figure_model import FigureSpec, YSpec
 from railgauge.report.figures.kinds.heatmap import KIND
 from railgauge.report.figures.kinds.kind import FigureLine
+from railgauge.report.figures.kinds.valued import shown_statistic
 from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.page import Details, Page
@@ -97,7 +98,7 @@ def test_what_a_metric_is_tells_its_mean_and_not_what_it_is_called() -> None:
         )
 
 
-def test_a_column_of_runs_that_say_different_things_of_a_metric_has_no_mean() -> None:
+def test_runs_that_say_different_things_of_a_metric_have_no_mean_together() -> None:
     of_runs = [
         series([1.0, 3.0], {"datagram": 1}, metric="laps", unit="", kind=kind, run=run)
         for run, kind in ((1, "count"), (2, ""))
@@ -105,6 +106,9 @@ def test_a_column_of_runs_that_say_different_things_of_a_metric_has_no_mean() ->
     table = _table(of_runs, {"metric": "laps", "statistic": "mean"}, rows=["run"])
     assert _texts(table) == [["n/aa"], ["n/aa"]]
     assert table.columns[0].kind == ""
+    figure = FigureSpec(name="f", title="F", kind="bars", y=YSpec(metric="laps", statistic="mean"))
+    assert shown_statistic(figure, of_runs) == "median"
+    assert shown_statistic(figure, of_runs[:1]) == "arithmetic_mean"
 
 
 def test_either_mean_can_be_asked_for_by_name() -> None:
