@@ -95,7 +95,7 @@ def begin(store: Store, loaded: LoadedPlan, test: ExpandedTest) -> int:
     return store.begin_run(
         NewRun("all-pairs", "", "/", "", False, 1, "benchmark", "0", "", {}),
         [PlannedCase(test.test.name, case, 1) for case in test.cases],
-        {ENGINE: {metric.name: MetricInfo(metric.unit, metric.better) for metric in metrics}},
+        {ENGINE: {metric.name: MetricInfo.of(metric) for metric in metrics}},
     )
 
 

@@ -261,6 +261,7 @@ static const struct engine tcp = {
     .parameters = parameters,
     .metrics = metrics,
     .port = 5677,
+    .takes_link_rate = true,
     .optional = "late_sends|min_rtt|delivery_rate|sent_segments|window|window_bound|"
                 "window_ceiling|window_limited|zerocopy_copied",
     .series = (const struct series[]){{"exponential", "stream", "message", 1}, {0}},

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from railgauge.base.systemlog import SystemLog
 
 # What /proc/stat tells apart; guests' time is part of the user's (proc_stat(5)).
 CPU_KINDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _SIDES = ("client", "server")
-_LOGGED = {"cpu_load": ("", "lower")}
-_SOAKED = {"cpu_load_soak": ("", "lower")}
-_RECEIVED = {"cpu_per_gigabyte": ("s", "lower")}
+
+
+class DerivedMetric(NamedTuple):
+    """What a metric of the logs is: its base unit, what is better, and its kind as engines' are."""
+
+    unit: str
+    better: str
+    kind: str
+
+
+_LOGGED = {"cpu_load": DerivedMetric("", "lower", "share")}
+_SOAKED = {"cpu_load_soak": DerivedMetric("", "lower", "share")}
+_RECEIVED = {"cpu_per_gigabyte": DerivedMetric("s", "lower", "cost")}
 # Compared with a baseline where nobody names metrics.
 JUDGED = tuple(f"{side}_{name}" for side in _SIDES for name in _RECEIVED)
 RECEIVED_BYTES = ("received_bytes", "reverse_received_bytes")
@@ -19,8 +30,8 @@ RECEIVED_BYTES = ("received_bytes", "reverse_received_bytes")
 
 def derived_metrics(
     *, two_sided: bool, soak: bool, receives: bool = True
-) -> dict[str, tuple[str, str]]:
-    """Return name -> (unit, what is better) of all that `derive` may give.
+) -> dict[str, DerivedMetric]:
+    """Return all that `derive` may give, by name.
 
     Nothing costs CPU time for each gigabyte received where the engine `receives` none, or doesn't
     say how much.

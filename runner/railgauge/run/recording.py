@@ -87,9 +87,7 @@ def _add_peaks(job: InspectedRun, run: int) -> None:
 
 def _metrics(job: InspectedRun, engine: EngineInfo) -> dict[str, MetricInfo]:
     """Return all metrics that the engine or its logs may give, with the change that matters."""
-    own = {
-        metric.name: MetricInfo(metric.unit, metric.better) for metric in engine.metrics.values()
-    }
+    own = {name: MetricInfo.of(metric) for name, metric in engine.metrics.items()}
     smallest = job.loaded.plan.smallest
     return {
         name: replace(info, smallest=smallest(name))

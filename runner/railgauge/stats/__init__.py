@@ -1,7 +1,7 @@
 """Numbers in, numbers out: what replications say. Nothing here reads, stores or prints."""
 
 from railgauge.stats.autocorrelation import autocorrelation
-from railgauge.stats.averages import Average, average_of
+from railgauge.stats.averages import Average, MetricKind, average_of
 from railgauge.stats.change_points import ChangePoint, change_points
 from railgauge.stats.interval import Interval, mean_interval, median_interval
 from railgauge.stats.judgement import Change
@@ -40,6 +40,7 @@ __all__ = [
     "Compared",
     "HostFinding",
     "Interval",
+    "MetricKind",
     "Oddities",
     "Shortfalls",
     "Side",

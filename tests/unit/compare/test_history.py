@@ -110,7 +110,8 @@ def test_what_changed_a_night_off_the_point_is_told_and_what_changed_long_before
 def test_a_ratio_never_looks_like_none_or_nothing(
     database: Database, level: float, smallest: float | None, text: str
 ):
-    metrics = {"udp": {**METRICS["udp"], "throughput": MetricInfo("bit/s", "higher", smallest)}}
+    info = MetricInfo("bit/s", "higher", smallest=smallest)
+    metrics = {"udp": {**METRICS["udp"], "throughput": info}}
     for night in range(20):
         value = (1e9 if night < 10 else level) * (1 + 1e-6 * (night % 3))
         with Store.open(str(database.path)) as store:

@@ -179,6 +179,8 @@ def test_what_is_derived_is_announced() -> None:
     announced = derived_metrics(two_sided=True, soak=True)
     assert set(derive({"received_bytes": 1.0}, logs)) == set(announced)
     assert set(derived_metrics(two_sided=False, soak=False)) == {"client_cpu_load"}
+    kinds = {name.partition("_")[2]: info.kind for name, info in announced.items()}
+    assert kinds == {"cpu_load": "share", "cpu_load_soak": "share", "cpu_per_gigabyte": "cost"}
 
 
 def test_nothing_costs_cpu_time_for_bytes_received_on_a_host_that_receives_none() -> None:

@@ -35,17 +35,18 @@ def _measured(engine: EngineInfo, test: str, case: Case) -> Iterator[Series]:
     mode = case.parameters.get("mode")
     logged = derived_metrics(two_sided=engine.two_sided, soak=True)
     own = {
-        name: (metric.unit, metric.better)
+        name: metric
         for name, metric in engine.metrics.items()
         if not metric.modes or mode in metric.modes
     }
-    for name, (unit, better) in (logged | own).items():
+    for name, metric in {**logged, **own}.items():
         yield series(
             [1.0] * 3,
             case.parameters,
             metric=name,
-            unit=unit,
-            better=better,
+            unit=metric.unit,
+            better=metric.better,
+            kind=metric.kind,
             engine=case.engine,
             link=case.link,
             client=case.client,

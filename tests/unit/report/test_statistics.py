@@ -19,6 +19,7 @@ from railgauge.report.definition.statistic import value_of
 from railgauge.report.document.render import render_html, render_latex, render_text
 from railgauge.report.figures.kinds.heatmap import KIND
 from railgauge.report.figures.kinds.kind import FigureLine
+from railgauge.report.figures.kinds.valued import shown_statistic
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.pages.contents import ReportPart
@@ -74,6 +75,40 @@ def test_costs_have_the_arithmetic_rates_the_harmonic_and_ratios_no_mean(
         assert _notes(table) == ["no mean: ratios are not averaged; the median stands for them"]
     else:
         assert f"{statistic.replace('_', ' ').capitalize()} of 2 replications" in table.notes[0]
+
+
+def test_what_a_metric_is_tells_its_mean_and_not_what_it_is_called() -> None:
+    for metric, kind, statistic in (
+        ("laps", "count", "arithmetic_mean"),
+        ("speedup_of_runs", "ratio", "mean"),
+        ("messages", "share", "mean"),
+        # Nobody says what it is: without a unit it may be a ratio.
+        ("packets", "", "mean"),
+    ):
+        point = series([1.0, 3.0], {"datagram": 1}, metric=metric, unit="", kind=kind)
+        table = _table([point], {"metric": metric, "statistic": "mean"})
+        assert table.columns[0].statistic == statistic, metric
+        (row,) = csv.DictReader(io.StringIO(render_csv(table)))
+        (told,) = statistics_of([point])
+        average = "arithmetic" if kind == "count" else "none"
+        assert row["mean_kind"] == told["mean_kind"] == average, metric
+        assert told["kind"] == kind
+        assert ("arithmetic mean 2" in tooltip(table.rows[0].cells[0], table.columns[0])) == (
+            kind == "count"
+        )
+
+
+def test_runs_that_say_different_things_of_a_metric_have_no_mean_together() -> None:
+    of_runs = [
+        series([1.0, 3.0], {"datagram": 1}, metric="laps", unit="", kind=kind, run=run)
+        for run, kind in ((1, "count"), (2, ""))
+    ]
+    table = _table(of_runs, {"metric": "laps", "statistic": "mean"}, rows=["run"])
+    assert _texts(table) == [["n/aa"], ["n/aa"]]
+    assert table.columns[0].kind == ""
+    figure = FigureSpec(name="f", title="F", kind="bars", y=YSpec(metric="laps", statistic="mean"))
+    assert shown_statistic(figure, of_runs) == "median"
+    assert shown_statistic(figure, of_runs[:1]) == "arithmetic_mean"
 
 
 def test_either_mean_can_be_asked_for_by_name() -> None:

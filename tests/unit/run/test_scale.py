@@ -70,7 +70,7 @@ def measure_all_pairs(database: Path, dying: dict[str, int]) -> tuple[Totals, Di
     }
     terms = Terms(at=("10.0.0.1", "10.0.0.2"))
     setting = Setting(load_catalogue(), str, sites, len(HOSTS) // 2, lambda dispatch: terms)
-    metrics = {each.name: MetricInfo(each.unit, each.better) for each in ENGINE.metrics.values()}
+    metrics = {name: MetricInfo.of(metric) for name, metric in ENGINE.metrics.items()}
     diary = Diary()
     with Store.open(str(database)) as store:
         run = store.begin_run(

@@ -17,7 +17,7 @@ from railgauge.exchange.hpcbench.read_log_file import read_log
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo
-from railgauge.plan.catalogue.only_imported import ONLY_IMPORTED
+from railgauge.plan.catalogue.result_metrics import result_metrics
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, imported_run
 
@@ -201,6 +201,5 @@ def _infos(
     engine: EngineInfo, outcomes: Sequence[tuple[str, str, Outcome]]
 ) -> dict[str, MetricInfo]:
     names = dict.fromkeys(name for *_, outcome in outcomes for name in outcome.metrics)
-    infos = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
-    infos |= {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
-    return {name: infos[name] for name in names}
+    metrics = result_metrics(engine)
+    return {name: MetricInfo.of(metrics[name]) for name in names}

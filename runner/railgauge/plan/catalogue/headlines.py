@@ -38,12 +38,6 @@ def judged() -> tuple[str, ...]:
     return (*(name for name in table_headlines() if name in metrics), *JUDGED)
 
 
-@cache
-def kinds_without_unit() -> Mapping[str, str]:
-    """Return the metrics that have no unit, each with its kind: count, ratio, share …"""
-    return {metric.name: metric.kind for metric in _declared() if not metric.unit}
-
-
 def _declared() -> list[MetricDescription]:
     catalogue = load_catalogue()
     engines = (catalogue.executor, *catalogue.engines.values())

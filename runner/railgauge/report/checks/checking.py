@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import InputError, Problem
 from railgauge.base.number import fitting_units, scale
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import SOAK, Catalogue, ParameterInfo
-from railgauge.plan.catalogue.only_imported import ONLY_IMPORTED
+from railgauge.plan.catalogue.result_metrics import result_metrics
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
@@ -129,13 +128,8 @@ class Checker:
         """Return metric -> its unit, or those that it has for different engines."""
         metrics: dict[str, list[str]] = {}
         for engine in self._engines:
-            imported = ONLY_IMPORTED.get(engine.name, {})
-            units = {name: metric.unit for name, metric in engine.metrics.items()}
-            units |= {name: unit for name, (unit, _) in imported.items()}
-            for name, unit in units.items():
+            for name, metric in result_metrics(engine).items():
                 of_metric = metrics.setdefault(name, [])
-                if unit not in of_metric:
-                    of_metric.append(unit)
-        # What an engine doesn't say of itself, the hosts' system logs may say of it.
-        logged = derived_metrics(two_sided=True, soak=True) if self._engines else {}
-        return metrics | {name: [unit] for name, (unit, _) in logged.items()}
+                if metric.unit not in of_metric:
+                    of_metric.append(metric.unit)
+        return metrics

@@ -1,20 +1,17 @@
 """The statistics that a table or figure may show: what they are called, and their values.
 
-Costs (seconds, bytes, counts) have an arithmetic mean, rates (bit/s, op/s) a harmonic one, ratios
-none (Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems", SC'15, rules 3
-and 4): `mean` is the one that fits its metric.
+`mean` is the one that fits what is measured (`average_of`), of which its unit and its kind, as its
+engine describes it, tell.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from operator import attrgetter
 from typing import Literal
 
-from railgauge.plan.catalogue.headlines import kinds_without_unit
-from railgauge.stats import Average, Summary, average_of
+from railgauge.stats import Summary, average_of
 
 # What a figure may show: one number.
 Number = Literal[
@@ -58,11 +55,6 @@ _SHORT = {
     "interval_low": "95 % from",
     "interval_high": "95 % to",
 }
-# Of what has no unit, and isn't our engines', these are counts; all others may be ratios.
-_COUNT = re.compile(
-    r"(?:.*_)?(?:connections|drops|messages|operations|packets|products|retransmits|retries|runs?"
-    r"|segments|sends|trips)"
-)
 _COUNTED = ("n", "outliers")
 # Of where the values lie, so that the interval of a shift from others is theirs, too.
 LOCATIONS = (
@@ -95,22 +87,24 @@ FIELDS = (
 )
 
 
-@lru_cache
-def kind_of_mean(metric: str, unit: str) -> Average:
-    """Return which mean the values of `metric`, in the base unit `unit`, have."""
-    if unit == "":
-        kind = kinds_without_unit().get(metric)
-        is_count = kind == "count" if kind else _COUNT.fullmatch(metric)
-        return "arithmetic" if is_count else "none"
-    return average_of(unit)
+def common_kind(kinds: Iterable[str]) -> str:
+    """Return the kind of values that are shown together; "", so that the unit tells, if it differs.
+
+    Runs of one metric may differ in it: one that is older than its engine's table lacks it.
+    """
+    distinct = set(kinds)
+    return distinct.pop() if len(distinct) == 1 else ""
 
 
-def resolved(statistic: str, metric: str, unit: str) -> str:
-    """Return the statistic by its own name: `mean` is one of two, or stays `mean` for a ratio."""
+def resolved(statistic: str, unit: str, kind: str) -> str:
+    """Return the statistic by its own name: `mean` is one of two, or stays `mean` for a ratio.
+
+    `unit` is the metric's base unit, `kind` what its engine says it is.
+    """
     if statistic != "mean":
         return statistic
-    kind = kind_of_mean(metric, unit)
-    return "mean" if kind == "none" else f"{kind}_mean"
+    average = average_of(unit, kind)
+    return "mean" if average == "none" else f"{average}_mean"
 
 
 def value_of(summary: Summary, statistic: str) -> float | None:
@@ -157,11 +151,11 @@ def why_none(statistic: str) -> str:
     return ""
 
 
-def record(summary: Summary, metric: str, unit: str) -> tuple[int | float | str | None, ...]:
-    """Return the values of `FIELDS`."""
+def record(summary: Summary, unit: str, kind: str) -> tuple[int | float | str | None, ...]:
+    """Return the values of `FIELDS`, of a metric of that kind in the base unit `unit`."""
     means = {
-        "mean": value_of(summary, resolved("mean", metric, unit)),
-        "mean_kind": kind_of_mean(metric, unit),
+        "mean": value_of(summary, resolved("mean", unit, kind)),
+        "mean_kind": average_of(unit, kind),
         "arithmetic_mean": summary.mean,
     }
     return tuple([means[name] if name in means else getattr(summary, name) for name in FIELDS])

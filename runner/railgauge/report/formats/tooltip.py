@@ -55,11 +55,11 @@ def _reference_number(reference: ReferenceValue, column: Column) -> str:
 
 
 def _measured(summary: Summary, column: Column) -> str:
-    form = _form(column.metric, column.metric_unit, column.unit, column.digits)
+    form = _form(column.metric_unit, column.kind, column.unit, column.digits)
     if form is None:
         # `cv`, what is counted and ratios stand in no unit of the metric.
         unit = best_unit(column.metric_unit, [summary.median])
-        form = _form(column.metric, column.metric_unit, unit, _DIGITS)
+        form = _form(column.metric_unit, column.kind, unit, _DIGITS)
     assert form is not None  # the unit was chosen for that base
     mean, per_unit, digits, unit = form
     number = f"%.{digits}f"
@@ -82,7 +82,7 @@ def _measured(summary: Summary, column: Column) -> str:
 
 
 @lru_cache
-def _form(metric: str, base: str, unit: str, digits: int) -> tuple[str, float, int, str] | None:
+def _form(base: str, kind: str, unit: str, digits: int) -> tuple[str, float, int, str] | None:
     """Return the metric's mean, how many base units one is, the digits and the unit to add.
 
     None where `unit` is none of the metric's.
@@ -91,4 +91,4 @@ def _form(metric: str, base: str, unit: str, digits: int) -> tuple[str, float, i
     if per_unit is None:
         return None
     suffix = "" if unit in ("", "1") else f" ({unit})".replace("%", "%%")
-    return resolved("mean", metric, base), float(per_unit), digits + 1, suffix
+    return resolved("mean", base, kind), float(per_unit), digits + 1, suffix

@@ -16,15 +16,16 @@ def make_column(
     key: Key,
     place: int,
     stored: str | None,
+    kind: str = "",
     against: str = "",
 ) -> Column:
     """Return the column of the cell at `place` of the definition, whose values are in `stored`.
 
-    None: there are no values, so that any unit will do. `against` says in words what they are
-    compared with. InputError where a unit doesn't fit.
+    None: there are no values, so that any unit will do. `kind` is what they are (see Series),
+    `against` says in words what they are compared with. InputError where a unit doesn't fit.
     """
     cell = spec.cells[place]
-    statistic = cell.statistic if stored is None else resolved(cell.statistic, cell.metric, stored)
+    statistic = cell.statistic if stored is None else resolved(cell.statistic, stored, kind)
     base, digits = _base_and_digits(cell, stored)
     unit = cell.unit or _default_unit(cell, base, stored)
     if stored is not None and scale(unit, base) is None:
@@ -48,7 +49,8 @@ def make_column(
         label=heading(cell, unit).text,
         compared=cell.compared if cell.against else "",
         against=against,
-        beside=resolved(cell.beside or "", cell.metric, stored or ""),
+        beside=resolved(cell.beside or "", stored or "", kind),
+        kind=kind,
     )
 
 

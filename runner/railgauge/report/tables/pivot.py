@@ -10,6 +10,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import places_of
 from railgauge.report.definition.definition_model import SortSpec, TableSpec
+from railgauge.report.definition.statistic import common_kind
 from railgauge.report.tables import notes
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
 from railgauge.report.tables.authors_notes import AuthorsNotes
@@ -168,12 +169,15 @@ def _place(selected: _Selected, theoretical: Theoretical, catalogue: Catalogue |
     grid = _grid(selected)
     limits = _limits(selected, grid, theoretical)
     units = [_unit(selected, place, limits) for place in range(len(spec.cells))]
+    kinds = [
+        common_kind(entry.kind for entry in _series_of_cell(selected, i)) for i in range(len(units))
+    ]
     references = References(spec, selected.series, catalogue)
     column_keys = sorted_keys([column for _, column in grid], [axes[name] for name in spec.columns])
     columns = [
-        make_column(spec, key, place, unit, references.words(place))
+        make_column(spec, key, place, unit, kind, references.words(place))
         for key in column_keys
-        for place, unit in enumerate(units)
+        for place, (unit, kind) in enumerate(zip(units, kinds, strict=True))
         if not references.is_itself(place, key)
     ]
     if not columns:
@@ -239,9 +243,14 @@ def _unit(selected: _Selected, place: int, limits: Limits) -> str | None:
     if place in limits:
         units = [limit.unit for limit in limits[place].values() if isinstance(limit, Limit)]
     else:
-        of_cell = selected.of_cells[place]
-        units = [selected.series[i].unit for i in selected.indices if i in of_cell]
+        units = [entry.unit for entry in _series_of_cell(selected, place)]
     return common_unit(selected.spec, selected.spec.cells[place], units)
+
+
+def _series_of_cell(selected: _Selected, place: int) -> list[Series]:
+    """Return the series that a cell may show."""
+    of_cell = selected.of_cells[place]
+    return [selected.series[i] for i in selected.indices if i in of_cell]
 
 
 @dataclass(frozen=True, slots=True)

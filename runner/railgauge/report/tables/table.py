@@ -101,11 +101,12 @@ class Column:
 
     `statistic` says which mean it is. `unit` is the one shown; `base_unit` the one it is a multiple
     of: the statistic's, which for `cv` and what is counted differs from `metric_unit`, the one that
-    the metric is stored in. `place` is the cell's in the definition, `relative_to` the theoretical
-    value that it is a ratio to. Where it shows such a value, `metric` names it and the statistic is
-    `theoretical`. `label` is the text that heads it. Where it is a ratio to a measured value, or a
-    difference or a change from one, `compared` says which and `against` names that one in words.
-    `beside` is the statistic that stands beside the number in the same cell, "" for none.
+    the metric is stored in; `kind` is the metric's, as in Series. `place` is the cell's in the
+    definition, `relative_to` the theoretical value that it is a ratio to. Where it shows such a
+    value, `metric` names it and the statistic is `theoretical`. `label` is the text that heads it.
+    Where it is a ratio to a measured value, or a difference or a change from one, `compared` says
+    which and `against` names that one in words. `beside` is the statistic that stands beside the
+    number in the same cell, "" for none.
     """
 
     key: tuple[Value | None, ...]
@@ -121,6 +122,7 @@ class Column:
     compared: str = ""
     against: str = ""
     beside: str = ""
+    kind: str = ""
 
     @property
     def theoretical(self) -> bool:

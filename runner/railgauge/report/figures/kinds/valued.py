@@ -16,6 +16,7 @@ from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import (
     DEFAULT,
     FIELDS,
+    common_kind,
     own_unit,
     record,
     resolved,
@@ -60,7 +61,7 @@ def numbers(series: Series) -> tuple[Value | None, ...]:
     """Return the values of statistic.FIELDS, of which a case without values has only n."""
     if not len(series.values):
         return (0, *(None,) * (len(FIELDS) - 1))
-    return record(summarise(series.values), series.metric, series.unit)
+    return record(summarise(series.values), series.unit, series.kind)
 
 
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
@@ -102,7 +103,8 @@ def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str
     """
     y = figure.y
     statistic = y.statistic if "statistic" in y.model_fields_set else usual
-    names = {resolved(statistic, y.metric, series.unit) for series in all_series}
+    kind = common_kind(series.kind for series in all_series)
+    names = {resolved(statistic, series.unit, kind) for series in all_series}
     return "median" if names == {"mean"} else min(names, default=statistic)
 
 
