@@ -117,3 +117,17 @@ def test_pages_define_the_metrics_that_they_show(store: Store, tmp_path: Path) -
     assert shown["sent_packets"] in of_case
     assert "In effect, both ends" in of_case
     assert "sndbuf 2KiB" in of_case
+
+
+def test_a_headlines_definition_needs_no_other_metrics_beside_it() -> None:
+    helps = {
+        (engine.name, metric.name): metric.help
+        for engine in load_catalogue().engines.values()
+        for metric in engine.metrics.values()
+        if metric.headline and engine.program is None
+    }
+    assert helps
+    leaning = ("likewise", "those", "of one", "operations over that", "the sum of both")
+    assert [
+        name for name, text in helps.items() if text.startswith(leaning) or " " not in text
+    ] == []
