@@ -22,8 +22,8 @@ from railgauge.report.figures.kinds.kind import FigureLine
 from railgauge.report.figures.kinds.valued import shown_statistic
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.tooltip import tooltip
-from railgauge.report.pages.contents import ReportPart
-from railgauge.report.pages.page import Details, Page
+from railgauge.report.pages.contents import Details, ReportPart
+from railgauge.report.pages.page import Page
 from railgauge.report.tables.default import default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.selection import make_axes

@@ -20,9 +20,9 @@ from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.pages.appendix.appendix_parts import Appendix
 from railgauge.report.pages.case.case_view import CasePage
 from railgauge.report.pages.case.timeplot import CasePlot
-from railgauge.report.pages.contents import Passage, ReportPart
+from railgauge.report.pages.contents import Details, Passage, ReportPart
 from railgauge.report.pages.machines import in_short
-from railgauge.report.pages.page import Details, Page, sentences
+from railgauge.report.pages.page import Page, sentences
 from railgauge.report.tables.table import Table, marks
 
 if TYPE_CHECKING:
@@ -133,6 +133,9 @@ def _plain() -> Environment:
     # Nothing to escape: a table's texts hold no control characters.
     plain = environment("text")
     plain.filters["wrapped"] = lambda text: "\n".join(textwrap.wrap(text, _PROSE))
+    plain.filters["hanging"] = lambda text: textwrap.fill(
+        text, _PROSE, initial_indent="  ", subsequent_indent="    "
+    )
     return plain
 
 

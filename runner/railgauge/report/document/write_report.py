@@ -33,13 +33,20 @@ from railgauge.report.formats.csvfile import render_csv, render_json, render_rec
 from railgauge.report.pages.appendix.appendix_parts import SUFFIX, Appendix, make_appendix
 from railgauge.report.pages.case.case_pages import FOLDER, MOST_PAGES, case_links, case_pages
 from railgauge.report.pages.case.timeplot import draw_timelines
+from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.contents import ReportPart, passage
 from railgauge.report.pages.idle import idle_details
+from railgauge.report.pages.metric_definitions import (
+    clock_table,
+    metric_tables,
+    shown_metrics,
+)
 from railgauge.report.pages.page import Page, RunRecords, make_page
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import read_context
 from railgauge.report.tables.slow_nodes import HEADER, build_listings
+from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import TableSeries, stored_metrics
 
 if TYPE_CHECKING:
@@ -97,7 +104,8 @@ def write_report(
     parts = _parts(store, runs, run_ids, spec, series, catalogue)
     _refuse_equal_names(spec.name, parts)
     records = [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs]
-    page = _page(store, spec, records, catalogue, options.most_cases)
+    shown_tables = [table for part in chain(*parts.values()) for table in part.tables]
+    page = _page(store, spec, records, catalogue, options.most_cases, shown_tables)
     parts = {name: [_drawn(part, options.pictures) for part in parts[name]] for name in parts}
     # Before the page that links to them.
     cases = _write(_case_files(store, runs, page, catalogue), out_dir / FOLDER)
@@ -106,7 +114,8 @@ def write_report(
         tables = [
             table for part in chain(*parts.values()) if not part.figure for table in part.tables
         ]
-        appendix = make_appendix(spec.name, store, records, tables, catalogue)
+        details = (*page.settings, *page.definitions)
+        appendix = make_appendix(spec.name, store, records, tables, catalogue, details=details)
     in_order = [part for name in spec.contents or parts for part in parts[name]]
     # All rendered before any is written: what can't be rendered leaves the folder as it was.
     return _write([*_files(page, in_order, appendix)], out_dir) + cases
@@ -167,6 +176,7 @@ def _page(
     records: Sequence[RunRecords],
     catalogue: Catalogue | None,
     most_cases: int,
+    tables: Sequence[Table],
 ) -> Page:
     runs = [record.run for record in records]
     links = case_links(store, runs, catalogue, most_cases)
@@ -175,7 +185,7 @@ def _page(
         " --cases allows more."
     )
     logs = ((run.id, [stored.log for stored in store.run_logs(run.id)]) for run in runs)
-    return make_page(
+    page = make_page(
         spec.name,
         spec.title,
         records,
@@ -183,6 +193,14 @@ def _page(
         links=links,
         links_note=note if len(links) == most_cases else "",
         catalogue=catalogue,
+    )
+    named_metrics = [part.metric for part in spec.figures]
+    named_metrics += [part.metric for part in spec.slow_nodes]
+    by_engine = shown_metrics(tables, named_metrics, runs)
+    return replace(
+        page,
+        definitions=(*metric_tables(by_engine, catalogue), *clock_table(runs, catalogue)),
+        settings=settings_tables([(run, store.launch_settings(run.id)) for run in runs], catalogue),
     )
 
 

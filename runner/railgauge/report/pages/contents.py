@@ -29,6 +29,15 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Details:
+    """A titled table of texts: `rows` are (heading, one text for each of `columns`)."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportPart:
     """What stands at one place of a report: a text, a table, a list, or a figure and its own table.
 

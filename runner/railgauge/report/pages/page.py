@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.report.pages.case.case_pages import CaseLink
+from railgauge.report.pages.contents import Details
 from railgauge.report.pages.machines import Machines, make_machines
 from railgauge.report.tables.case_names import CaseNames
 from railgauge.store.records import Failure, StoredRun, StoredSuspicion
@@ -19,21 +20,13 @@ _MOST_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """A titled table of texts: `rows` are (heading, one text for each of `columns`)."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """A report's frame. `summary` are sentences.
 
     `failures` and `suspects` have a table for each run with any, `idle` the hosts before and after
     runs. `links` are the cases that have a page of their own, `links_note` says so where others
-    have none.
+    have none. `definitions` say what the shown metrics are, `settings` with which parameters each
+    test's cases ran; `make_page` leaves both to its callers.
     """
 
     name: str
@@ -46,6 +39,8 @@ class Page:
     idle: tuple[Details, ...] = ()
     links: tuple[CaseLink, ...] = ()
     links_note: str = ""
+    definitions: tuple[Details, ...] = ()
+    settings: tuple[Details, ...] = ()
 
 
 def sentences(details: Details, most: int) -> tuple[str, ...]:
