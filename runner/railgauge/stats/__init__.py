@@ -21,12 +21,20 @@ from railgauge.stats.shortfalls import (
     Shortfalls,
     find_shortfalls,
 )
-from railgauge.stats.stopping_rule import FEWEST, StopRule, narrow_enough, within_share
+from railgauge.stats.stopping_rule import (
+    ENDED_LEVEL,
+    FEWEST,
+    StopRule,
+    narrow_enough,
+    within_share,
+)
 from railgauge.stats.summaries import summaries
 from railgauge.stats.summary import Summary, summarise
+from railgauge.stats.trend import trend
 from railgauge.stats.two_groups import TwoGroups, two_groups
 
 __all__ = [
+    "ENDED_LEVEL",
     "EXCUSED",
     "FEWEST",
     "HOST_DEVIATIONS",
@@ -62,6 +70,7 @@ __all__ = [
     "ratio_interval",
     "summaries",
     "summarise",
+    "trend",
     "two_groups",
     "within_share",
 ]

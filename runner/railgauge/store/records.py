@@ -21,6 +21,7 @@ from railgauge.engine.outcome import Outcome as Outcome
 from railgauge.engine.outcome import Status as Status
 from railgauge.hosts.peaks import Peak as Peak
 from railgauge.plan.cases import Case
+from railgauge.stats import ENDED_LEVEL
 
 RunState = Literal["unfinished", "complete", "interrupted"]
 # Why a case with a rule got no more replications: its interval is narrow enough, it has had the
@@ -192,6 +193,16 @@ class Series:
     least: int | None = None
     rule: str = ""
     ended: str = ""
+
+    @property
+    def level(self) -> float:
+        """The level of the interval that covers the true value as often as one of 95 % claims.
+
+        It is higher where an interval ended the case because it was narrow.
+        """
+        judged = self.metric in self.rule.partition(" of ")[2].split(", ")
+        early = self.ended == "narrow" and len(self.values) + self.failed < self.planned
+        return ENDED_LEVEL if judged and early else 0.95
 
 
 @dataclass(frozen=True, slots=True)

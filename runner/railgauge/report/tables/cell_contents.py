@@ -82,8 +82,10 @@ class ContentMaker:
         # All at once, as one by one they take longer than all the rest.
         values = {index: entry.values for index, entry in series.items()}
         self._odd = dict(zip(values, oddities(list(values.values())), strict=True))
-        measured = {index: numbers for index, numbers in values.items() if len(numbers)}
-        self._summaries = dict(zip(measured, summaries(list(measured.values())), strict=True))
+        measured = [index for index, numbers in values.items() if len(numbers)]
+        levels = [series[index].level for index in measured]
+        found = summaries([values[index] for index in measured], levels)
+        self._summaries = dict(zip(measured, found, strict=True))
         self._remarks: dict[int, list[Remark]] = {}
 
     def content(self, column: Column, source: Source) -> CellContent:

@@ -26,7 +26,7 @@ from railgauge.report.tables.cell_contents import (
 from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
 from railgauge.report.tables.marks import Marks
-from railgauge.report.tables.narrowness import alarms
+from railgauge.report.tables.narrowness import alarms, levels_note
 from railgauge.report.tables.references import References
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.selection import (
@@ -73,7 +73,8 @@ def build(
         _comparisons(selected, layout),
         catalogue,
     )
-    return _annotate(selected, layout, contents, (*rows_apart, *theoretical.sentences()), context)
+    sentences = (*rows_apart, *theoretical.sentences(), *levels_note(contents.series))
+    return _annotate(selected, layout, contents, sentences, context)
 
 
 @dataclass(frozen=True, slots=True)

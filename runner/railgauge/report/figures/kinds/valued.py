@@ -53,7 +53,7 @@ def numbers(series: Series) -> tuple[Value | None, ...]:
     """Return the values of statistic.FIELDS, of which a case without values has only n."""
     if not len(series.values):
         return (0, *(None,) * (len(FIELDS) - 1))
-    return record(summarise(series.values), series.metric, series.unit)
+    return record(summarise(series.values, series.level), series.metric, series.unit)
 
 
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
