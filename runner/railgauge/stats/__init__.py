@@ -3,7 +3,13 @@
 from railgauge.stats.autocorrelation import autocorrelation
 from railgauge.stats.averages import Average, average_of
 from railgauge.stats.change_points import ChangePoint, change_points
-from railgauge.stats.interval import Interval, mean_interval, median_interval
+from railgauge.stats.dependence import shared_autocorrelation
+from railgauge.stats.interval import (
+    Interval,
+    harmonic_interval,
+    mean_interval,
+    median_interval,
+)
 from railgauge.stats.judgement import Change
 from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.oddities import Oddities, oddities
@@ -61,6 +67,7 @@ __all__ = [
     "compare_all",
     "difference_interval",
     "find_shortfalls",
+    "harmonic_interval",
     "mean_interval",
     "median_interval",
     "narrow_enough",
@@ -68,6 +75,7 @@ __all__ = [
     "outliers",
     "rank_test",
     "ratio_interval",
+    "shared_autocorrelation",
     "summaries",
     "summarise",
     "trend",

@@ -16,7 +16,7 @@ from railgauge.stats.trend import rises_by_chance
 # 95 % do: benchmarks/coverage.py.
 ENDED_LEVEL = 0.99
 # So many shares wide that interval may be, to either side: an outlier among ten values is in it.
-_ENDED_SHARES = 2.0
+_ENDED_SHARES = 3.0
 # A mean's interval is trusted with more than 28 + 25 G1² values, G1 their skewness.
 _MEAN_LEAST, _MEAN_SKEWED = 28, 25
 # So many values it takes to stop at all: fewer have no such interval, or none that is trusted.
@@ -43,12 +43,12 @@ def narrow_enough(values: NDArray[np.float64] | Sequence[float], rule: StopRule)
     An interval that ends a series because it looks narrow is too often one that is narrow by
     chance, whatever is asked before: no rule that stops at 1 % has the true value within 1 % where
     the spread is such that it hardly ever stops. So it is the interval of `ENDED_LEVEL` that such
-    a series shows, and that may reach twice as far as `share`. A series that rises or falls from
-    value to value by more than `share` goes on: its values have no one median yet. For a mean there have to be more
-    than 28 + 25 G1² values (G1 their skewness; Sugden, Smith and Jones, Journal of the Royal
-    Statistical Society B 62, 2000). So no series ends with fewer than `FEWEST` values. With `most`
-    of them there is nothing left to wait for: `within_share` alone says how it ended.
-    docs/statistics.md has the coverage.
+    a series shows, and that may reach three times as far as `share`. A series that rises or falls
+    from value to value by more than `share` goes on: its values have no one median yet. For a mean
+    there have to be more than 28 + 25 G1² values (G1 their skewness; Sugden, Smith and Jones,
+    Journal of the Royal Statistical Society B 62, 2000). So no series ends with fewer than `FEWEST`
+    values. With `most` of them there is nothing left to wait for: `within_share` alone says how it
+    ended. docs/statistics.md has the coverage.
     """
     n = len(values)
     if n >= rule.most:

@@ -23,7 +23,8 @@ class Summary(NamedTuple):
     variation, stdev / |mean|: None where either is missing or the mean is 0. Quartiles: see
     `quartiles`; `outliers` counts the values that are 3 interquartile ranges beyond them.
     `interval_low` to `interval_high` is the 95 % interval of the median, which of a number of
-    values fixed beforehand covers `interval_level`; None with fewer than 6 values. `harmonic_mean` is None unless all are above 0.
+    values fixed beforehand covers `interval_level`; None with fewer than 6 values. `harmonic_mean`
+    is None unless all are above 0.
     """
 
     n: int
@@ -66,7 +67,7 @@ def summarise(values: NDArray[np.float64] | Sequence[float], level: float = 0.95
     mean, stdev, deviation = moments(ordered)
     lower, upper = quartiles(ordered)
     low, high = fences(lower, upper)
-    rank, level = median_ranks(n, level) or (0, None)
+    rank, covers = median_ranks(n, level) or (0, None)
     return Summary(
         n=n,
         mean=mean,
@@ -81,7 +82,7 @@ def summarise(values: NDArray[np.float64] | Sequence[float], level: float = 0.95
         outliers=bisect_left(ordered, low) + n - bisect_right(ordered, high),
         interval_low=ordered[rank - 1] if rank else None,
         interval_high=ordered[-rank] if rank else None,
-        interval_level=level,
+        interval_level=covers,
         harmonic_mean=harmonic_mean(ordered),
     )
 

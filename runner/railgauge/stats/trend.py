@@ -1,4 +1,4 @@
-"""Whether values rise or fall in the order of their measurement, so that they have no one median."""
+"""Whether values rise or fall in the order of their measurement: they have no one median then."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from railgauge.report.tables.slow_nodes import build_listings
 from railgauge.report.tables.statistic import value_of
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.report.tables.table import Table
-from railgauge.stats import summarise
+from railgauge.stats import median_interval, summarise
 from railgauge.store import Store
 from railgauge.store.records import Series
 
@@ -149,7 +149,7 @@ def test_the_default_tables_have_all_statistics_of_each_headline_metric() -> Non
         *("Minimum", "Maximum"),
     ]
     assert _texts(tables[0]) == [
-        ["10", "14.50", "[11.00, 18.00]", "13.91", "3.028", "2.500", "20.88", "10.00", "19.00"]
+        ["10", "14.5", "[11.0, 18.0]", "13.9", "3.028", "2.500", "20.88", "10.00", "19.00"]
     ]
     assert _texts(tables[1])[0][3:4] == ["n/aa"]
 
@@ -173,10 +173,38 @@ def test_outliers_are_flagged_and_stay_part_of_the_number() -> None:
 
 
 def test_replications_that_follow_one_another_are_flagged() -> None:
-    drifting = [100.0 + place for place in range(20)]
-    table = _table([series(drifting, {"datagram": 1})], {"metric": "throughput"})
+    waves = [100.0 + place for place in (*range(8), *range(8, 0, -1), *range(8))]
+    table = _table([series(waves, {"datagram": 1})], {"metric": "throughput"})
     assert _notes(table)[0].startswith("each replication resembles the one before (autocorrelation")
     assert _notes(table)[0].endswith("the 95 % interval is too narrow")
+
+
+def test_replications_that_rise_from_first_to_last_are_flagged_as_a_trend() -> None:
+    drifting = [100.0 + place for place in range(20)]
+    table = _table([series(drifting, {"datagram": 1})], {"metric": "throughput"})
+    (note,) = _notes(table)
+    assert note.startswith("values rise from replication to replication (rank correlation with")
+    (said,) = statistics_of([series(drifting[::-1], {"datagram": 1})])
+    assert said["trend"] == -1
+
+
+def test_cases_tell_together_that_replications_depend_on_each_other() -> None:
+    random = np.random.default_rng(1)
+    points = []
+    for datagram in range(20):
+        value, values = random.normal(0, 1), []
+        for _ in range(10):
+            value = 0.5 * value + np.sqrt(0.75) * random.normal(0, 1)
+            values.append(1e9 + 1e6 * value)
+        points.append(series(values, {"datagram": datagram}))
+    (note,) = [
+        note
+        for note in _table(points, {"metric": "throughput"}).notes
+        if note.startswith("Each replication resembles the one before, so that 95 % intervals")
+    ]
+    assert re.search(r"throughput of run 1 \(autocorrelation 0\.[3-7]\d over 20 cases;", note)
+    alone = _table(points[:1], {"metric": "throughput"}).notes
+    assert not any(line.startswith("Each replication") for line in alone)
 
 
 def _adaptive(datagram: int, n: int, ended: str, **more: object) -> Series:
@@ -238,6 +266,25 @@ def test_lists_of_slow_hosts_and_heat_maps_tell_of_it_too(tmp_path: Path) -> Non
 def test_a_case_that_ended_narrow_lacks_nothing() -> None:
     table = _table([_adaptive(1, 8, "narrow")], {"metric": "throughput", "statistic": "median"})
     assert table.alarms == table.footnotes == ()
+
+
+def test_of_a_case_that_a_narrow_interval_ended_early_the_interval_is_that_of_99_percent() -> None:
+    cells = [{"metric": metric, "statistic": "interval"} for metric in ("throughput", "rtt_p50")]
+    early, judged = _adaptive(1, 20, "narrow"), "throughput"
+    full = replace(early, planned=20)
+    for one, metric, covers in (
+        (early, judged, 0.99),
+        (full, judged, 0.95),
+        (replace(early, metric="rtt_p50"), "rtt_p50", 0.95),
+        (replace(early, ended="most"), judged, 0.95),
+    ):
+        found = median_interval(one.values, covers)
+        (said,) = statistics_of([one])
+        assert found is not None
+        assert (said["interval_low"], said["interval_high"]) == found[:2]
+        (cell,) = [cell for cell in cells if cell["metric"] == metric]
+        table = _table([one], cell)
+        assert any("is shown as its 95 %" in note for note in table.notes) == (covers == 0.99)
 
 
 def test_csv_tooltip_and_json_carry_everything() -> None:

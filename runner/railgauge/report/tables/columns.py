@@ -7,7 +7,7 @@ from railgauge.base.number import fitting_units, scale
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
-from railgauge.report.tables.statistic import own_unit, resolved
+from railgauge.report.tables.statistic import LOCATIONS, own_unit, resolved
 from railgauge.report.tables.table import THEORETICAL, Column
 
 
@@ -49,6 +49,26 @@ def make_column(
         compared=cell.compared if cell.against else "",
         against=against,
         beside=resolved(cell.beside or "", cell.metric, stored or ""),
+        by_interval=_has_interval(spec, cell, statistic),
+        digits_given="digits" in cell.model_fields_set,
+    )
+
+
+def _has_interval(spec: TableSpec, cell: CellSpec, statistic: str) -> bool:
+    """Return whether the table shows the interval of what the cell shows, there or elsewhere."""
+    if cell.beside == "interval" or statistic == "interval":
+        return True
+    plain = not (cell.peak or cell.relative_to or cell.against)
+    return (
+        plain
+        and statistic in LOCATIONS
+        and any(
+            other.metric == cell.metric
+            and other.select == cell.select
+            and other.statistic.startswith("interval")
+            and not (other.relative_to or other.against)
+            for other in spec.cells
+        )
     )
 
 

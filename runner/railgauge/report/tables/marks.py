@@ -94,6 +94,10 @@ def remarks_on(
         yield Remark(f"warning: {visible(text)}", _WARNING)
     if summary is not None and summary.outliers:
         yield Remark(_outliers(summary.outliers, summary.n), "values with outliers")
+    yield from _oddities(series, odd)
+
+
+def _oddities(series: Series, odd: Oddities) -> Iterator[Remark]:
     if odd.trend is not None:
         yield Remark(_trend(odd.trend), "replications with a trend")
     elif odd.autocorrelation is not None:

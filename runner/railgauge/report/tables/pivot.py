@@ -37,6 +37,7 @@ from railgauge.report.tables.selection import (
     selected_and_available,
     selector,
 )
+from railgauge.report.tables.spread_sentence import dependence
 from railgauge.report.tables.table import Column, Row, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.store.records import Series
@@ -74,6 +75,7 @@ def build(
         catalogue,
     )
     sentences = (*rows_apart, *theoretical.sentences(), *levels_note(contents.series))
+    sentences += dependence(contents.series)
     return _annotate(selected, layout, contents, sentences, context)
 
 

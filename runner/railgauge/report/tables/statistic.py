@@ -13,7 +13,15 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Literal
 
-from railgauge.stats import Average, Summary, average_of
+from railgauge.stats import (
+    Average,
+    Interval,
+    Summary,
+    average_of,
+    harmonic_interval,
+    mean_interval,
+)
+from railgauge.store.records import Series
 
 # What a figure may show: one number.
 Number = Literal[
@@ -36,8 +44,9 @@ Number = Literal[
 # What is shown where a definition names none: it has an interval, of any metric, and outliers leave
 # it as it is.
 DEFAULT: Literal["median"] = "median"
-# Fewer values than this have no 95 % interval of their median.
+# Fewer values than this have no 95 % interval of their median, and none of a mean is shown.
 LEAST_FOR_INTERVAL = 6
+MEANS = ("arithmetic_mean", "harmonic_mean")
 NO_MEAN = "no mean: ratios are not averaged; the median stands for them"
 # In sentences and titles, and in the narrow headings of a column; others are their own words.
 _WORDS = {
@@ -125,6 +134,24 @@ def value_of(summary: Summary, statistic: str) -> float | None:
 @lru_cache
 def _getter(statistic: str) -> Callable[[Summary], float | None]:
     return attrgetter("mean" if statistic == "arithmetic_mean" else statistic)
+
+
+def interval_of(series: Series, summary: Summary, statistic: str) -> Interval | None:
+    """Return the 95 % interval that belongs to a `resolved` statistic: a mean's or the median's.
+
+    None with too few values, and where a mean has none.
+    """
+    if statistic not in MEANS:
+        return summary.interval
+    if summary.n < LEAST_FOR_INTERVAL:
+        return None
+    of_mean = harmonic_interval if statistic == "harmonic_mean" else mean_interval
+    return of_mean(series.values, series.level)
+
+
+def interval_words(statistic: str) -> str:
+    """Return what a sentence calls the interval that belongs to a `resolved` statistic."""
+    return f"95 % interval of the {words_of(statistic) if statistic in MEANS else 'median'}"
 
 
 def words_of(statistic: str) -> str:
