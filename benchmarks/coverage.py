@@ -141,45 +141,31 @@ def walk(noise: Floats, statistic: Statistic, true: float) -> Walk:
     return walk_mean(noise, true) if statistic == "mean" else walk_median(noise, true)
 
 
-def medians(noise: Floats) -> Floats:
-    """Return the median of the first 1, 2, 3 … values of each series."""
-    return order_statistics(noise, lambda n: (n // 2, (n - 1) // 2)).mean(axis=0)
-
-
-def ends_of(noise: Floats, level: float) -> Floats:
-    """Return both ends (2, series, n) of the median's interval, nan where there is none."""
-
-    def places(n: int) -> tuple[int, int] | None:
-        ranks = median_ranks(n, level)
-        return (ranks[0] - 1, n - ranks[0]) if ranks else None
-
-    return order_statistics(noise, places)
-
-
-def order_statistics(noise: Floats, places: Callable[[int], tuple[int, int] | None]) -> Floats:
-    """Return the two values (2, series, n) that stand at these places of the ordered first n."""
+def walk_median(noise: Floats, true: float) -> Walk:
     series, most = noise.shape
-    found = np.full((2, series, most), np.nan)
-    at = [places(n) for n in range(1, most + 1)]
+    levels = (0.95, ENDED_LEVEL)
+    low, high = (np.full((len(levels), series, most), np.nan) for _ in range(2))
+    middle = np.empty((series, most))
+    ranks = [[(median_ranks(n, level) or (0, 0.0))[0] for level in levels] for n in range(most + 1)]
     for row, values in enumerate(noise.tolist()):
         ordered: list[float] = []
-        for place, (value, pair) in enumerate(zip(values, at, strict=True)):
+        for place, value in enumerate(values):
             insort(ordered, value)
-            if pair is not None:
-                found[0, row, place], found[1, row, place] = ordered[pair[0]], ordered[pair[1]]
-    return found
-
-
-def walk_median(noise: Floats, true: float) -> Walk:
-    middle = medians(noise)
-    reaches, covers = [], []
-    for level in (0.95, ENDED_LEVEL):
-        low, high = ends_of(noise, level)
-        reaches.append(np.fmax(high - middle, middle - low))
-        covers.append((low <= true) & (true <= high))
-    none = np.zeros_like(middle)
+            middle[row, place] = (ordered[place // 2] + ordered[(place + 1) // 2]) / 2
+            for k, rank in enumerate(ranks[place + 1]):
+                if rank:
+                    low[k, row, place], high[k, row, place] = ordered[rank - 1], ordered[-rank]
+    reach = np.fmax(high - middle, middle - low)
+    covers = (low <= true) & (true <= high)
     return Walk(
-        reaches[0], middle, covers[0], none, reaches[1], covers[1], furthest(noise), rising(noise)
+        reach[0],
+        middle,
+        covers[0],
+        np.zeros_like(middle),
+        reach[1],
+        covers[1],
+        furthest(noise, middle),
+        rising(noise),
     )
 
 
@@ -192,14 +178,12 @@ def walk_mean(noise: Floats, true: float) -> Walk:
         error = np.sqrt(variance / (n - 1))
         reach, wide = (stats.t.ppf((1 + level) / 2, n - 1) * error for level in (0.95, ENDED_LEVEL))
     middle, off = first + true, np.abs(first)
-    return Walk(
-        reach, middle, off <= reach, skewness, wide, off <= wide, furthest(noise), rising(noise)
-    )
+    far = furthest(noise, middle)
+    return Walk(reach, middle, off <= reach, skewness, wide, off <= wide, far, rising(noise))
 
 
-def furthest(noise: Floats) -> Floats:
-    """Return how far of the first n values the furthest is from their median."""
-    middle = medians(noise)
+def furthest(noise: Floats, middle: Floats) -> Floats:
+    """Return how far of the first n values the furthest is from their `middle`."""
     least, most = np.minimum.accumulate(noise, axis=1), np.maximum.accumulate(noise, axis=1)
     result: Floats = np.maximum(most - middle, middle - least)
     return result

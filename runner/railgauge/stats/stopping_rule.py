@@ -59,7 +59,7 @@ def narrow_enough(values: NDArray[np.float64] | Sequence[float], rule: StopRule)
         settled = n > _MEAN_LEAST + _MEAN_SKEWED * skewness(values) ** 2
     else:
         settled = _within(values, rule.statistic, _ENDED_SHARES * rule.share, ENDED_LEVEL)
-    return settled and (_all_within(values, rule.share) or rises_by_chance(values, _TREND))
+    return settled and (_all_within(values, rule) or rises_by_chance(values, _TREND))
 
 
 def within_share(values: NDArray[np.float64] | Sequence[float], rule: StopRule) -> bool:
@@ -70,11 +70,11 @@ def within_share(values: NDArray[np.float64] | Sequence[float], rule: StopRule) 
     return _within(values, rule.statistic, rule.share, 0.95)
 
 
-def _all_within(values: NDArray[np.float64] | Sequence[float], share: float) -> bool:
-    """Return whether no value is further from the median than this share of it."""
+def _all_within(values: NDArray[np.float64] | Sequence[float], rule: StopRule) -> bool:
+    """Return whether no value is further from the rule's statistic than its share of that."""
     array = np.asarray(values, dtype=np.float64)
-    middle = float(np.median(array))
-    return float(np.max(np.abs(array - middle))) <= share * abs(middle)
+    middle = float(np.mean(array) if rule.statistic == "mean" else np.median(array))
+    return float(np.max(np.abs(array - middle))) <= rule.share * abs(middle)
 
 
 def _within(

@@ -195,6 +195,12 @@ class Series:
     ended: str = ""
 
     @property
+    def timed(self) -> bool:
+        """Whether each replication took a fixed time, in which it did what it could."""
+        parameters = self.case.parameters
+        return bool(parameters.get("duration")) and not parameters.get("count")
+
+    @property
     def level(self) -> float:
         """The level of the interval that covers the true value as often as one of 95 % claims.
 

@@ -76,6 +76,29 @@ def test_costs_have_the_arithmetic_rates_the_harmonic_and_ratios_no_mean(
         assert f"{statistic.replace('_', ' ').capitalize()} of 2 replications" in table.notes[0]
 
 
+def test_rates_over_the_same_time_each_have_the_arithmetic_mean() -> None:
+    # 1 Mbit and 3 Mbit, a second each: 4 Mbit in 2 s.
+    def shown(*parameters: Mapping[str, object]) -> list[list[str]]:
+        points = [
+            series([1e6, 3e6], {"datagram": place, **more})  # type: ignore[dict-item]
+            for place, more in enumerate(parameters)
+        ]
+        cells = [
+            {"metric": "throughput", "statistic": name, "unit": "Mbit/s", "label": name}
+            for name in ("mean", "harmonic_mean")
+        ]
+        for one in points:
+            (said,) = statistics_of([one])
+            assert said["mean"] == (2e6 if one.timed else 1.5e6)
+        return _texts(_table(points, *cells))
+
+    assert shown({"duration": 1.0}) == [["2.00", "1.50"]]
+    assert shown({"duration": 1.0, "count": 100}) == [["1.50", "1.50"]]
+    assert shown({"duration": 0}) == [["1.50", "1.50"]]
+    # One heading stands above all: what is true of some only is not said of any.
+    assert shown({"duration": 1.0}, {"count": 100}) == [["1.50", "1.50"]] * 2
+
+
 def test_either_mean_can_be_asked_for_by_name() -> None:
     points = [series([1e6, 3e6], {"datagram": 1})]
     cells = [

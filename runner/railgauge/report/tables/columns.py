@@ -17,14 +17,20 @@ def make_column(
     place: int,
     stored: str | None,
     against: str = "",
+    *,
+    timed: bool = False,
 ) -> Column:
     """Return the column of the cell at `place` of the definition, whose values are in `stored`.
 
     None: there are no values, so that any unit will do. `against` says in words what they are
-    compared with. InputError where a unit doesn't fit.
+    compared with; `timed`: see Column. InputError where a unit doesn't fit.
     """
     cell = spec.cells[place]
-    statistic = cell.statistic if stored is None else resolved(cell.statistic, cell.metric, stored)
+    statistic = (
+        cell.statistic
+        if stored is None
+        else resolved(cell.statistic, cell.metric, stored, timed=timed)
+    )
     base, digits = _base_and_digits(cell, stored)
     unit = cell.unit or _default_unit(cell, base, stored)
     if stored is not None and scale(unit, base) is None:
@@ -48,9 +54,10 @@ def make_column(
         label=heading(cell, unit).text,
         compared=cell.compared if cell.against else "",
         against=against,
-        beside=resolved(cell.beside or "", cell.metric, stored or ""),
+        beside=resolved(cell.beside or "", cell.metric, stored or "", timed=timed),
         by_interval=_has_interval(spec, cell, statistic),
         digits_given="digits" in cell.model_fields_set,
+        timed=timed,
     )
 
 

@@ -171,10 +171,11 @@ def _place(selected: _Selected, theoretical: Theoretical, catalogue: Catalogue |
     grid = _grid(selected)
     limits = _limits(selected, grid, theoretical)
     units = [_unit(selected, place, limits) for place in range(len(spec.cells))]
+    timed = [_timed(selected, place) for place in range(len(spec.cells))]
     references = References(spec, selected.series, catalogue)
     column_keys = sorted_keys([column for _, column in grid], [axes[name] for name in spec.columns])
     columns = [
-        make_column(spec, key, place, unit, references.words(place))
+        make_column(spec, key, place, unit, references.words(place), timed=timed[place])
         for key in column_keys
         for place, unit in enumerate(units)
         if not references.is_itself(place, key)
@@ -245,6 +246,12 @@ def _unit(selected: _Selected, place: int, limits: Limits) -> str | None:
         of_cell = selected.of_cells[place]
         units = [selected.series[i].unit for i in selected.indices if i in of_cell]
     return common_unit(selected.spec, selected.spec.cells[place], units)
+
+
+def _timed(selected: _Selected, place: int) -> bool:
+    """Return whether all that a cell may show was measured over fixed times."""
+    of_cell = selected.of_cells[place]
+    return all(selected.series[i].timed for i in selected.indices if i in of_cell)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The statistics that a table or figure may show: what they are called, and their values.
 
-Costs (seconds, bytes, counts) have an arithmetic mean, rates (bit/s, op/s) a harmonic one, ratios
-none (Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems", SC'15, rules 3
-and 4): `mean` is the one that fits its metric.
+Costs (seconds, bytes, counts) have an arithmetic mean, rates (bit/s, op/s) of the same work each
+time a harmonic one, rates over the same time each an arithmetic one, ratios none (Hoefler and
+Belli, "Scientific Benchmarking of Parallel Computing Systems", SC'15, rules 3 and 4): `mean` is the
+one that fits its metric.
 """
 
 from __future__ import annotations
@@ -104,18 +105,18 @@ FIELDS = (
 
 
 @lru_cache
-def kind_of_mean(metric: str, unit: str) -> Average:
-    """Return which mean the values of `metric`, in the base unit `unit`, have."""
+def kind_of_mean(metric: str, unit: str, *, timed: bool = False) -> Average:
+    """Return which mean values of `metric` in the base unit `unit` have; `timed`: see Series."""
     if unit == "" and _COUNT.fullmatch(metric):
         return "arithmetic"
-    return average_of(unit)
+    return average_of(unit, timed=timed)
 
 
-def resolved(statistic: str, metric: str, unit: str) -> str:
+def resolved(statistic: str, metric: str, unit: str, *, timed: bool = False) -> str:
     """Return the statistic by its own name: `mean` is one of two, or stays `mean` for a ratio."""
     if statistic != "mean":
         return statistic
-    kind = kind_of_mean(metric, unit)
+    kind = kind_of_mean(metric, unit, timed=timed)
     return "mean" if kind == "none" else f"{kind}_mean"
 
 
@@ -181,11 +182,13 @@ def why_none(statistic: str) -> str:
     return ""
 
 
-def record(summary: Summary, metric: str, unit: str) -> tuple[int | float | str | None, ...]:
+def record(
+    summary: Summary, metric: str, unit: str, *, timed: bool = False
+) -> tuple[int | float | str | None, ...]:
     """Return the values of `FIELDS`."""
     means = {
-        "mean": value_of(summary, resolved("mean", metric, unit)),
-        "mean_kind": kind_of_mean(metric, unit),
+        "mean": value_of(summary, resolved("mean", metric, unit, timed=timed)),
+        "mean_kind": kind_of_mean(metric, unit, timed=timed),
         "arithmetic_mean": summary.mean,
     }
     return tuple([means[name] if name in means else getattr(summary, name) for name in FIELDS])

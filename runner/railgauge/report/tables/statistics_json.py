@@ -25,7 +25,13 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
             "metric": entry.metric,
             "unit": entry.unit,
             "better": entry.better,
-            **dict(zip(FIELDS, record(summary, entry.metric, entry.unit), strict=True)),
+            **dict(
+                zip(
+                    FIELDS,
+                    record(summary, entry.metric, entry.unit, timed=entry.timed),
+                    strict=True,
+                )
+            ),
             "autocorrelation": odd.autocorrelation,
             "trend": odd.trend,
             "two_groups": odd.groups._asdict() if odd.groups and in_groups(entry) else None,

@@ -110,7 +110,8 @@ class Column:
     difference or a change from one, `compared` says which and `against` names that one in words.
     `beside` is the statistic that stands beside the number in the same cell, "" for none. Where
     the table shows the interval of what it shows, `by_interval`, that one's width says how many
-    decimals there are: at most `digits`, if the definition says so (`digits_given`).
+    decimals there are: at most `digits`, if the definition says so (`digits_given`). `timed` says
+    that all its replications took a fixed time, on which the kind of a rate's mean depends.
     """
 
     key: tuple[Value | None, ...]
@@ -128,6 +129,7 @@ class Column:
     beside: str = ""
     by_interval: bool = False
     digits_given: bool = False
+    timed: bool = False
 
     @property
     def theoretical(self) -> bool:

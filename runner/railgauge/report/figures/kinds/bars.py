@@ -93,7 +93,7 @@ def _draw_line(
         rows.append((left, left + filled, point.value, point.low, point.high))
         number = valued.number_text(point.value, 4)
         texts.append(f"{number}{valued.unit_of(y.scale)} at {text}")
-        numbers = record(point.summary, series.metric, series.unit)
+        numbers = record(point.summary, series.metric, series.unit, timed=series.timed)
         records.append((*valued.columns(line.label, series), text, *numbers))
     plotted = PlottedSeries(line.label, np.array(rows, np.float64).reshape(-1, 5))
     return PointLine(plotted, points, missing, f"{line.label}: {', '.join(texts)}.", records)

@@ -53,7 +53,8 @@ def numbers(series: Series) -> tuple[Value | None, ...]:
     """Return the values of statistic.FIELDS, of which a case without values has only n."""
     if not len(series.values):
         return (0, *(None,) * (len(FIELDS) - 1))
-    return record(summarise(series.values, series.level), series.metric, series.unit)
+    summary = summarise(series.values, series.level)
+    return record(summary, series.metric, series.unit, timed=series.timed)
 
 
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
@@ -95,7 +96,8 @@ def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str
     """
     y = figure.y
     statistic = y.statistic if "statistic" in y.model_fields_set else usual
-    names = {resolved(statistic, y.metric, series.unit) for series in all_series}
+    timed = all(series.timed for series in all_series)
+    names = {resolved(statistic, y.metric, series.unit, timed=timed) for series in all_series}
     return "median" if names == {"mean"} else min(names, default=statistic)
 
 
