@@ -93,8 +93,8 @@ class ContentMaker:
         self._odd = dict(zip(values, oddities(list(values.values())), strict=True))
         measured = [index for index, numbers in values.items() if len(numbers)]
         levels = [series[index].level for index in measured]
-        found = summaries([values[index] for index in measured], levels)
-        self._summaries = dict(zip(measured, found, strict=True))
+        summed = summaries([values[index] for index in measured], levels)
+        self._summaries = dict(zip(measured, summed, strict=True))
         self._remarks: dict[int, list[Remark]] = {}
 
     def content(self, column: Column, source: Source) -> CellContent:

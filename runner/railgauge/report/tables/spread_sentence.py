@@ -49,8 +49,8 @@ def intervals(kinds: Sequence[Measured], *, named: bool) -> str:
     if max(counts, default=1) == 1:
         return ""
     if without == len(counts):
-        (words, *others) = {interval_words(kind.column.statistic) for kind in kinds if kind.cells}
-        of_which = "95 % interval" if others else words
+        distinct = {interval_words(kind.column.statistic) for kind in kinds if kind.cells}
+        of_which = distinct.pop() if len(distinct) == 1 else "95 % interval"
         return f"too few for a {of_which}, which takes {LEAST_FOR_INTERVAL}"
     text = _bounds(kinds, named, _reach, " to either side")
     if without:
@@ -80,11 +80,11 @@ def dependence(series: Iterable[Series]) -> tuple[str, ...]:
             )
     if not parts:
         return ()
-    shown = "; ".join(parts[:_MOST_GROUPS])
+    listed = "; ".join(parts[:_MOST_GROUPS])
     more = f"; and {len(parts) - _MOST_GROUPS} more" if len(parts) > _MOST_GROUPS else ""
     return (
         "Each replication resembles the one before, so that 95 % intervals cover less than 95 %:"
-        f" {shown}{more}.",
+        f" {listed}{more}.",
     )
 
 
