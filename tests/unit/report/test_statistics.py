@@ -307,7 +307,7 @@ def test_of_a_case_that_a_narrow_interval_ended_early_the_interval_is_that_of_99
         assert (said["interval_low"], said["interval_high"]) == found[:2]
         (cell,) = [cell for cell in cells if cell["metric"] == metric]
         table = _table([one], cell)
-        assert any("is shown as its 95 %" in note for note in table.notes) == (covers == 0.99)
+        assert any("the 99 % interval is shown" in note for note in table.notes) == (covers == 0.99)
 
 
 def test_csv_tooltip_and_json_carry_everything() -> None:

@@ -51,8 +51,8 @@ def levels_note(series: Iterable[Levelled]) -> tuple[str, ...]:
     if all(entry.level != ENDED_LEVEL for entry in series):
         return ()
     return (
-        f"Of a case that a narrow interval ended early, the one of {ENDED_LEVEL:.0%} is shown as"
-        " its 95 % interval: selected for being narrow, that of 95 % would cover less.",
+        f"Of a case that a narrow interval ended early, the {100 * ENDED_LEVEL:.0f} % interval is"
+        " shown: as it was selected for being narrow, that of 95 % would cover less.",
     )
 
 
