@@ -73,6 +73,7 @@ lint: setup-dev
 types: setup-dev
 	$(BIN)/mypy
 	MYPYPATH=. $(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead
+	$(BIN)/mypy tests/unit/schedulers/pbs.py
 layers: setup-dev
 	$(BIN)/lint-imports
 

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 
 from railgauge.base.errors import InputError, RailgaugeError
 from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
 from railgauge.cli.running import print_outcome
 from railgauge.plan.cases import expand
 from railgauge.plan.load import LoadedPlan, load_plan, load_plan_text
-from railgauge.plan.texts import NODES, hosts_override
+from railgauge.plan.texts import allocated_nodes, hosts_override
 from railgauge.run.job import Request
 from railgauge.run.pipeline import execute
 from railgauge.run.progress import observer_for
-from railgauge.schedulers.slurm.allocation import ask
-from railgauge.schedulers.slurm.batch import Batch
-from railgauge.schedulers.slurm.batch import submit as submit_script
+from railgauge.schedulers import preferred
+from railgauge.schedulers.scheduler import Batch, Scheduler
 from railgauge.store import Store
 
 
@@ -46,6 +43,12 @@ class _Choices:
     partition: str | None
     account: str | None
     sbatch_options: tuple[str, ...]
+
+    def node_names(self, scheduler: Scheduler) -> list[str]:
+        """Return the job's nodes, with any names where only the job will know."""
+        if self.nodelist is not None:
+            return scheduler.node_names(self.nodelist)
+        return [f"node{number}" for number in range(1, (self.nodes or 2) + 1)]
 
 
 @click.command()
@@ -86,11 +89,11 @@ def submit(where: str, out: Path | None, dry_run: bool, inside: bool, **options:
         raise click.UsageError("name a plan, or a run by --resume RUN")
     if inside:
         return _work(choices)
-    batch = _batch(choices)
+    scheduler, batch = _batch(choices)
     if dry_run:
-        click.echo(batch.script(), nl=False)
+        click.echo(scheduler.script(batch), nl=False)
     else:
-        _submit(batch, where)
+        _submit(scheduler, batch, where)
     return 0
 
 
@@ -116,38 +119,40 @@ def _work(choices: _Choices) -> int:
     if finished.planned == finished.missing:
         click.echo("nothing could be measured in this job's time: no next job is submitted")
         return code
-    nodelist = os.environ.get("SLURM_JOB_NODELIST") or choices.nodelist
+    nodelist = preferred().current_nodelist() or choices.nodelist
     following = replace(
         choices, plan=None, hosts=None, run=finished.run, nodes=None, nodelist=nodelist
     )
     try:
-        _submit(_batch(following), choices.where)
+        _submit(*_batch(following), choices.where)
     except RailgaugeError as error:
         error.add_note(f"Go on with: railgauge submit --resume {finished.run}")
         raise
     return code
 
 
-def _submit(batch: Batch, where: str) -> None:
+def _submit(scheduler: Scheduler, batch: Batch, where: str) -> None:
     """Write the script and submit it; a database's URL may hold a password and stays out of it."""
-    script = batch.out / f"{batch.name}.slurm.sh"
+    script = batch.out / f"{batch.name}.{scheduler.name}.sh"
     try:
         batch.out.mkdir(parents=True, exist_ok=True)
-        script.write_text(batch.script())
+        script.write_text(scheduler.script(batch))
     except OSError as error:
         raise InputError(
             f"can't write {script}: {error.strerror}; name another folder by --out"
         ) from error
-    job = submit_script(script, {"RAILGAUGE_DB": where} if "://" in where else {})
+    job = scheduler.submit(script, {"RAILGAUGE_DB": where} if "://" in where else {})
     click.echo(f"submitted job {job}: {script}")
 
 
-def _batch(choices: _Choices) -> Batch:
-    """Return what to submit, after a look at the plan and at the nodes it needs."""
+def _batch(choices: _Choices) -> tuple[Scheduler, Batch]:
+    """Return what to submit and to whom, after a look at the plan and at the nodes it needs."""
     loaded = _loaded(choices)
     expand(loaded, allow_large=choices.allow_large or choices.run is not None)
-    hosts = [host for host in loaded.plan.hosts.values() if host.in_slurm]
-    plan_nodes = list(dict.fromkeys(host.node_name for host in hosts))
+    hosts = loaded.plan.hosts.values()
+    scheduler = next((host.scheduler for host in hosts if host.scheduler), None) or preferred()
+    inside = (host.node_name for host in hosts if host.scheduler is scheduler)
+    plan_nodes = list(dict.fromkeys(inside))
     nodes, nodelist = choices.nodes, choices.nodelist
     if loaded.nodes is not None and choices.run is None:
         if nodes is None and nodelist is None:
@@ -158,7 +163,7 @@ def _batch(choices: _Choices) -> Batch:
     elif nodelist is None and plan_nodes:
         nodes, nodelist = max(nodes or 0, len(plan_nodes)), ",".join(plan_nodes)
     name = loaded.plan.name if choices.run is None else f"run-{choices.run}"
-    return Batch(
+    batch = Batch(
         name,
         _command(choices),
         Path.cwd(),
@@ -170,17 +175,13 @@ def _batch(choices: _Choices) -> Batch:
         choices.account,
         choices.sbatch_options,
     )
+    return scheduler, batch
 
 
 def _loaded(choices: _Choices) -> LoadedPlan:
     """Return the plan, with any names in place of the nodes that only the job will know."""
     if choices.plan is not None:
-        if choices.nodelist is not None:
-            names = ask(["scontrol", "show", "hostnames", choices.nodelist]).split()
-        else:
-            names = [f"node{number}" for number in range(1, (choices.nodes or 2) + 1)]
-        unknown = {name: {"address": name, "transport": "slurm"} for name in names}
-        return load_plan(choices.plan, yaml.safe_dump(unknown, sort_keys=False), choices.hosts)
+        return load_plan(choices.plan, choices.node_names, choices.hosts)
     assert choices.run is not None
     with Store.open(choices.where, create=False) as store:
         new = store.run(choices.run).new
@@ -189,7 +190,7 @@ def _loaded(choices: _Choices) -> LoadedPlan:
         new.plan_text,
         name,
         Path(new.directory),
-        new.files.get(NODES),
+        allocated_nodes(new.files),
         hosts_override(new.files),
     )
 

@@ -19,7 +19,7 @@ from railgauge.plan.load import LoadedPlan
 from railgauge.plan.schedule import Schedule
 from railgauge.run.execution import Observer
 from railgauge.run.stopping import Judge, Unsettled
-from railgauge.schedulers.slurm.allocation import MARGIN
+from railgauge.schedulers.scheduler import MARGIN
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd
 
@@ -33,7 +33,7 @@ class Request:
     A hosts file `hosts` takes the place of the plan's own hosts. With `only`, test and key each,
     no other cases of the plan are measured.
 
-    What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
+    What is opened on the way is closed with `cleanup`. In a job everything has ended `margin`
     seconds before its time is over. Where another run has a host, its end is waited for, `wait`
     seconds at most. With `keep_going` what needs a host that can't be reached is left out.
     """

@@ -38,7 +38,13 @@ from railgauge.plan.cases import case_name, restricted, varying
 from railgauge.plan.cases import expand as expand_cases
 from railgauge.plan.load import load_plan, load_plan_text
 from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
-from railgauge.plan.texts import NODES, hosts_override, named_texts, only_cases, only_texts
+from railgauge.plan.texts import (
+    allocated_nodes,
+    hosts_override,
+    named_texts,
+    only_cases,
+    only_texts,
+)
 from railgauge.run.execution import Execution, Namer, Setting
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import (
@@ -59,7 +65,7 @@ from railgauge.run.reaching import reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
 from railgauge.run.stopping import Judge, Unsettled
-from railgauge.schedulers.slurm.allocation import deadline
+from railgauge.schedulers import deadline
 from railgauge.store.database_url import connect as connect_database
 from railgauge.store.records import StoredRun
 
@@ -113,7 +119,7 @@ def _read_again(request: Request, run: int, sources: Bundle) -> ReadRun:
         stored.new.plan_text,
         f"plan of run {run}",
         directory,
-        began.get(NODES),
+        allocated_nodes(began),
         hosts_override(began),
     )
     now = named_texts(loaded) | only_texts(only_cases(began))

@@ -24,7 +24,8 @@ class Summary(NamedTuple):
     `quartiles`; `outliers` counts the values that are 3 interquartile ranges beyond them.
     `interval_low` to `interval_high` is the 95 % interval of the median, which of a number of
     values fixed beforehand covers `interval_level`; None with fewer than 6 values. `harmonic_mean`
-    is None unless all are above 0.
+    is None unless all are above 0. Where there are many series, `summaries` fills the fields, a
+    column each.
     """
 
     n: int

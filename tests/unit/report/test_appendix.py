@@ -14,10 +14,9 @@ from railgauge.base.systemlog import Suspicion
 from railgauge.cli import cli
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.plan.texts import NODES
-from railgauge.report.formats.page import RunRecords
-from railgauge.report.formats.write_report import write_report
+from railgauge.report.document.write_report import write_report
 from railgauge.report.pages.appendix.appendix_parts import Appendix, make_appendix
+from railgauge.report.pages.page import RunRecords
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
 
@@ -175,7 +174,7 @@ def test_nothing_is_said_of_an_order_that_cannot_be_read(store: Store) -> None:
 def test_the_order_of_a_run_on_slurms_nodes_is_told(store: Store) -> None:
     lines = [line for line in _PLAN.splitlines() if not line.startswith("hosts")]
     (hosts,) = (line for line in _PLAN.splitlines() if line.startswith("hosts"))
-    files = {NODES: hosts.removeprefix("hosts: ")}
+    files = {"slurm nodes": hosts.removeprefix("hosts: ")}
     run = _measured(store, "\n".join([*lines, "hosts: {slurm: all}"]), files=files)
     text = _text(_appendix(store, run))
     assert "can't read" not in text

@@ -15,11 +15,11 @@ from tests.support.report_data import series
 from railgauge.base.errors import FileProblems
 from railgauge.hosts.peaks import Peak
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.contents import ReportPart
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import render_latex, render_latex_document, render_text
+from railgauge.report.document.render import render_latex, render_latex_document, render_text
+from railgauge.report.pages.contents import ReportPart
+from railgauge.report.pages.page import Details, Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table

@@ -14,15 +14,15 @@ import pytest
 from tests.support.report_data import series
 
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.formats.contents import Passage, ReportPart
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import (
+from railgauge.report.document.render import (
     render_appendix_latex,
     render_latex,
     render_latex_document,
 )
 from railgauge.report.formats.tex import breakable
 from railgauge.report.pages.appendix.appendix_parts import Appendix
+from railgauge.report.pages.contents import Passage, ReportPart
+from railgauge.report.pages.page import Details, Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 

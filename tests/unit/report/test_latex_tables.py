@@ -11,7 +11,7 @@ from tests.support.latex_lab import alone, pages_of, run
 from tests.support.report_data import series
 
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.formats.render import render_latex
+from railgauge.report.document.render import render_latex
 from railgauge.report.tables.pivot import build
 
 _MEDIAN = CellSpec(metric="throughput", unit="Mbit/s", digits=2, statistic="median")

@@ -15,8 +15,8 @@ from railgauge.base.errors import FileProblems, InputError
 from railgauge.base.systemlog import Suspicion, SystemLog
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.definition.spec import load_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import TableSeries, stored_metrics

@@ -15,7 +15,7 @@ from railgauge.plan.cases import Case, expand
 from railgauge.plan.catalogue import EngineInfo, load_catalogue
 from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.load import load_plan
-from railgauge.report.definition.spec import load_spec
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table

@@ -15,18 +15,18 @@ from tests.support.report_data import series
 
 from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec, TableSpec
 from railgauge.report.definition.figure_model import FigureSpec, YSpec
+from railgauge.report.definition.statistic import value_of
+from railgauge.report.document.render import render_html, render_latex, render_text
 from railgauge.report.figures.kinds.heatmap import KIND
 from railgauge.report.figures.kinds.kind import FigureLine
-from railgauge.report.formats.contents import ReportPart
 from railgauge.report.formats.csvfile import render_csv
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import render_html, render_latex, render_text
 from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.pages.contents import ReportPart
+from railgauge.report.pages.page import Details, Page
 from railgauge.report.tables.default import default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.selection import make_axes
 from railgauge.report.tables.slow_nodes import build_listings
-from railgauge.report.tables.statistic import value_of
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.report.tables.table import Table
 from railgauge.stats import median_interval, summarise

@@ -1,7 +1,8 @@
 """A host that isn't there, with an engine on it that measures nothing in no time.
 
 For trying the runner's own work at the size of a large cluster: what it reads, schedules and stores
-is real, the numbers are not. No plan can ask for it.
+is real, the numbers are not: each is 1, as which those of streams contradict one another, so that
+its mode has to be latency. No plan can ask for it.
 """
 
 from __future__ import annotations

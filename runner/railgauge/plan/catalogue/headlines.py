@@ -1,4 +1,4 @@
-"""Which metrics stand for a case where nobody names any, as the engines' own tables say.
+"""What the engines' own tables say of metrics: which stand for a case, and what counts something.
 
 By their names alone: a database keeps results of engines that are no longer described.
 """
@@ -36,6 +36,12 @@ def judged() -> tuple[str, ...]:
     """Return the metrics by which runs are compared."""
     metrics = {metric.name for metric in _declared() if metric.judged}
     return (*(name for name in table_headlines() if name in metrics), *JUDGED)
+
+
+@cache
+def kinds_without_unit() -> Mapping[str, str]:
+    """Return the metrics that have no unit, each with its kind: count, ratio, share …"""
+    return {metric.name: metric.kind for metric in _declared() if not metric.unit}
 
 
 def _declared() -> list[MetricDescription]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from railgauge.report.tables.statistic import FIELDS, record
+from railgauge.report.definition.statistic import FIELDS, record
 from railgauge.report.tables.table import Cell, Column, Table
 
 _NOTHING = (None,) * len(FIELDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best_unit, scale
-from railgauge.report.tables.statistic import resolved, value_of, words_of
+from railgauge.report.definition.statistic import resolved, value_of, words_of
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.stats import Summary
 

@@ -13,8 +13,8 @@ from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, verdict_on
 from railgauge.report.figures.plotfile import DrawnFigure
-from railgauge.report.formats.page import Page, RunRecords, make_page
 from railgauge.report.pages.idle import idle_details
+from railgauge.report.pages.page import Page, RunRecords, make_page
 from railgauge.report.site.heatmaps import heatmaps
 from railgauge.report.site.linked_cells import LinkedCell, number, quantity, replications, text
 from railgauge.report.site.linked_cells import interval as interval_cell

@@ -13,12 +13,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import NOT_DEFINED, format_number, scale
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.tables.logged import is_logged
-from railgauge.report.tables.marks import Marks, Remark, remarks_on
-from railgauge.report.tables.notes import of_one_metric
-from railgauge.report.tables.references import compare, interval_ends
-from railgauge.report.tables.run_context import RunContext
-from railgauge.report.tables.statistic import (
+from railgauge.report.definition.statistic import (
     MEANS,
     interval_of,
     interval_words,
@@ -26,6 +21,11 @@ from railgauge.report.tables.statistic import (
     value_of,
     why_none,
 )
+from railgauge.report.tables.logged import is_logged
+from railgauge.report.tables.marks import Marks, Remark, remarks_on
+from railgauge.report.tables.notes import of_one_metric
+from railgauge.report.tables.references import compare, interval_ends
+from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.stats import Interval, Summary, oddities, summaries

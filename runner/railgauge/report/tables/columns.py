@@ -5,9 +5,9 @@ from __future__ import annotations
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.statistic import LOCATIONS, own_unit, resolved
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
-from railgauge.report.tables.statistic import LOCATIONS, own_unit, resolved
 from railgauge.report.tables.table import THEORETICAL, Column
 
 
@@ -33,14 +33,7 @@ def make_column(
     )
     base, digits = _base_and_digits(cell, stored)
     unit = cell.unit or _default_unit(cell, base, stored)
-    if stored is not None and scale(unit, base) is None:
-        quantity = f"the {cell.statistic} of {cell.metric}"
-        if cell.peak:
-            quantity = f"the theoretical {cell.peak}"
-        raise InputError(
-            f"table {spec.name!r}: {unit!r} can't show {quantity}:"
-            f" use one of {', '.join(fitting_units(base))}"
-        )
+    _check_unit(spec, cell, unit, base, stored)
     return Column(
         key=key,
         metric=cell.peak or cell.metric,
@@ -59,6 +52,18 @@ def make_column(
         digits_given="digits" in cell.model_fields_set,
         timed=timed,
     )
+
+
+def _check_unit(spec: TableSpec, cell: CellSpec, unit: str, base: str, stored: str | None) -> None:
+    """Refuse a unit that can't show what is stored in the base unit."""
+    if stored is not None and scale(unit, base) is None:
+        quantity = f"the {cell.statistic} of {cell.metric}"
+        if cell.peak:
+            quantity = f"the theoretical {cell.peak}"
+        raise InputError(
+            f"table {spec.name!r}: {unit!r} can't show {quantity}:"
+            f" use one of {', '.join(fitting_units(base))}"
+        )
 
 
 def _has_interval(spec: TableSpec, cell: CellSpec, statistic: str) -> bool:

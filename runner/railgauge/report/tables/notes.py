@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from railgauge.base.characters import visible
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.model_parts import selected_values
-from railgauge.report.tables.axes import Placed
-from railgauge.report.tables.spread_sentence import Measured, intervals, spread
-from railgauge.report.tables.statistic import (
+from railgauge.report.definition.statistic import (
     DEFAULT,
     interval_words,
     own_unit,
     short,
     words_of,
 )
+from railgauge.report.tables.axes import Placed
+from railgauge.report.tables.spread_sentence import Measured, intervals, spread
 from railgauge.report.tables.table import Column, Heading, Row
 
 _ABBREVIATED = re.compile(r"\b(?:cpu|iops)\b")

@@ -10,7 +10,6 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import places_of
 from railgauge.report.definition.definition_model import SortSpec, TableSpec
-from railgauge.report.parameter_rows import with_parameters
 from railgauge.report.tables import notes
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
 from railgauge.report.tables.authors_notes import AuthorsNotes
@@ -27,6 +26,7 @@ from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
 from railgauge.report.tables.marks import Marks
 from railgauge.report.tables.narrowness import alarms, levels_note
+from railgauge.report.tables.parameter_rows import with_parameters
 from railgauge.report.tables.references import References
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.selection import (

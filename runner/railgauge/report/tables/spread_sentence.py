@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.base.number import at_most
-from railgauge.report.tables.statistic import LEAST_FOR_INTERVAL, MEANS, interval_words, value_of
+from railgauge.report.definition.statistic import (
+    LEAST_FOR_INTERVAL,
+    MEANS,
+    interval_words,
+    value_of,
+)
 from railgauge.report.tables.table import Cell, Column
 from railgauge.stats import Summary, shared_autocorrelation
 from railgauge.store.records import Series

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from railgauge.report.definition.statistic import FIELDS, record
 from railgauge.report.tables.marks import in_groups
-from railgauge.report.tables.statistic import FIELDS, record
 from railgauge.stats import oddities, summaries
 from railgauge.store.records import Series
 

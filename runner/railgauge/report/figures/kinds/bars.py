@@ -11,12 +11,12 @@ import numpy as np
 
 from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import record
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
-from railgauge.report.tables.statistic import record
 
 if TYPE_CHECKING:
     from railgauge.store import Store

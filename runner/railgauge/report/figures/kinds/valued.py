@@ -13,6 +13,14 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value, varying
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
+from railgauge.report.definition.statistic import (
+    DEFAULT,
+    FIELDS,
+    own_unit,
+    record,
+    resolved,
+    words_of,
+)
 from railgauge.report.figures.figure import Scale
 from railgauge.report.figures.kinds.kind import scale_of
 from railgauge.report.formats.csvfile import axis_columns
@@ -20,7 +28,6 @@ from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.notes import words
-from railgauge.report.tables.statistic import DEFAULT, FIELDS, own_unit, record, resolved, words_of
 from railgauge.stats import summarise, two_groups
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from railgauge.report.formats.contents import Passage
-from railgauge.report.formats.page import Details, RunRecords
 from railgauge.report.pages.appendix.hosts import machine_tables
 from railgauge.report.pages.appendix.methods import methods
 from railgauge.report.pages.appendix.table_numbers import table_numbers
+from railgauge.report.pages.contents import Passage
+from railgauge.report.pages.page import Details, RunRecords
 from railgauge.report.tables.table import Table
 
 if TYPE_CHECKING:

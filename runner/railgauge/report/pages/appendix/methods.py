@@ -10,13 +10,13 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.model import Plan
-from railgauge.plan.texts import NODES, only_cases
+from railgauge.plan.texts import allocated_nodes, only_cases
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
-from railgauge.report.formats.contents import Passage
-from railgauge.report.formats.page import RunRecords, time_of
 from railgauge.report.pages.appendix.reasons import counted, plural
 from railgauge.report.pages.appendix.test_settings import distinct_parameters, settings
+from railgauge.report.pages.contents import Passage
+from railgauge.report.pages.page import RunRecords, time_of
 from railgauge.report.tables.selection import abbreviated, make_axes
 from railgauge.store.counts import Counts, LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun
@@ -122,8 +122,8 @@ def _stored_plan(run: StoredRun) -> Plan | None:
     """Return the plan that is stored with the run; None if it is another version's."""
     try:
         document = loads(run.new.plan_text, "plan")
-        if NODES in run.new.files:
-            document = Allocated(run.new.files[NODES]).fill(document)
+        if nodes := allocated_nodes(run.new.files):
+            document = Allocated(nodes).fill(document)
         return validate(document, Plan)
     except InputError:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railgauge.base.errors import Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.checking import Checker, Place
+from railgauge.report.checks.checking import Checker, Place
 from railgauge.report.definition.definition_model import SlowNodesSpec
 
 

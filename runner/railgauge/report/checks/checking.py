@@ -13,8 +13,8 @@ from railgauge.plan.catalogue.only_imported import ONLY_IMPORTED
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
+from railgauge.report.definition.statistic import own_unit
 from railgauge.report.tables.axes import FIXED_AXES, Axis, parameter_infos
-from railgauge.report.tables.statistic import own_unit
 
 Place = tuple[str | int, ...]
 Selections = Mapping[str, Selection]

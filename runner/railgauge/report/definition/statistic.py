@@ -14,6 +14,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Literal
 
+from railgauge.plan.catalogue.headlines import kinds_without_unit
 from railgauge.stats import (
     Average,
     Interval,
@@ -67,7 +68,7 @@ _SHORT = {
     "interval_low": "95 % from",
     "interval_high": "95 % to",
 }
-# Of what has no unit, these are counts, which are costs; all others may be ratios.
+# Of what has no unit, and isn't our engines', these are counts; all others may be ratios.
 _COUNT = re.compile(
     r"(?:.*_)?(?:connections|drops|messages|operations|packets|products|retransmits|retries|runs?"
     r"|segments|sends|trips)"
@@ -107,8 +108,10 @@ FIELDS = (
 @lru_cache
 def kind_of_mean(metric: str, unit: str, *, timed: bool = False) -> Average:
     """Return which mean values of `metric` in the base unit `unit` have; `timed`: see Series."""
-    if unit == "" and _COUNT.fullmatch(metric):
-        return "arithmetic"
+    if unit == "":
+        kind = kinds_without_unit().get(metric)
+        is_count = kind == "count" if kind else _COUNT.fullmatch(metric)
+        return "arithmetic" if is_count else "none"
     return average_of(unit, timed=timed)
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.load import load_plan, load_plan_text
-from railgauge.schedulers.slurm.allocation import inherited, require_nodes, seconds_of
+from railgauge.schedulers import SCHEDULERS, require_nodes
+from railgauge.schedulers.slurm import inherited, seconds_of
 
 PLAN = """\
 railgauge: 1
@@ -74,9 +75,10 @@ def test_anything_but_all_is_a_mistake(tmp_path: Path) -> None:
 
 
 def test_nodes_are_wanted_outside_an_allocation() -> None:
-    require_nodes([])
+    slurm = SCHEDULERS["slurm"]
+    require_nodes(slurm, [])
     with pytest.raises(InputError, match="--nodelist=c1,c2"):
-        require_nodes(["c1", "c2", "c1"])
+        require_nodes(slurm, ["c1", "c2", "c1"])
 
 
 @pytest.mark.parametrize(

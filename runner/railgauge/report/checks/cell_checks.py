@@ -11,11 +11,11 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.checking import Checker, Place, Selections
+from railgauge.report.checks.checking import Checker, Place, Selections
 from railgauge.report.definition.definition_model import CellSpec
+from railgauge.report.definition.statistic import LOCATIONS, own_unit
 from railgauge.report.tables.axes import FIXED_AXES, REPLICATION
 from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
-from railgauge.report.tables.statistic import LOCATIONS, own_unit
 from railgauge.report.tables.theoretical import BRACED
 
 # Statistics that have no ratio to a theoretical value.

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.report.definition.definition_model import Spec
-from railgauge.report.figures.figures import build_figures
-from railgauge.report.figures.gnuplot import find_gnuplot
-from railgauge.report.figures.pictures import Pictures
-from railgauge.report.figures.plotfile import draw
-from railgauge.report.formats.contents import ReportPart, passage
-from railgauge.report.formats.csvfile import render_csv, render_json, render_records
-from railgauge.report.formats.page import Page, RunRecords, make_page
-from railgauge.report.formats.render import (
+from railgauge.report.document.render import (
     render_appendix_latex,
     render_appendix_text,
     render_case,
@@ -32,10 +25,17 @@ from railgauge.report.formats.render import (
     render_passage_text,
     render_text,
 )
+from railgauge.report.figures.figures import build_figures
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.report.figures.pictures import Pictures
+from railgauge.report.figures.plotfile import draw
+from railgauge.report.formats.csvfile import render_csv, render_json, render_records
 from railgauge.report.pages.appendix.appendix_parts import SUFFIX, Appendix, make_appendix
 from railgauge.report.pages.case.case_pages import FOLDER, MOST_PAGES, case_links, case_pages
 from railgauge.report.pages.case.timeplot import draw_timelines
+from railgauge.report.pages.contents import ReportPart, passage
 from railgauge.report.pages.idle import idle_details
+from railgauge.report.pages.page import Page, RunRecords, make_page
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import read_context

@@ -9,7 +9,7 @@ from railgauge.base.errors import Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.checking import Checker, Place
+from railgauge.report.checks.checking import Checker, Place
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.kinds import KINDS, kind_of
 from railgauge.report.figures.kinds.errorbars import fits

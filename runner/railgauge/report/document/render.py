@@ -12,8 +12,6 @@ from railgauge.report.figures import svg
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats import tex
-from railgauge.report.formats.contents import Passage, ReportPart
-from railgauge.report.formats.page import Details, Page, sentences
 from railgauge.report.formats.plaintext import TextLayout
 from railgauge.report.formats.policy import policy
 from railgauge.report.formats.templates import ANGLED, environment
@@ -22,7 +20,9 @@ from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.pages.appendix.appendix_parts import Appendix
 from railgauge.report.pages.case.case_view import CasePage
 from railgauge.report.pages.case.timeplot import CasePlot
+from railgauge.report.pages.contents import Passage, ReportPart
 from railgauge.report.pages.machines import in_short
+from railgauge.report.pages.page import Details, Page, sentences
 from railgauge.report.tables.table import Table, marks
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.validation import suggest, validate
 from railgauge.plan.yamlfile import Document, load
+from railgauge.report.checks.figure_checks import FigureChecker
+from railgauge.report.checks.slow_nodes_checks import SlowNodesChecker
+from railgauge.report.checks.table_checks import TableChecker
 from railgauge.report.definition.definition_model import Spec
-from railgauge.report.definition.figure_checks import FigureChecker
-from railgauge.report.definition.slow_nodes_checks import SlowNodesChecker
-from railgauge.report.definition.table_checks import TableChecker
 
 # What a definition lists under which key, in a sentence about a second one of the same name.
 _ANOTHER = {

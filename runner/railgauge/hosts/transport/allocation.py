@@ -1,8 +1,8 @@
-"""Programs on a node of the Slurm allocation we are in: each is a job step that an srun starts.
+"""Programs on a node of the allocation we are in: each is a job step that its scheduler starts.
 
-srun forwards standard input and its end, and passes lines on as they come. A POSIX sh over there
-starts the program, says when it does and how it ended: whatever srun's own messages are, a step
-that ended without that last word was lost.
+The scheduler's starter (Slurm's srun) forwards standard input and its end, and passes lines on as
+they come. A POSIX sh over there starts the program, says when it does and how it ended: whatever
+the starter's own messages are, a step that ended without that last word was lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
 from railgauge.hosts.transport.interface import Exit, StartedProcesses, shell_status
 from railgauge.hosts.transport.local import LocalProcess, LocalTransport
-from railgauge.schedulers.slurm.allocation import OUTSIDE, ask, current_job, inherited
+from railgauge.schedulers.scheduler import Scheduler
 
 _START_TIMEOUT = 60.0
 _PUT_TIMEOUT = 60.0
@@ -33,12 +33,15 @@ _START = (
 )
 
 
-class SlurmProcess:
+class AllocationProcess:
     """A program in a step of its own. One thread reads it; any may end it or wait for it."""
 
-    def __init__(self, host: str, srun: LocalProcess, job: str, mark: str) -> None:
+    def __init__(
+        self, host: str, starter: LocalProcess, scheduler: Scheduler, job: str, mark: str
+    ) -> None:
         self._host = host
-        self._srun = srun
+        self._starter = starter
+        self._scheduler = scheduler
         self._job = job
         self._mark = mark
         self._killed = False
@@ -46,16 +49,17 @@ class SlurmProcess:
     @property
     def stdin_open(self) -> bool:
         """Whether closing its standard input would be news to it."""
-        return self._srun.stdin_open
+        return self._starter.stdin_open
 
     def await_start(self, program: str) -> None:
         """Return once the program was started over there; raises what `Transport.start` does."""
         try:
-            line = self._srun.read_line(_START_TIMEOUT)
+            line = self._starter.read_line(_START_TIMEOUT)
         except TimeoutError:
             raise HostUnreachableError(
-                f"{self._host}: srun started nothing within {_START_TIMEOUT:g} s: see "
-                "`scontrol show node` and what else runs in the job"
+                f"{self._host}: {self._scheduler.starter} started nothing within "
+                f"{_START_TIMEOUT:g} s: see `{self._scheduler.node_status}` and what else runs in "
+                "the job"
             ) from None
         if line is None:
             raise self._lost("no program could be started there")
@@ -67,38 +71,37 @@ class SlurmProcess:
 
     def read_line(self, timeout: float | None = None) -> str | None:
         """See `Process.read_line`."""
-        line = self._srun.read_line(timeout)
+        line = self._starter.read_line(timeout)
         if line is None and not self._killed:
             self.wait(_LAST_WORDS)  # raises if it was lost
         return line
 
     def send_line(self, text: str) -> None:
         """See `Process.send_line`."""
-        self._srun.send_line(text)
+        self._starter.send_line(text)
 
     def send(self, data: bytes) -> None:
         """Write `data` to its standard input, unless that is closed."""
-        self._srun.send(data)
+        self._starter.send(data)
 
     def close_stdin(self) -> None:
         """See `Process.close_stdin`."""
-        self._srun.close_stdin()
+        self._starter.close_stdin()
 
     def kill(self) -> None:
-        """See `Process.kill`: Slurm kills all of the step, also what left its process group."""
+        """See `Process.kill`: the scheduler kills all of the step that it can."""
         self._killed = True
-        self._srun.close_stdin()
+        self._starter.close_stdin()
         if self._ended(0):
             return
         with contextlib.suppress(EnvironmentFailedError):
-            if steps := self._steps():
-                ask(["scancel", *steps])
+            if self._scheduler.cancel(self._job, self._mark):
                 self._ended(_LAST_WORDS)
-        self._srun.kill()
+        self._starter.kill()
 
     def wait(self, timeout: float | None = None) -> Exit:
         """See `Process.wait`."""
-        ended = self._srun.wait(timeout)
+        ended = self._starter.wait(timeout)
         match = re.search(
             rf"^(?:.*{self._mark} begin\n)?(.*?){self._mark} end (\d+)\n", ended.stderr, re.DOTALL
         )
@@ -108,50 +111,50 @@ class SlurmProcess:
             raise self._lost("lost while a program was running there")
         return Exit(shell_status(int(match[2])), match[1])
 
-    def _steps(self) -> list[str]:
-        """Return the ids of the steps with our name: our own, and one that it started for MPI."""
-        lines = ask(["squeue", "-h", "-s", "-j", self._job, "-o", "%i %j"]).splitlines()
-        pairs = [line.partition(" ") for line in lines]
-        return [step for step, _, name in pairs if name == self._mark]
-
     def _ended(self, seconds: float) -> bool:
         try:
-            self._srun.wait(seconds)
+            self._starter.wait(seconds)
         except TimeoutError:
             return False
         return True
 
     def _lost(self, event: str) -> HostUnreachableError:
         with contextlib.suppress(TimeoutError):
-            words = self._srun.wait(_LAST_WORDS).stderr.rpartition(f"{self._mark} begin\n")[2]
-            message = " ".join(words.split())[-300:] or "srun said nothing"
+            words = self._starter.wait(_LAST_WORDS).stderr.rpartition(f"{self._mark} begin\n")[2]
+            message = " ".join(words.split())[-300:] or f"{self._scheduler.starter} said nothing"
             return HostUnreachableError(f"{self._host}: {event}: {message}")
         return HostUnreachableError(f"{self._host}: {event}")
 
 
-class SlurmTransport:
+class AllocationTransport:
     """The node `node` of the allocation we are in, under the name `host` that the plan gives it."""
 
-    def __init__(self, host: str, node: str) -> None:
+    def __init__(self, host: str, node: str, scheduler: Scheduler) -> None:
         self.host = host
         self._node = node
+        self._scheduler = scheduler
         self._local = LocalTransport(host)
-        self._started: StartedProcesses[SlurmProcess] = StartedProcesses(host)
+        self._started: StartedProcesses[AllocationProcess] = StartedProcesses(host)
 
-    def start(self, argv: Sequence[str]) -> SlurmProcess:
+    def start(self, argv: Sequence[str]) -> AllocationProcess:
         """See `Transport.start`."""
         self._started.check_open()
-        job = current_job()
+        scheduler = self._scheduler
+        job = scheduler.current_job()
         if job is None:
-            raise HostUnreachableError(f"{self.host}: its transport is slurm, but {OUTSIDE}")
-        if shutil.which("srun") is None:
+            raise HostUnreachableError(
+                f"{self.host}: its transport is {scheduler.name}, but {scheduler.outside}"
+            )
+        if shutil.which(scheduler.starter) is None:
             raise EnvironmentFailedError(
-                f"{self.host}: there is no srun in PATH, which starts the programs on Slurm's nodes"
+                f"{self.host}: there is no {scheduler.starter} in PATH, which starts the programs "
+                f"on {scheduler.title}'s nodes"
             )
         mark = f"railgauge-{secrets.token_hex(8)}"
-        step = [*srun(job), f"--job-name={mark}", f"--nodelist={self._node}", "--nodes=1"]
-        script = ["--ntasks=1", "--mpi=none", "sh", "-c", _START, "sh", mark]
-        process = SlurmProcess(self.host, self._local.start([*step, *script, *argv]), job, mark)
+        step = [*scheduler.start(job, self._node, mark), "sh", "-c", _START, "sh", mark]
+        process = AllocationProcess(
+            self.host, self._local.start([*step, *argv]), scheduler, job, mark
+        )
         self._started.add(process)
         try:
             self._started.check_open()
@@ -182,13 +185,3 @@ class SlurmTransport:
         self._started.close()
         self._started.end()
         self._local.close()
-
-
-def srun(job: str) -> list[str]:
-    """Return the start of a command line for a step in `job`: beside other steps, unbound.
-
-    Without the variables by which a job's options would change what srun does.
-    """
-    forgotten = [part for name in inherited() for part in ("-u", name)]
-    options = ["--overlap", "--overcommit", "--mem=0", "--cpu-bind=none", "--chdir=/", "--quiet"]
-    return ["env", *forgotten, "srun", f"--jobid={job}", *options]

@@ -9,11 +9,11 @@ from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.cell_checks import CellChecker
+from railgauge.report.checks.cell_checks import CellChecker
+from railgauge.report.checks.checking import Checker, Place
 from railgauge.report.definition.cell_names import name_of, places_of
-from railgauge.report.definition.checking import Checker, Place
 from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.parameter_rows import PARAMETERS
+from railgauge.report.tables.parameter_rows import PARAMETERS
 from railgauge.report.tables.table_series import own_axes
 
 
