@@ -124,7 +124,7 @@ def case_history(
     """
     by_id = {head.id: head for head in heads if not head.partial}
     dated = [
-        (series, _night(series, by_id[series.run], median_interval(series.values)))
+        (series, _night(series, by_id[series.run], median_interval(series.values, series.level)))
         for series in all_series
         if len(series.values) and series.run in by_id
     ]

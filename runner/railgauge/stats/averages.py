@@ -23,16 +23,20 @@ _PER_TIME = ("/s", "/min", "/h", "Hz")
 _WITHOUT_UNIT = ("", "1", "%")
 
 
-def average_of(unit: str, kind: str = "") -> Average:
+def average_of(unit: str, kind: str = "", *, timed: bool = False) -> Average:
     """Return which mean summarises values in `unit` of a `kind`, as a metric's description says.
 
     Rules 3 and 4 of Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems
     (SC'15): costs (s, B, counts) by the arithmetic mean, rates (bit/s, op/s, Hz) by the harmonic
-    one, ratios by neither: their median stands for them. Where no kind is said, the unit tells, and
-    what has none is taken for a ratio.
+    one, ratios by neither: their median stands for them. All the work over all the time is the
+    harmonic mean of rates if the same work was done each time; if it went on for the same time
+    each (`timed`), it is the arithmetic one. Where no kind is said, the unit tells, and what has
+    none is taken for a ratio.
     """
     if kind in _OF_KIND:
-        return _OF_KIND[kind]
-    if unit in _WITHOUT_UNIT:
-        return "none"
-    return "harmonic" if unit.endswith(_PER_TIME) else "arithmetic"
+        average = _OF_KIND[kind]
+    elif unit in _WITHOUT_UNIT:
+        average = "none"
+    else:
+        average = "harmonic" if unit.endswith(_PER_TIME) else "arithmetic"
+    return "arithmetic" if timed and average == "harmonic" else average

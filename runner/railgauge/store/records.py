@@ -22,6 +22,7 @@ from railgauge.engine.outcome import Status as Status
 from railgauge.hosts.peaks import Peak as Peak
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import MetricDescription
+from railgauge.stats import ENDED_LEVEL, Average, average_of
 
 RunState = Literal["unfinished", "complete", "interrupted"]
 # Why a case with a rule got no more replications: its interval is narrow enough, it has had the
@@ -201,6 +202,27 @@ class Series:
     rule: str = ""
     ended: str = ""
     kind: str = ""
+
+    @property
+    def timed(self) -> bool:
+        """Whether each replication took a fixed time, in which it did what it could."""
+        parameters = self.case.parameters
+        return bool(parameters.get("duration")) and not parameters.get("count")
+
+    @property
+    def average(self) -> Average:
+        """Which mean fits its values."""
+        return average_of(self.unit, self.kind, timed=self.timed)
+
+    @property
+    def level(self) -> float:
+        """The level of the interval that covers the true value as often as one of 95 % claims.
+
+        It is higher where an interval ended the case because it was narrow.
+        """
+        judged = self.metric in self.rule.partition(" of ")[2].split(", ")
+        early = self.ended == "narrow" and len(self.values) + self.failed < self.planned
+        return ENDED_LEVEL if judged and early else 0.95
 
 
 @dataclass(frozen=True, slots=True)

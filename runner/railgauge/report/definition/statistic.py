@@ -1,7 +1,9 @@
 """The statistics that a table or figure may show: what they are called, and their values.
 
-`mean` is the one that fits what is measured (`average_of`), of which its unit and its kind, as its
-engine describes it, tell.
+Costs (seconds, bytes, counts) have an arithmetic mean, rates (bit/s, op/s) of the same work each
+time a harmonic one, rates over the same time each an arithmetic one, ratios none (Hoefler and
+Belli, "Scientific Benchmarking of Parallel Computing Systems", SC'15, rules 3 and 4): `mean` is the
+one that fits its metric.
 """
 
 from __future__ import annotations
@@ -11,7 +13,15 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Literal
 
-from railgauge.stats import Summary, average_of
+from railgauge.stats import (
+    Average,
+    Interval,
+    Summary,
+    average_of,
+    harmonic_interval,
+    mean_interval,
+)
+from railgauge.store.records import Series
 
 # What a figure may show: one number.
 Number = Literal[
@@ -34,8 +44,9 @@ Number = Literal[
 # What is shown where a definition names none: it has an interval, of any metric, and outliers leave
 # it as it is.
 DEFAULT: Literal["median"] = "median"
-# Fewer values than this have no 95 % interval of their median.
+# Fewer values than this have no 95 % interval of their median, and none of a mean is shown.
 LEAST_FOR_INTERVAL = 6
+MEANS = ("arithmetic_mean", "harmonic_mean")
 NO_MEAN = "no mean: ratios are not averaged; the median stands for them"
 # In sentences and titles, and in the narrow headings of a column; others are their own words.
 _WORDS = {
@@ -87,23 +98,22 @@ FIELDS = (
 )
 
 
-def common_kind(kinds: Iterable[str]) -> str:
-    """Return the kind of values that are shown together; "", so that the unit tells, if it differs.
+def common_average(all_series: Iterable[Series], unit: str) -> Average:
+    """Return which mean fits values in the base unit `unit` that are shown together.
 
-    Runs of one metric may differ in it: one that is older than its engine's table lacks it.
+    Runs of one metric may differ in its kind, as one that is older than its engine's table lacks
+    it: then the unit tells. What is true of some series only (`timed`) is said of none.
     """
-    distinct = set(kinds)
-    return distinct.pop() if len(distinct) == 1 else ""
+    together = list(all_series)
+    kinds = {series.kind for series in together}
+    timed = bool(together) and all(series.timed for series in together)
+    return average_of(unit, kinds.pop() if len(kinds) == 1 else "", timed=timed)
 
 
-def resolved(statistic: str, unit: str, kind: str) -> str:
-    """Return the statistic by its own name: `mean` is one of two, or stays `mean` for a ratio.
-
-    `unit` is the metric's base unit, `kind` what its engine says it is.
-    """
+def resolved(statistic: str, average: Average) -> str:
+    """Return the statistic by its own name: `mean` is the one that fits, or itself for a ratio."""
     if statistic != "mean":
         return statistic
-    average = average_of(unit, kind)
     return "mean" if average == "none" else f"{average}_mean"
 
 
@@ -122,6 +132,24 @@ def value_of(summary: Summary, statistic: str) -> float | None:
 @lru_cache
 def _getter(statistic: str) -> Callable[[Summary], float | None]:
     return attrgetter("mean" if statistic == "arithmetic_mean" else statistic)
+
+
+def interval_of(series: Series, summary: Summary, statistic: str) -> Interval | None:
+    """Return the 95 % interval that belongs to a `resolved` statistic: a mean's or the median's.
+
+    None with too few values, and where a mean has none.
+    """
+    if statistic not in MEANS:
+        return summary.interval
+    if summary.n < LEAST_FOR_INTERVAL:
+        return None
+    of_mean = harmonic_interval if statistic == "harmonic_mean" else mean_interval
+    return of_mean(series.values, series.level)
+
+
+def interval_words(statistic: str) -> str:
+    """Return what a sentence calls the interval that belongs to a `resolved` statistic."""
+    return f"95 % interval of the {words_of(statistic) if statistic in MEANS else 'median'}"
 
 
 def words_of(statistic: str) -> str:
@@ -151,11 +179,11 @@ def why_none(statistic: str) -> str:
     return ""
 
 
-def record(summary: Summary, unit: str, kind: str) -> tuple[int | float | str | None, ...]:
-    """Return the values of `FIELDS`, of a metric of that kind in the base unit `unit`."""
+def record(summary: Summary, average: Average) -> tuple[int | float | str | None, ...]:
+    """Return the values of `FIELDS`, of a metric whose mean is `average`."""
     means = {
-        "mean": value_of(summary, resolved("mean", unit, kind)),
-        "mean_kind": average_of(unit, kind),
+        "mean": value_of(summary, resolved("mean", average)),
+        "mean_kind": average,
         "arithmetic_mean": summary.mean,
     }
     return tuple([means[name] if name in means else getattr(summary, name) for name in FIELDS])

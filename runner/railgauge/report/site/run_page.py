@@ -237,7 +237,9 @@ class _Rows:
             text(metric.replace("_", " ")),
             *judgement,
             quantity(middle, unit),
-            interval_cell(median_interval(measured.values) if measured else None, unit),
+            interval_cell(
+                median_interval(measured.values, measured.level) if measured else None, unit
+            ),
             counts,
             text(reason),
         )

@@ -14,8 +14,9 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
     """Yield the statistics of each of `series` that has values, in base units, None without."""
     measured = [entry for entry in series if len(entry.values)]
     values = [entry.values for entry in measured]
-    for entry, (autocorrelation, groups), summary in zip(
-        measured, oddities(values), summaries(values), strict=True
+    levels = [entry.level for entry in measured]
+    for entry, odd, summary in zip(
+        measured, oddities(values), summaries(values, levels), strict=True
     ):
         yield {
             "test": entry.test,
@@ -25,9 +26,10 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
             "unit": entry.unit,
             "better": entry.better,
             "kind": entry.kind,
-            **dict(zip(FIELDS, record(summary, entry.unit, entry.kind), strict=True)),
-            "autocorrelation": autocorrelation,
-            "two_groups": groups._asdict() if groups and in_groups(entry) else None,
+            **dict(zip(FIELDS, record(summary, entry.average), strict=True)),
+            "autocorrelation": odd.autocorrelation,
+            "trend": odd.trend,
+            "two_groups": odd.groups._asdict() if odd.groups and in_groups(entry) else None,
             "suspect": int(entry.suspect.sum()),
             "failed": entry.failed,
             "asked": entry.planned,

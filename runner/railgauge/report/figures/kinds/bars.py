@@ -93,7 +93,7 @@ def _draw_line(
         rows.append((left, left + filled, point.value, point.low, point.high))
         number = valued.number_text(point.value, 4)
         texts.append(f"{number}{valued.unit_of(y.scale)} at {text}")
-        numbers = record(point.summary, series.unit, series.kind)
+        numbers = record(point.summary, series.average)
         records.append((*valued.columns(line.label, series), text, *numbers))
     plotted = PlottedSeries(line.label, np.array(rows, np.float64).reshape(-1, 5))
     return PointLine(plotted, points, missing, f"{line.label}: {', '.join(texts)}.", records)

@@ -69,7 +69,7 @@ class PointAxis:
         """Return the case's point; None where it has no such number."""
         if not len(series.values):
             return None
-        summary = summarise(series.values)
+        summary = summarise(series.values, series.level)
         value = value_of(summary, self.statistic)
         if value is None:
             return None

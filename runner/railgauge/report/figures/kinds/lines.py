@@ -74,7 +74,7 @@ def _draw_line(
             continue
         points.append(point)
         rows.append((number / per_x, point.value, point.low, point.high))
-        numbers = record(point.summary, series.unit, series.kind)
+        numbers = record(point.summary, series.average)
         records.append((*valued.columns(line.label, series), number, *numbers))
     if x.log:
         valued.refuse_unloggable(figure, "x", min(placed))

@@ -16,7 +16,7 @@ from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import (
     DEFAULT,
     FIELDS,
-    common_kind,
+    common_average,
     own_unit,
     record,
     resolved,
@@ -61,7 +61,8 @@ def numbers(series: Series) -> tuple[Value | None, ...]:
     """Return the values of statistic.FIELDS, of which a case without values has only n."""
     if not len(series.values):
         return (0, *(None,) * (len(FIELDS) - 1))
-    return record(summarise(series.values), series.unit, series.kind)
+    summary = summarise(series.values, series.level)
+    return record(summary, series.average)
 
 
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
@@ -103,8 +104,8 @@ def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str
     """
     y = figure.y
     statistic = y.statistic if "statistic" in y.model_fields_set else usual
-    kind = common_kind(series.kind for series in all_series)
-    names = {resolved(statistic, series.unit, kind) for series in all_series}
+    averages = {common_average(all_series, series.unit) for series in all_series}
+    names = {resolved(statistic, average) for average in averages}
     return "median" if names == {"mean"} else min(names, default=statistic)
 
 
