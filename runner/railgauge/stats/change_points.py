@@ -42,6 +42,8 @@ _PER_DEVIATION = 1.4826
 _MOST_DEPENDENT = 0.8
 # The distances of so many values from all others are held at a time.
 _BLOCK = 512
+# The spells that begin at so many places are looked at together.
+_ROWS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +237,16 @@ def _differing_spell(x: NDArray[np.float64]) -> tuple[int, int]:
     n = len(x)
     sums = np.concatenate([[0.0], np.cumsum(x - x.mean())])
     best, ends = -1.0, (0, n)
-    for first in range(LEAST_VALUES, n - 2 * LEAST_VALUES + 1):
-        last = np.arange(first + LEAST_VALUES, n - LEAST_VALUES + 1)
-        size = last - first
+    for start in range(LEAST_VALUES, n - 2 * LEAST_VALUES + 1, _ROWS):
+        first = np.arange(start, min(start + _ROWS, n - 2 * LEAST_VALUES + 1))[:, None]
+        last = np.arange(start + LEAST_VALUES, n - LEAST_VALUES + 1)
+        size = np.maximum(last - first, 1)
         # The square of the difference of both means, by what chance makes of it.
         statistic = (sums[last] - sums[first]) ** 2 * n / (size * (n - size))
-        place = int(np.argmax(statistic))
-        if statistic[place] > best:
-            best, ends = float(statistic[place]), (first, int(last[place]))
+        statistic[last - first < LEAST_VALUES] = -1.0
+        row, column = divmod(int(np.argmax(statistic)), len(last))
+        if statistic[row, column] > best:
+            best, ends = float(statistic[row, column]), (start + row, int(last[column]))
     return ends
 
 
