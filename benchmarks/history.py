@@ -253,37 +253,31 @@ def simulate_stays(series: int) -> None:
     print(
         "\nfalls that were mended, looked at each night, in 60 nights of 1 % of normal noise, in %"
     )
-    columns = ("found at once", "still there", "confirmed", "still so", "both ends")
-    print(f"{'fall':20}" + "".join(f"{name:>15}" for name in columns))
+    columns = ("found at once", "of these later", "confirmed", "of these later", "both ends")
+    print(f"{'fall':20}" + "".join(f"{name:>16}" for name in columns))
     for fall, nights in ((0.05, 7), (0.05, 10), (0.2, 3), (0.2, 5)):
-        outcomes = [stays(fall, nights, number) for number in range(series)]
-        begun, confirmed, *_, ends = (100 * np.mean(outcomes, axis=0)).tolist()
-        kept = [
-            100 * np.mean([end for now, end in of if now] or [0])
-            for of in (
-                [outcome[0:3:2] for outcome in outcomes],
-                [outcome[1:4:2] for outcome in outcomes],
-            )
-        ]
-        shares = (begun, kept[0], confirmed, kept[1], ends)
-        print(
-            f"{f'{fall:.0%}, {nights} nights':20}" + "".join(f"{share:15.1f}" for share in shares)
-        )
+        outcomes = np.array([stays(fall, nights, number) for number in range(series)])
+        found, confirmed, later, confirmed_later, ends = outcomes.T
+        shares = [found.mean(), later[found].mean() if found.any() else 0.0, confirmed.mean()]
+        shares += [confirmed_later[confirmed].mean() if confirmed.any() else 0.0, ends.mean()]
+        name = f"{fall:.0%}, {nights} nights"
+        print(f"{name:20}" + "".join(f"{100 * share:16.1f}" for share in shares))
 
 
 def stays(fall: float, nights: int, number: int) -> tuple[bool, bool, bool, bool, bool]:
-    """Return whether a fall's first night was found, and confirmed, while it lasted; and later.
+    """Return whether the begin of a fall was found, and confirmed, while it lasted; and later.
 
-    Whether after 60 nights it still is, and is confirmed, and both ends are dated within a night.
+    Later is after 60 nights: whether it is then, is confirmed, and both ends are. Found is what is
+    dated within two nights.
     """
     random = np.random.default_rng([9, number])
     first = 8 + number % 40
     values = 1 + NOISE / 2 * normal(random, 60)
     values[first : first + nights] *= 1 - fall
     looks = (values[:night] for night in range(first + 3, first + nights + 1))
-    points = [point for look in looks for point in near(change_points(look), first, 1)]
+    points = [point for look in looks for point in near(change_points(look), first, 2)]
     later = change_points(values)
-    begins, ends = near(later, first, 1), near(later, first + nights, 1)
+    begins, ends = near(later, first, 2), near(later, first + nights, 2)
     return (
         bool(points),
         not all(point.provisional for point in points),
