@@ -34,8 +34,7 @@ _UNLIKE = 3.0
 # by their ranks. A year of nightly looks at a hundred nights is 36,500 pairs of a look and a place,
 # most of them much alike: by simulation, fewer than one year in twenty has a false one.
 _CONFIRMED = 3e-6
-# Of a few nights ranks can't show that: as many have to be farther out than all others are apart.
-# Three may be two outliers and what chance puts beside them.
+# Nor are fewer values enough: three may be two outliers and what chance puts beside them.
 _LEAST_CONFIRMING = LEAST_VALUES + 1
 # Looked at so often, neighbours that depend on one another more than is estimated would count:
 # to confirm a point they are taken to have at least this correlation.
@@ -188,6 +187,8 @@ class _Search:
 
     def _is_provisional(self, start: int, place: int, end: int) -> bool:
         """Return whether a year of looks may show so different levels around `place` by chance."""
+        if min(place - start, end - place) < _LEAST_CONFIRMING:
+            return True
         inflation = max(self._inflation, _inflation_by(_LEAST_DEPENDENT))
         left, right = self._without_outliers[start:place], self._without_outliers[place:end]
         if self._p_between(left, right, inflation) > _CONFIRMED:
@@ -195,9 +196,8 @@ class _Search:
         # Outliers count here: they have a rank like any other night.
         levels = self._scaled[start:place], self._scaled[place:end]
         inside, around = sorted(levels, key=len)
-        if len(inside) >= _LEAST_CONFIRMING and _is_far(inside, around):
-            return False
-        return _chance_by_rank(inside, around) > _CONFIRMED
+        # Among few nights ranks can't show it, but distance can.
+        return not _is_far(inside, around) and _chance_by_rank(inside, around) > _CONFIRMED
 
     @staticmethod
     def _p_between(
