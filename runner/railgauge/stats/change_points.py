@@ -4,7 +4,8 @@ E-divisive (Matteson and James, JASA 109, 2014) proposes places; which of them c
 in Hunter (Fleming and others, ICPE 2023): by Student's t-test, undoing the least sure place until
 all that are left are sure and large enough. Two things are added, as nights aren't independent and
 some stand out: dependence between neighbours is estimated and taken into account, and one or two
-outliers in a row count as what is around them.
+outliers in a row count as what is around them. Whoever looks every night sees more by chance: which
+points a year of looks confirms is decided more strictly, and by ranks, too.
 """
 
 from __future__ import annotations
