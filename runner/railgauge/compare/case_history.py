@@ -240,6 +240,15 @@ def surest(histories: Iterable[History]) -> list[History]:
     ]
 
 
+def changed_cases(histories: Iterable[History]) -> tuple[int, int]:
+    """Return how many cases these are of, and of how many each last change is provisional."""
+    provisional: dict[tuple[str, str, str], bool] = {}
+    for history in histories:
+        name = (history.plan, history.test, history.case.key)
+        provisional[name] = provisional.get(name, True) and history.changes[-1].point.provisional
+    return len(provisional), sum(provisional.values())
+
+
 def newest_first(histories: Iterable[History]) -> list[History]:
     """Return them by their last change point, the newest first, of one night the largest first."""
     return sorted(

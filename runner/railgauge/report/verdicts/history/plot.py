@@ -34,6 +34,7 @@ class ChangeMark:
 
     number: int
     seconds: float
+    provisional: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def draw_history(
             days=times[-1] - times[0] >= _DAYS,
             blocks={block: place for place, block in enumerate(blocks)},
             marks=tuple(
-                ChangeMark(number, _seconds(change.night))
+                ChangeMark(number, _seconds(change.night), change.point.provisional)
                 for number, change in enumerate(history.changes, 1)
             ),
             captions=tuple(shortened(line, _LONGEST) for line in captions),
