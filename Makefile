@@ -73,6 +73,7 @@ lint: setup-dev
 types: setup-dev
 	$(BIN)/mypy
 	MYPYPATH=. $(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead
+	$(BIN)/mypy tests/unit/schedulers/pbs.py
 layers: setup-dev
 	$(BIN)/lint-imports
 
@@ -88,10 +89,7 @@ house: setup-dev
 # What is generated and kept in git; tests check that it isn't stale.
 schema: setup
 	$(MAKE) -C engines describe OUT=../schema/engines.json
-	$(BIN)/python -m railgauge.plan.schema_files schema
-	$(BIN)/python -m railgauge.store.store_schema schema
-	$(BIN)/python -m railgauge.lab.testbed.testbed_schema schema
-	$(BIN)/python -m railgauge.report.definition.definition_schema schema
+	$(BIN)/python -m tests.support.schemas schema
 
 # docs/gallery, of the database that is kept there; tests check that it isn't stale.
 gallery: setup-dev

@@ -37,7 +37,7 @@ BENCHMARKS = {
     ),
     "check": Smallest("--cases 100 --repeats 1", "check of"),
     "compare": Smallest("--times 1 --cases 40 --no-limits", "3 % slower found"),
-    "coverage": Smallest("--batches 1 --series 20 --most 20", "just looking"),
+    "coverage": Smallest("--batches 1 --series 20 --most 20 --no-limits", "just looking"),
     "cpu": Smallest(
         "--rounds 1 --duration 10ms --iterations 100 --matrix 64 --tries 1", "op/cycle", "likwid"
     ),

@@ -113,7 +113,7 @@ class Bench:
             ],
             {
                 name: {
-                    metric.name: MetricInfo(metric.unit, metric.better)
+                    metric.name: MetricInfo.of(metric)
                     for metric in catalogue.engine(name).metrics.values()
                 }
                 for name in {each.test.engine for each in self.tests}

@@ -6,8 +6,12 @@ within two nights, and of falls in nights 15 to 44 of 60, of 1 % noise, of which
 the times of `change_points` over 1,000 nights, of `railgauge history CASE` over a database of 1,000
 nights of 100 cases of 10 replications, and of `railgauge history --all` over the last 100 of them.
 
+With --nightly instead, of series that are looked at after each of 365 nights: how many of those
+without a change ever have a point, how many nights a step of 5 % takes, and how much of a fall that
+was mended is in the history of 60 nights.
+
     python -m benchmarks.history [--series 2000] [--nights 1000] [--cases 100] [--repeats 5]
-        [--only simulation] [--no-limits]
+        [--only simulation] [--nightly 400] [--no-limits]
 """
 
 from __future__ import annotations
@@ -22,14 +26,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.compare.case_history import LEAST_NIGHTS, NIGHTS
 from railgauge.plan.cases import Case, case_key
-from railgauge.stats import change_points
+from railgauge.stats import ChangePoint, change_points
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
@@ -38,6 +45,9 @@ NOISE = 0.02
 REPLICATIONS = 10
 # What is measured is held against these, in % and s.
 MOST_FALSE, LEAST_DATED, LEAST_MENDED, MOST_SECONDS, MOST_POINTS_SECONDS = 5.0, 95.0, 94.0, 1.0, 0.2
+# A year of nightly looks, by so many processes: at most so many false alarms (%), and nights until
+# a step of 5 % in 1 % of noise is confirmed.
+YEAR, PROCESSES, MOST_FALSE_A_YEAR, MOST_DELAY = 365, 2, 5.0, 4.0
 
 
 def normal(random: np.random.Generator, n: int) -> Values:
@@ -99,6 +109,7 @@ DRAWS = {
     "dependent, 0.5": dependent(0.5),
 }
 PROMISED = 4
+YEARLY = (*list(DRAWS)[: PROMISED + 1], "two nights out")
 FALLS = (0.03, 0.08, 0.15, 0.2, 0.3, 0.5)
 
 
@@ -159,6 +170,123 @@ def mended(draw: Callable[[np.random.Generator, int], Values], fall: float, seri
         points = [point.index for point in change_points(values)]
         near += all(any(abs(point - place) <= 2 for point in points) for place in (14, 44))
     return 100 * near / series
+
+
+class FlatYear(NamedTuple):
+    """A series without a change; of its nights, each look reads the last so many."""
+
+    name: str
+    noise: float
+    most: int
+    number: int
+
+
+def simulate_nightly(series: int) -> bool:
+    good = True
+    print(f"series of {YEAR} nights without a change, looked at after each: of which a point was")
+    print(f"ever confirmed (and: or provisional), in % ({series} each)")
+    print(f"{'nights':32}{'noise':>6}{f'last {NIGHTS}':>18}{'all nights':>18}")
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        for noise in (NOISE, NOISE / 2):
+            for place, name in enumerate(YEARLY):
+                print(f"{name:32}{noise:6.0%}", end="", flush=True)
+                for most in (NIGHTS, YEAR):
+                    years = [FlatYear(name, noise, most, number) for number in range(series)]
+                    outcomes = list(pool.map(alarms, years, chunksize=5))
+                    found, confirmed = (100 * np.mean(outcomes, axis=0)).tolist()
+                    good &= place >= PROMISED or confirmed <= MOST_FALSE_A_YEAR
+                    print(f"{f'{confirmed:.1f} ({found:.1f})':>18}", end="", flush=True)
+                print()
+    print(f"limit of the first {PROMISED}: {MOST_FALSE_A_YEAR} % confirmed")
+    good &= simulate_delays(series)
+    simulate_stays(series)
+    return good
+
+
+def alarms(year: FlatYear) -> tuple[bool, bool]:
+    """Return whether a look ever has a point, and a confirmed one, which is the last look."""
+    random = np.random.default_rng([7, year.number])
+    values = 1 + year.noise * DRAWS[year.name](random, YEAR)
+    found = False
+    for night in range(LEAST_NIGHTS, YEAR + 1):
+        points = change_points(values[max(0, night - year.most) : night])
+        found |= bool(points)
+        if not all(point.provisional for point in points):
+            return True, True
+    return found, False
+
+
+def simulate_delays(series: int) -> bool:
+    print("\nnights until a step in 1 % of normal noise is found, and is confirmed: median (and")
+    print("90th percentile), by the nights before it, of which the last hundred are read")
+    good = True
+    for step in (0.05, 0.2):
+        print(f"{step:<8.0%}{'found':>12}{'confirmed':>12}")
+        for before in (10, 20, 30, 60, NIGHTS):
+            nights = np.array([delays(step, before, number) for number in range(series)])
+            median, ninety = np.quantile(nights, (0.5, 0.9), axis=0, method="higher")
+            columns = (f"{f'{median[i]:.0f} ({ninety[i]:.0f})':>12}" for i in (0, 1))
+            print(f"{before:8}" + "".join(columns), flush=True)
+        good &= bool(median[1] <= MOST_DELAY)
+    print(f"limit after {NIGHTS} nights: {MOST_DELAY:.0f} until confirmed (median)")
+    return good
+
+
+def delays(step: float, before: int, number: int) -> tuple[float, float]:
+    """Return on which night of the new level it is found, and confirmed: inf if not in 60."""
+    random = np.random.default_rng([8, before, number])
+    values = 1 + NOISE / 2 * normal(random, before + 60)
+    values[before:] *= 1 + step if number % 2 else 1 - step
+    found = math.inf
+    for night in range(1, 61):
+        look = values[max(0, before + night - NIGHTS) : before + night]
+        for point in near(change_points(look), len(look) - night, 2):
+            found = min(found, night)
+            if not point.provisional:
+                return found, night
+    return found, math.inf
+
+
+def near(points: Sequence[ChangePoint], place: int, nights: int) -> list[ChangePoint]:
+    return [point for point in points if abs(point.index - place) <= nights]
+
+
+def simulate_stays(series: int) -> None:
+    print(
+        "\nfalls that were mended, looked at each night, in 60 nights of 1 % of normal noise, in %"
+    )
+    columns = ("found at once", "of these later", "confirmed", "of these later", "both ends")
+    print(f"{'fall':20}" + "".join(f"{name:>16}" for name in columns))
+    for fall, nights in ((0.05, 7), (0.05, 10), (0.2, 3), (0.2, 5)):
+        outcomes = np.array([stays(fall, nights, number) for number in range(series)])
+        found, confirmed, later, confirmed_later, ends = outcomes.T
+        shares = [found.mean(), later[found].mean() if found.any() else 0.0, confirmed.mean()]
+        shares += [confirmed_later[confirmed].mean() if confirmed.any() else 0.0, ends.mean()]
+        name = f"{fall:.0%}, {nights} nights"
+        print(f"{name:20}" + "".join(f"{100 * share:16.1f}" for share in shares))
+
+
+def stays(fall: float, nights: int, number: int) -> tuple[bool, bool, bool, bool, bool]:
+    """Return whether the begin of a fall was found, and confirmed, while it lasted; and later.
+
+    Later is after 60 nights: whether it is then, is confirmed, and both ends are. Found is what is
+    dated within two nights.
+    """
+    random = np.random.default_rng([9, number])
+    first = 8 + number % 40
+    values = 1 + NOISE / 2 * normal(random, 60)
+    values[first : first + nights] *= 1 - fall
+    looks = (values[:night] for night in range(first + 3, first + nights + 1))
+    points = [point for look in looks for point in near(change_points(look), first, 2)]
+    later = change_points(values)
+    begins, ends = near(later, first, 2), near(later, first + nights, 2)
+    return (
+        bool(points),
+        not all(point.provisional for point in points),
+        bool(begins),
+        not all(point.provisional for point in begins),
+        bool(begins and ends),
+    )
 
 
 def case(number: int) -> Case:
@@ -267,9 +395,15 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=100, help="two at least")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", choices=("simulation", "times"))
+    parser.add_argument(
+        "--nightly", type=int, metavar="N", help="a year of looks at N series of each kind, alone"
+    )
     parser.add_argument("--no-limits", action="store_true", help="exit status 0 in any case")
     arguments = parser.parse_args()
     good = True
+    if arguments.nightly:
+        good = simulate_nightly(arguments.nightly)
+        sys.exit(not good and not arguments.no_limits)
     if arguments.only != "times":
         good = simulate(arguments.series)
     if arguments.only != "simulation":

@@ -23,7 +23,7 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.schedule import Dispatch
 from railgauge.run.execution import Namer
 from railgauge.run.job import Request
-from railgauge.run.pipeline import execute
+from railgauge.run.pipeline import execute, read
 
 ENGINE = """\
 railgauge_engine: 1
@@ -83,8 +83,9 @@ def railgauge(folder: Path, runs: int) -> float:
     plan = folder / "plan.yaml"
     plan.write_text(PLAN.format(xs=", ".join(map(str, xs)), ys=", ".join(map(str, ys))))
     watch = Stopwatch()
-    with contextlib.ExitStack() as cleanup:
-        finished = execute(Request(str(folder / "railgauge.db"), watch, cleanup, plan=plan))
+    request = Request(str(folder / "railgauge.db"), plan=plan)
+    with request, contextlib.ExitStack() as cleanup:
+        finished = execute(read(request, watch, cleanup))
     assert finished.measured == runs, finished
     return watch.seconds
 

@@ -21,10 +21,11 @@ import time
 from functools import partial
 from pathlib import Path
 
+from tests.support.simulated import SimulatedTransport
+
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.hosts.transport.simulated import SimulatedTransport
 from railgauge.plan.cases import Case, ExpandedTest, expand
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan, load_plan
@@ -94,7 +95,7 @@ def begin(store: Store, loaded: LoadedPlan, test: ExpandedTest) -> int:
     return store.begin_run(
         NewRun("all-pairs", "", "/", "", False, 1, "benchmark", "0", "", {}),
         [PlannedCase(test.test.name, case, 1) for case in test.cases],
-        {ENGINE: {metric.name: MetricInfo(metric.unit, metric.better) for metric in metrics}},
+        {ENGINE: {metric.name: MetricInfo.of(metric) for metric in metrics}},
     )
 
 

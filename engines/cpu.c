@@ -41,7 +41,8 @@ static const struct metric metrics[] = {
      "the CPU's clock under this load, mean over threads: by additions each of which waits for "
      "the one before it, in slices between the batches that are measured",
      "GHz", 1e9, 3, .headline = 12},
-    {"operations_per_cycle", "", "higher", NULL, "of one thread at that clock", "op/cycle", 1, 3,
+    {"operations_per_cycle", "", "higher", NULL,
+     "operations of one thread in a cycle of that clock", "op/cycle", 1, 3,
      .kind = KIND_RATIO, .headline = 11, .judged = true},
     {"clock_efficiency", "", "higher", NULL,
      "operations per cycle, of those that the core's pipelines could do; where that is known",

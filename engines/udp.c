@@ -144,14 +144,14 @@ static const struct metric metrics[] = {
     {"jitter", "s", "lower", "stream",
      "interarrival jitter at the trace's end (RFC 3550, section 6.4.1)", "jitter us", 1e-6, 3},
     {"interarrival_p50", "s", "neither", "stream",
-     "trace: median time from one arrival to the next, within 1 %", "arrive p50 us", 1e-6, 3},
-    {"interarrival_p99", "s", "lower", "stream", "trace: 99th percentile of it, within 1 %", NULL,
+     "trace: median time from one arrival to the next, within 0.1 %", "arrive p50 us", 1e-6, 3},
+    {"interarrival_p99", "s", "lower", "stream", "trace: 99th percentile of it, within 0.1 %", NULL,
      1e-6, 3},
     {"relative_delay_p50", "s", "lower", "stream",
-     "trace: median one-way delay above the smallest one, within 1 %; the clocks need not agree, "
+     "trace: median one-way delay above the smallest one, within 0.1 %; the clocks need not agree, "
      "but what they drift apart during the replication counts as delay", NULL, 1e-6, 3},
     {"relative_delay_p99", "s", "lower", "stream",
-     "trace: 99th percentile of it, within 1 %", NULL, 1e-6, 3},
+     "trace: 99th percentile of it, within 0.1 %", NULL, 1e-6, 3},
     {"loss_runs", "", "lower", "stream",
      "trace: stretches of numbers that never arrived", "loss runs", 1, 0, .kind = KIND_COUNT},
     {"longest_loss_run", "", "lower", "stream", "trace: numbers in the longest of them", "longest",

@@ -440,7 +440,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0007');
+INSERT INTO "railgauge_schema" VALUES('0008');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -494,7 +494,7 @@ CREATE TABLE run_file (
 );
 CREATE TABLE run_metric (
 	run_id INTEGER NOT NULL, 
-	metric_id INTEGER NOT NULL, smallest_change FLOAT(53), 
+	metric_id INTEGER NOT NULL, smallest_change FLOAT(53), kind TEXT, 
 	CONSTRAINT pk_run_metric PRIMARY KEY (run_id, metric_id), 
 	CONSTRAINT fk_run_metric_run_id FOREIGN KEY(run_id) REFERENCES run (id), 
 	CONSTRAINT fk_run_metric_metric_id FOREIGN KEY(metric_id) REFERENCES metric (id)

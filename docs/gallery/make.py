@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import Spec
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write_report import ReportOptions, write_report
+from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.store import Store
 
 HERE = Path(__file__).parent

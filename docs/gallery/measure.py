@@ -24,7 +24,7 @@ from docs.gallery.make import load
 from tests.support.zc_samples import store_zc
 
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.spec import load_spec
+from railgauge.report.checks.spec import load_spec
 from railgauge.store import Store
 
 HERE = Path(__file__).parent

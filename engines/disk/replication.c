@@ -134,7 +134,7 @@ static void set_cached_share(const struct work *work, double bytes, struct resul
 
 void set_metrics(const struct work *work, const struct worker *workers, struct result *result)
 {
-    struct histogram *times = malloc(sizeof *times);
+    struct histogram *times = calloc(1, sizeof *times);
     if (times == NULL)
         fail(OUT_OF_MEMORY, "no memory for %zu bytes", sizeof *times);
     uint64_t begin = UINT64_MAX, end = 0, sync_ns = 0, paused_ns = UINT64_MAX;

@@ -137,6 +137,10 @@ void describe(const struct engine *engine)
     write_list(&json, "solo_modes", engine->solo);
     write_list(&json, "group_modes", engine->group);
     write_list(&json, "pair_modes", engine->rows);
+    if (engine->takes_link_rate) {
+        json_key(&json, "takes_link_rate");
+        json_bool(&json, true);
+    }
     if (engine->series)
         describe_series(&json, engine->series);
     json_key(&json, "parameters");
@@ -198,9 +202,10 @@ static void print_launch_options(const struct engine *engine)
     if (engine->port)
         printf("  --port N             control port, TCP (default %d; 0, server: the system "
                "picks)\n  --bind ADDRESS       server: listen on this address only\n"
-               "  --once               server: end after the first client\n"
-               "  --link-rate RATE     client: what the link is known to carry, for bounds\n",
+               "  --once               server: end after the first client\n",
                engine->port);
+    if (engine->takes_link_rate)
+        printf("  --link-rate RATE     client: what the link is known to carry, for bounds\n");
     if (engine->solo)
         printf("  --i-own-this-network client, mode %s: send to any address\n"
                "  --plan-hosts A,B     or to these only, as railgauge says\n"

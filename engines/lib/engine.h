@@ -102,6 +102,7 @@ struct engine {
     const struct metric *metrics;
     int port;           /* the default control port; 0: no server, no HOST */
     bool takes_command; /* wants "-- COMMAND [ARG...]" */
+    bool takes_link_rate; /* makes something of --link-rate */
     const char *solo;     /* modes "a|b" that need no server; NULL: none */
     const char *optional; /* metrics "a|b" that are there only when they could be measured */
     const struct requirement *required; /* NULL: none */

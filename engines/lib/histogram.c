@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void histogram_clear(struct histogram *histogram)
-{
-    memset(histogram, 0, sizeof *histogram);
-    histogram->lowest = UINT64_MAX;
-}
-
 /* The octave's number times its buckets, plus the SUB_BITS bits below the leading one. */
 static size_t bucket_of(uint64_t value)
 {
@@ -17,6 +11,34 @@ static size_t bucket_of(uint64_t value)
         return (size_t)value;
     int shift = 63 - __builtin_clzll(value) - SUB_BITS;
     return ((size_t)shift << SUB_BITS) + (size_t)(value >> shift);
+}
+
+/* The buckets from the lowest value's to the highest one's; there must be at least one value. */
+static size_t first_bucket(const struct histogram *histogram)
+{
+    return bucket_of(histogram->lowest);
+}
+
+static size_t last_bucket(const struct histogram *histogram)
+{
+    return bucket_of(histogram->highest);
+}
+
+void histogram_open(struct histogram *histogram)
+{
+    memset(histogram, 0, sizeof *histogram);
+    histogram->lowest = UINT64_MAX;
+}
+
+void histogram_clear(struct histogram *histogram)
+{
+    if (histogram->count > 0) {
+        size_t first = first_bucket(histogram), count = last_bucket(histogram) - first + 1;
+        memset(&histogram->buckets[first], 0, count * sizeof *histogram->buckets);
+    }
+    histogram->count = histogram->sum = histogram->highest = 0;
+    histogram->squares = 0;
+    histogram->lowest = UINT64_MAX;
 }
 
 static double middle_of(size_t bucket)
@@ -50,6 +72,8 @@ static double distances(const struct histogram *histogram)
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
+    if (from->count == 0)
+        return;
     if (into->count == 0)
         into->origin = from->origin;
     double apart = (double)(int64_t)(from->origin - into->origin);
@@ -61,7 +85,7 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
         into->lowest = from->lowest;
     if (from->highest > into->highest)
         into->highest = from->highest;
-    for (size_t i = 0; i < BUCKETS; i++)
+    for (size_t i = first_bucket(from); i <= last_bucket(from); i++)
         into->buckets[i] += from->buckets[i];
 }
 
@@ -69,8 +93,8 @@ double histogram_quantile(const struct histogram *histogram, double q)
 {
     uint64_t rank = (uint64_t)ceil(q * (double)histogram->count);
     uint64_t cumulated = 0;
-    size_t bucket = 0;
-    for (; bucket < BUCKETS - 1; bucket++) {
+    size_t bucket = first_bucket(histogram), last = last_bucket(histogram);
+    for (; bucket < last; bucket++) {
         cumulated += histogram->buckets[bucket];
         if (cumulated >= rank && cumulated > 0)
             break;

@@ -8,13 +8,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
                            const struct trial *trial, size_t thread)
 {
-    memset(trips, 0, sizeof *trips);
+    memset(trips, 0, offsetof(struct round_trips, times));
     histogram_clear(&trips->times);
     trips->interval = seconds_ns(number_of(launch, "interval"));
     trips->count = share_of_count(launch, trial, thread);

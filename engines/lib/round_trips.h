@@ -36,10 +36,10 @@ struct round_trips {
     uint64_t last_time; /* the one before; not yet in times */
     bool has_last_time;
     uint64_t late; /* left later than due */
-    struct histogram times;
+    struct histogram times; /* last: what stands before it begins anew in each replication */
 };
 
-/* The first is due now; returns now. */
+/* The first is due now; returns now. trips: all zero, or of an earlier replication. */
 uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
                            const struct trial *trial, size_t thread);
 

@@ -27,16 +27,17 @@
     {name "_mean", "s", "lower", mode, "mean " what, "mean us", 1e-6, 2},                         \
     {name "_max", "s", "lower", mode, "longest " what, "max us", 1e-6, 2},                        \
     {name "_stdev", "s", "lower", mode, "standard deviation of a " what, NULL, 1e-6, 2},          \
-    {name "_p50", "s", "lower", mode, "median " what ", within 1 %", "p50 us", 1e-6, 2,           \
+    {name "_p50", "s", "lower", mode, "median " what ", within 0.1 %", "p50 us", 1e-6, 2,         \
      .headline = p50_headline, .judged = p50_headline},                                           \
-    {name "_p90", "s", "lower", mode, "90th percentile, within 1 %", "p90 us", 1e-6, 2},          \
+    {name "_p90", "s", "lower", mode, "90th percentile, within 0.1 %", "p90 us", 1e-6, 2},          \
     {name "_p99", "s", "lower", mode,                                                             \
-     "99th percentile, within 1 %; of fewer than 100 it is the longest", "p99 us", 1e-6, 2,       \
+     "99th percentile, within 0.1 %; of fewer than 100 it is the longest", "p99 us", 1e-6, 2,       \
      .headline = p99_headline, .judged = p99_headline},                                           \
     {name "_p999", "s", "lower", mode,                                                            \
-     "99.9th percentile, within 1 %; of fewer than 1000 it is the longest", "p99.9 us", 1e-6, 2}, \
+     "99.9th percentile, within 0.1 %; of fewer than 1000 it is the longest", "p99.9 us", 1e-6,    \
+     2},                                                                                          \
     {name "_p9999", "s", "lower", mode,                                                           \
-     "99.99th percentile, within 1 %; of fewer than 10000 it is the longest", NULL, 1e-6, 2}
+     "99.99th percentile, within 0.1 %; of fewer than 10000 it is the longest", NULL, 1e-6, 2}
 
 #define ROUND_TRIP_METRICS TIME_METRICS("rtt", "latency", "round trip", 8, 9)
 

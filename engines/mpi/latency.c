@@ -18,6 +18,7 @@
 
 static struct buffers buffers;
 static uint64_t together; /* round trips timed as one */
+static struct histogram times;
 
 /* What came is what goes next, on both ranks, as in NetPIPE. */
 static void go(void)
@@ -82,6 +83,7 @@ static double trip_time(void)
 static void prepare(struct job *job, struct fields *settings)
 {
     uint64_t decided = 1;
+    histogram_open(&times);
     buffers_open(&buffers, size_of(job->launch, "size"), 1);
     if (job->rank == 0) {
         trip_time(); /* at first it takes longer */
@@ -96,8 +98,7 @@ static void prepare(struct job *job, struct fields *settings)
 }
 
 /* Rank 0's part; returns the round trips done. */
-static uint64_t ask(struct job *job, const struct attempt *attempt, struct histogram *times,
-                    MPI_Status *last)
+static uint64_t ask(struct job *job, const struct attempt *attempt, MPI_Status *last)
 {
     uint64_t done = 0, took = 0;
     go_and_come(UNTIMED_TRIPS);
@@ -108,7 +109,7 @@ static uint64_t ask(struct job *job, const struct attempt *attempt, struct histo
         uint64_t batch = attempt->count && left < together ? left : together;
         go();
         if (done > 0) /* written down while the message is under way */
-            histogram_add(times, took);
+            histogram_add(&times, took);
         come(MPI_STATUS_IGNORE);
         go_and_come(batch - 1);
         uint64_t then = now_ns();
@@ -117,7 +118,7 @@ static uint64_t ask(struct job *job, const struct attempt *attempt, struct histo
         now = then;
     }
     if (done > 0)
-        histogram_add(times, took);
+        histogram_add(&times, took);
     usage_end(&job->usage);
     go();
     memset(buffers.in, ~buffers.in[0], buffers.size); /* so that only what comes can be right */
@@ -128,7 +129,6 @@ static uint64_t ask(struct job *job, const struct attempt *attempt, struct histo
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)
 {
-    static struct histogram times;
     MPI_Status last;
     int size = 0;
     buffers_mark(&buffers, job, attempt);
@@ -141,7 +141,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     }
     memcpy(buffers.in, buffers.out, buffers.size);
     histogram_clear(&times);
-    uint64_t done = ask(job, attempt, &times, &last);
+    uint64_t done = ask(job, attempt, &last);
     struct finding other = finding_take();
     MPI_Get_count(&last, MPI_BYTE, &size);
     other.last_size = size;

@@ -25,6 +25,8 @@ static struct {
     MPI_Request *requests;
 } endpoint;
 
+static struct histogram trips;
+
 static int int_size(const struct launch *launch, const char *name)
 {
     size_t size = size_of(launch, name);
@@ -52,6 +54,7 @@ void pair_open(const struct job *job)
     endpoint.echo = test_buffer((size_t)endpoint.latency_size);
     endpoint.requests =
         (MPI_Request *)test_buffer((size_t)endpoint.window * sizeof *endpoint.requests);
+    histogram_open(&trips);
     fill_bytes(endpoint.out, (size_t)endpoint.size, endpoint.rank, 0);
 }
 
@@ -73,9 +76,8 @@ void pair_meet(int partner)
 
 double pair_ask(int partner, double seconds)
 {
-    static struct histogram trips;
-    uint64_t now = now_ns(), stop = now + seconds_ns(seconds), took = 0;
     histogram_clear(&trips);
+    uint64_t now = now_ns(), stop = now + seconds_ns(seconds), took = 0;
     do {
         MPI_Send(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
         if (took) /* written down while the next one is under way */

@@ -30,6 +30,8 @@ static struct {
     unsigned char *own;     /* what rank 0 writes from and reads into */
 } access;
 
+static struct histogram times; /* of single operations */
+
 static bool goes_on(const struct phase *phase, uint64_t now)
 {
     return phase->count ? phase->done < phase->count : now < phase->stop;
@@ -50,7 +52,7 @@ static void operate(int slot)
         MPI_Get(own, access.size, MPI_BYTE, TARGET, offset, access.size, MPI_BYTE, access.window);
 }
 
-static void time_singly(struct phase *phase, struct histogram *times)
+static void time_singly(struct phase *phase)
 {
     uint64_t now;
     do {
@@ -58,7 +60,7 @@ static void time_singly(struct phase *phase, struct histogram *times)
         operate(access.slots);
         MPI_Win_flush(TARGET, access.window);
         now = now_ns();
-        histogram_add(times, now - began);
+        histogram_add(&times, now - began);
         phase->done++;
     } while (goes_on(phase, now));
 }
@@ -140,6 +142,7 @@ static void prepare(struct job *job, struct fields *settings)
     if (size > INT_MAX)
         fail(BAD_PARAMETER, "--size %zu: an operation takes at most %d bytes", size, INT_MAX);
     must_fit(2 * pieces, size);
+    histogram_open(&times);
     access.put = is_mode(job->launch, "put");
     access.size = (int)size;
     access.slots = (int)pieces - 1;
@@ -153,7 +156,6 @@ static void prepare(struct job *job, struct fields *settings)
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)
 {
-    static struct histogram times;
     double seconds = 0;
     bool origin = job->rank == ORIGIN;
     histogram_clear(&times);
@@ -161,7 +163,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     usage_begin(&job->usage);
     struct phase singly = phase_begin(attempt);
     if (origin)
-        time_singly(&singly, &times);
+        time_singly(&singly);
     struct phase windows = phase_begin(attempt);
     if (origin)
         seconds = time_windows(&windows);

@@ -82,7 +82,6 @@ static void connect_repeatedly(void *share)
     bool by_count = c->trial->count > 0;
     uint64_t to_do = share_of_count(c->client->launch, c->trial, c->number);
     uint64_t now = now_ns(), stop = now + seconds_ns(c->trial->duration);
-    histogram_clear(&c->times);
     while (by_count ? c->times.count < to_do : now < stop)
         now = connect_once(c);
 }
@@ -95,8 +94,11 @@ static void measure(struct client *client, const struct trial *trial, struct fie
     struct task tasks[MAX_THREADS];
     size_t threads = size_of(client->launch, "threads");
     for (size_t i = 0; i < threads; i++) {
-        if (connectors[i] == NULL)
+        if (connectors[i] == NULL) {
             connectors[i] = (struct connector *)test_buffer(sizeof **connectors);
+            histogram_open(&connectors[i]->times);
+        }
+        histogram_clear(&connectors[i]->times);
         connectors[i]->client = client;
         connectors[i]->trial = trial;
         connectors[i]->number = i;

@@ -117,7 +117,9 @@ static struct requester *make_requester(struct client *client, const struct tria
     struct requester *a = requesters[number];
     if (a == NULL) {
         a = requesters[number] = (struct requester *)test_buffer(sizeof *a);
-        *a = (struct requester){.packet = test_buffer(size), .answer = test_buffer(size + 1)};
+        memset(a, 0, sizeof *a);
+        a->packet = test_buffer(size);
+        a->answer = test_buffer(size + 1);
     }
     a->client = client;
     a->trial = trial;

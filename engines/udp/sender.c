@@ -100,8 +100,10 @@ void sender_group_prepare(struct sender_group *group)
 {
     group->count = (size_t)int_of(group->launch, "threads");
     for (size_t i = 0; i < group->count; i++) {
-        if (group->senders[i] == NULL)
+        if (group->senders[i] == NULL) {
             group->senders[i] = (struct sender *)(void *)test_buffer(sizeof(struct sender));
+            histogram_open(&group->senders[i]->gaps);
+        }
         prepare(group->senders[i], group, i);
     }
 }

@@ -50,6 +50,11 @@ def test_help_tells_every_parameter_and_every_metric(engines, engine: str) -> No
         assert f"\n  {metric['name']}" in text
 
 
+def test_help_names_the_links_rate_where_something_is_made_of_it(engines) -> None:
+    assert "--link-rate RATE" in engines.run("tcp", "--help").output
+    assert "--link-rate" not in engines.run("udp", "--help").output
+
+
 def test_help_names_the_older_tools_options(engines) -> None:
     assert "udptest -l" in engines.run("udp", "--help").output
     assert "tcptest -m" in engines.run("tcp", "--help").output

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -135,6 +137,22 @@ def test_what_both_kernels_granted_is_stored_with_each_launch(folder: Path) -> N
     for client, server in query(folder, "SELECT client, server FROM launch"):
         assert json.loads(client)["sndbuf"] > 0
         assert json.loads(server)["rcvbuf"] > 0
+
+
+def test_a_sender_that_no_host_lets_keep_its_rate_is_suspect_in_each_mode(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(
+        QUICK.partition("  - name: ping")[0]
+        .replace("set: {mode: stream, duration: 0.1s}", "set: {duration: 0.1s, rate: 1000Gbit/s}")
+        .replace("datagram: [64, 1460]", "mode: [stream, bidirectional, generator]")
+    )
+    assert railgauge(folder, "run", "plan.yaml").returncode == 0
+    reasons = query(
+        folder, "SELECT run_case_id, message FROM suspicion WHERE code = 'under-rate' ORDER BY 1"
+    )
+    # Two replications of each; bidirectional has two senders.
+    assert sorted(Counter(case for case, _ in reasons).values()) == [2, 2, 4]
+    sentence = r"here: sent [0-9.]+[MG]bit/s of the 1000Gbit/s that were asked for: ask for less"
+    assert all(re.match(sentence, message) for _, message in reasons)
 
 
 def test_the_hosts_facts_are_stored(folder: Path) -> None:

@@ -12,9 +12,10 @@ from tests.support.slurmlab import SlurmLab
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport.allocation import AllocationTransport
 from railgauge.hosts.transport.interface import run
-from railgauge.hosts.transport.slurm import SlurmTransport
 from railgauge.plan.model import Host
+from railgauge.schedulers import SCHEDULERS
 
 
 @pytest.fixture
@@ -30,12 +31,12 @@ def job(slurm: SlurmLab) -> Iterator[str]:
 
 
 @pytest.fixture
-def open_node(job: str) -> Iterator[Callable[[str], SlurmTransport]]:
+def open_node(job: str) -> Iterator[Callable[[str], AllocationTransport]]:
     """Make transports that are closed after the test."""
-    opened: list[SlurmTransport] = []
+    opened: list[AllocationTransport] = []
 
-    def make(node: str) -> SlurmTransport:
-        opened.append(SlurmTransport(node, node))
+    def make(node: str) -> AllocationTransport:
+        opened.append(AllocationTransport(node, node, SCHEDULERS["slurm"]))
         return opened[-1]
 
     yield make
@@ -44,7 +45,7 @@ def open_node(job: str) -> Iterator[Callable[[str], SlurmTransport]]:
 
 
 @pytest.fixture
-def node(open_node: Callable[[str], SlurmTransport]) -> SlurmTransport:
+def node(open_node: Callable[[str], AllocationTransport]) -> AllocationTransport:
     return open_node("node2")
 
 
@@ -67,19 +68,19 @@ def step_processes(slurm: SlurmLab) -> list[int]:
     return found
 
 
-def test_output_status_and_stderr_come_back(node: SlurmTransport) -> None:
+def test_output_status_and_stderr_come_back(node: AllocationTransport) -> None:
     completed = run(node, ["sh", "-c", "echo one; printf two; echo bad >&2; exit 3"], timeout=30)
     # srun may say in between that the task failed.
     errors = [line for line in completed.stderr.splitlines() if not line.startswith("srun: ")]
     assert (completed.stdout, errors, completed.status) == ("one\ntwo\n", ["bad"], 3)
 
 
-def test_the_program_runs_on_the_node(open_node: Callable[[str], SlurmTransport]) -> None:
+def test_the_program_runs_on_the_node(open_node: Callable[[str], AllocationTransport]) -> None:
     for name in ("node1", "node2"):
         assert run(open_node(name), ["hostname"], timeout=30).stdout == f"{name}\n"
 
 
-def test_arguments_arrive_as_they_are(node: SlurmTransport) -> None:
+def test_arguments_arrive_as_they_are(node: AllocationTransport) -> None:
     arguments = [
         "$HOME `id`",
         "it's",
@@ -103,7 +104,7 @@ def test_a_plans_host_gets_this_transport(job: str) -> None:
         transport.close()
 
 
-def test_lines_come_at_once_and_the_end_of_input_arrives(node: SlurmTransport) -> None:
+def test_lines_come_at_once_and_the_end_of_input_arrives(node: AllocationTransport) -> None:
     process = node.start(["cat"])
     for word in ("secret", "more"):
         process.send_line(word)
@@ -115,7 +116,7 @@ def test_lines_come_at_once_and_the_end_of_input_arrives(node: SlurmTransport) -
     assert process.wait(30).status == 0
 
 
-def test_long_lines_arrive_whole(node: SlurmTransport) -> None:
+def test_long_lines_arrive_whole(node: AllocationTransport) -> None:
     process = node.start(["cat"])
     line = "".join(chr(97 + index % 26) for index in range(3_000_000))
     with ThreadPoolExecutor(1) as sender:
@@ -125,18 +126,18 @@ def test_long_lines_arrive_whole(node: SlurmTransport) -> None:
     assert process.wait(30).status == 0
 
 
-def test_a_death_by_a_signal_is_told(node: SlurmTransport) -> None:
+def test_a_death_by_a_signal_is_told(node: AllocationTransport) -> None:
     assert run(node, ["sh", "-c", "kill -9 $$"], timeout=30).status == -9
 
 
-def test_a_missing_program_is_the_environments_fault(node: SlurmTransport) -> None:
+def test_a_missing_program_is_the_environments_fault(node: AllocationTransport) -> None:
     with pytest.raises(EnvironmentFailedError, match="node2: can't start '/no/such'") as raised:
         node.start(["/no/such"])
     assert not isinstance(raised.value, HostUnreachableError)
 
 
 def test_kill_leaves_nothing_on_the_node(
-    node: SlurmTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
+    node: AllocationTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
 ) -> None:
     process = node.start(["sh", "-c", "setsid sleep 600 & sleep 600 & echo $$; wait"])
     assert process.read_line(30) is not None
@@ -150,7 +151,7 @@ def test_kill_leaves_nothing_on_the_node(
 
 
 def test_kill_ends_the_steps_that_the_program_started(
-    node: SlurmTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
+    node: AllocationTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
 ) -> None:
     inner = 'srun --job-name="$SLURM_JOB_NAME" --overlap -N1 -n1 -w node2 --mpi=none'
     process = node.start(["sh", "-c", f"{inner} sh -c 'echo started; exec sleep 600'"])
@@ -163,7 +164,7 @@ def test_kill_ends_the_steps_that_the_program_started(
 
 
 def test_close_ends_what_runs(
-    node: SlurmTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
+    node: AllocationTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
 ) -> None:
     minding, heedless = node.start(["cat"]), node.start(["sleep", "600"])
     heedless.close_stdin()
@@ -177,7 +178,7 @@ def test_close_ends_what_runs(
 
 
 def test_steps_run_side_by_side_on_one_node_and_on_two(
-    open_node: Callable[[str], SlurmTransport],
+    open_node: Callable[[str], AllocationTransport],
 ) -> None:
     nodes = [open_node("node1"), open_node("node2")]
     processes = [each.start(["cat"]) for each in nodes * 3]
@@ -186,7 +187,7 @@ def test_steps_run_side_by_side_on_one_node_and_on_two(
     assert [process.read_line(30) for process in processes] == list("012345")
 
 
-def test_a_jobs_own_options_do_not_reach_the_steps(node: SlurmTransport) -> None:
+def test_a_jobs_own_options_do_not_reach_the_steps(node: AllocationTransport) -> None:
     others = {"SLURM_NTASKS": "2", "SLURM_CPU_BIND": "cores", "SLURM_EXACT": "1"}
     os.environ |= others
     try:
@@ -196,14 +197,14 @@ def test_a_jobs_own_options_do_not_reach_the_steps(node: SlurmTransport) -> None
             os.environ.pop(name)
 
 
-def test_files_are_put_where_they_shall_be(node: SlurmTransport, tmp_path: Path) -> None:
+def test_files_are_put_where_they_shall_be(node: AllocationTransport, tmp_path: Path) -> None:
     content = bytes(range(256)) * 10_000
     node.put({"a/b c": content, "d": b""}, f"{tmp_path}/new")
     assert (tmp_path / "new/a/b c").read_bytes() == content
     assert (tmp_path / "new/d").read_bytes() == b""
 
 
-def test_what_cannot_be_written_is_told(node: SlurmTransport) -> None:
+def test_what_cannot_be_written_is_told(node: AllocationTransport) -> None:
     with pytest.raises(EnvironmentFailedError, match="node2: can't write to /proc/x"):
         node.put({"a": b"b"}, "/proc/x")
 
@@ -212,20 +213,20 @@ def test_outside_an_allocation_it_says_where_to_go(job: str) -> None:
     os.environ.pop("SLURM_JOB_ID")
     try:
         with pytest.raises(HostUnreachableError, match="railgauge submit"):
-            SlurmTransport("c1", "node1").start(["true"])
+            AllocationTransport("c1", "node1", SCHEDULERS["slurm"]).start(["true"])
     finally:
         os.environ["SLURM_JOB_ID"] = job
 
 
 def test_a_node_outside_the_allocation_is_unreachable(
-    open_node: Callable[[str], SlurmTransport],
+    open_node: Callable[[str], AllocationTransport],
 ) -> None:
     with pytest.raises(HostUnreachableError, match="node9: no program could be started"):
         open_node("node9").start(["true"])
 
 
 def test_a_job_that_ended_is_no_way_to_a_node(
-    node: SlurmTransport, slurm: SlurmLab, job: str
+    node: AllocationTransport, slurm: SlurmLab, job: str
 ) -> None:
     process = node.start(["cat"])
     process.send_line("it runs")
@@ -241,14 +242,14 @@ def test_a_job_that_ended_is_no_way_to_a_node(
         node.start(["true"])
 
 
-def test_a_node_that_is_down_is_unreachable(node: SlurmTransport, slurm: SlurmLab) -> None:
+def test_a_node_that_is_down_is_unreachable(node: AllocationTransport, slurm: SlurmLab) -> None:
     slurm.call("scontrol", "update", "nodename=node2", "state=down", "reason=test")
     with pytest.raises(HostUnreachableError, match="node2: no program could be started"):
         node.start(["true"])
 
 
 def test_a_node_that_dies_is_lost_and_the_other_goes_on(
-    open_node: Callable[[str], SlurmTransport], slurm: SlurmLab
+    open_node: Callable[[str], AllocationTransport], slurm: SlurmLab
 ) -> None:
     other, dying = open_node("node1").start(["cat"]), open_node("node2").start(["cat"])
     slurm.kill_node("node2")

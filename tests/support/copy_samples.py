@@ -33,7 +33,7 @@ from railgauge.store.records import Launch, MetricInfo, PlannedCase
 
 METRICS = {
     "udp": {
-        "throughput": MetricInfo("bit/s", "higher", 0.01),
+        "throughput": MetricInfo("bit/s", "higher", "rate", 0.01),
         "loss_rate": MetricInfo("1", "lower"),
     }
 }

@@ -15,6 +15,8 @@ import pytest
 from tests.support import ROOT
 from tests.support.wire import PATIENCE
 
+from railgauge.engine.validity import require_agreement
+
 RECORD = jsonschema.Draft202012Validator(
     json.loads((ROOT / "schema/record.schema.json").read_text(encoding="utf-8"))
 )
@@ -47,9 +49,20 @@ class Outcome:
 
     @property
     def metrics(self) -> list[dict[str, float]]:
-        """Of every replication that is no warm-up; the launch must have gone well."""
+        """Of every replication that is no warm-up; the launch must have gone well.
+
+        None may contradict itself: the runner would refuse it.
+        """
         assert (self.status, self.of("error")) == (0, []), self.output + self.errors
-        return [e["metrics"] for e in self.of("replication") if not e["warmup"]]
+        parameters: Event = {}
+        metrics: list[dict[str, float]] = []
+        for event in self.events:
+            if event["event"] == "settings":
+                parameters = event["parameters"]
+            elif event["event"] == "replication" and not event["warmup"]:
+                metrics.append(event["metrics"])
+                require_agreement("under test", event["metrics"], parameters)
+        return metrics
 
     @property
     def error(self) -> Event:

@@ -59,9 +59,7 @@ def store_plan(store: Store, name: str) -> tuple[int, Catalogue]:
 
 
 def _metrics(engine: EngineInfo) -> Mapping[str, MetricInfo]:
-    own = {
-        metric.name: MetricInfo(metric.unit, metric.better) for metric in engine.metrics.values()
-    }
+    own = {name: MetricInfo.of(metric) for name, metric in engine.metrics.items()}
     two_sided = engine.two_sided or engine.parallel
     logged = derived_metrics(two_sided=two_sided, soak=True)
     return {name: MetricInfo(*info) for name, info in logged.items()} | own

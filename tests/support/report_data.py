@@ -10,6 +10,7 @@ from railgauge.base.trace import Trace, encode
 from railgauge.hosts.peaks import Peak
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.catalogue.result_metrics import shipped_kind
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
@@ -37,8 +38,12 @@ def series(
     better: str = "higher",
     skipped: str = "",
     members: Sequence[str] = (),
+    kind: str | None = None,
 ) -> Series:
-    """`suspect` are places in `values`; `asked` is as many as there are values and failures."""
+    """`suspect` are places in `values`; `asked` is as many as there are values and failures.
+
+    `kind` is what the engines' tables say, unless it is said here.
+    """
     parameters = {"mode": "stream", "datagram": 1460} if parameters is None else parameters
     marks = np.zeros(len(values), dtype=np.bool_)
     marks[list(suspect)] = True
@@ -63,6 +68,7 @@ def series(
         failed=failed,
         planned=len(values) + failed if asked is None else asked,
         skipped=skipped,
+        kind=shipped_kind(engine, metric, unit) if kind is None else kind,
     )
 
 
@@ -109,7 +115,7 @@ def store_traces(
     names = dict.fromkeys(
         ["throughput", *(name for each in (also or {}).values() for name in each)]
     )
-    metrics = {"udp": {name: MetricInfo(infos[name].unit, infos[name].better) for name in names}}
+    metrics = {"udp": {name: MetricInfo.of(infos[name]) for name in names}}
     number = store.begin_run(run, planned, metrics)
     for place, case in cases.items():
         for i, one in enumerate(traces[place], 1):

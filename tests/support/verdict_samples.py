@@ -47,7 +47,7 @@ def add_run(
 
     Of one without any, `fails` replications failed.
     """
-    info = MetricInfo(unit, better, smallest)
+    info = MetricInfo(unit, better, smallest=smallest)
     with Store.open(str(database)) as store:
         planned = [
             PlannedCase(test, lane(number, link), 10, "" if those else skipped)

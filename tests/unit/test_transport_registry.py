@@ -12,7 +12,7 @@ from railgauge.plan.model import Host
 HOSTS: list[tuple[dict[str, Any], str]] = [
     ({"transport": "local"}, "LocalTransport"),
     ({"netns": "left"}, "NetnsTransport"),
-    ({"transport": "slurm", "node": "node1"}, "SlurmTransport"),
+    ({"transport": "slurm", "node": "node1"}, "AllocationTransport"),
     ({"ssh": "me@gw1"}, "SshTransport"),
 ]
 

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -217,7 +218,7 @@ struct relay *relay_start(const struct options *options, unsigned number, struct
     relay->ps_per_byte = options->rate > 0 ? 8e12 / options->rate : 0;
     relay->delay = seconds_ns(options->delay);
     relay->epoch = now_ns();
-    histogram_clear(&relay->counts.lateness);
+    histogram_open(&relay->counts.lateness);
     queue_make(&relay->queue, most_under_way(options));
     pthread_mutex_init(&relay->lock, NULL);
     relay->stop = eventfd(0, EFD_CLOEXEC);
@@ -246,8 +247,10 @@ void relay_free(struct relay *relay)
 
 void relay_counts(struct relay *relay, struct counts *counts)
 {
+    histogram_clear(&counts->lateness);
     pthread_mutex_lock(&relay->lock);
-    *counts = relay->counts;
+    memcpy(counts, &relay->counts, offsetof(struct counts, lateness));
+    histogram_merge(&counts->lateness, &relay->counts.lateness);
     pthread_mutex_unlock(&relay->lock);
     counts->unread = device_unread(relay->from);
 }

@@ -19,7 +19,7 @@ struct counts {
     uint64_t queued;     /* under way */
     uint64_t late;       /* written more than LATE_NS after they were due */
     uint64_t unread;     /* never seen: the kernel dropped them before they could be read */
-    struct histogram lateness; /* ns from due to written, of those passed */
+    struct histogram lateness; /* ns from due to written, of those passed; last */
 };
 #define LATE_NS 50000
 
@@ -33,7 +33,7 @@ struct relay *relay_start(const struct options *options, unsigned number, struct
 /* Ends it; what is under way stays queued. */
 void relay_stop(struct relay *relay);
 
-/* All counts of one moment. */
+/* All counts of one moment. counts: all zero, or of an earlier one. */
 void relay_counts(struct relay *relay, struct counts *counts);
 
 /* After relay_stop. */

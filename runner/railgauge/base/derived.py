@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from railgauge.base.systemlog import SystemLog
 
 # What /proc/stat tells apart; guests' time is part of the user's (proc_stat(5)).
 CPU_KINDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _SIDES = ("client", "server")
-_LOGGED = {"cpu_load": ("", "lower")}
-_SOAKED = {"cpu_load_soak": ("", "lower")}
-_RECEIVED = {"cpu_per_gigabyte": ("s", "lower")}
+
+
+class DerivedMetric(NamedTuple):
+    """What a metric of the logs is: its base unit, what is better, and its kind as engines' are."""
+
+    unit: str
+    better: str
+    kind: str
+
+
+_LOGGED = {"cpu_load": DerivedMetric("", "lower", "share")}
+_SOAKED = {"cpu_load_soak": DerivedMetric("", "lower", "share")}
+_RECEIVED = {"cpu_per_gigabyte": DerivedMetric("s", "lower", "cost")}
+_HELP = {
+    "cpu_load": "share of the time of all its CPUs that was busy during the replication, by the"
+    " kernel's count of ticks (/proc/stat), 0 to 1",
+    "cpu_load_soak": "share of the time of all its CPUs that was taken during the replication, by"
+    " what soakers lost, 0 to 1",
+    "cpu_per_gigabyte": "CPU time by what soakers lost, for 10^9 payload bytes received",
+}
 # Compared with a baseline where nobody names metrics.
 JUDGED = tuple(f"{side}_{name}" for side in _SIDES for name in _RECEIVED)
 RECEIVED_BYTES = ("received_bytes", "reverse_received_bytes")
@@ -19,8 +37,8 @@ RECEIVED_BYTES = ("received_bytes", "reverse_received_bytes")
 
 def derived_metrics(
     *, two_sided: bool, soak: bool, receives: bool = True
-) -> dict[str, tuple[str, str]]:
-    """Return name -> (unit, what is better) of all that `derive` may give.
+) -> dict[str, DerivedMetric]:
+    """Return all that `derive` may give, by name.
 
     Nothing costs CPU time for each gigabyte received where the engine `receives` none, or doesn't
     say how much.
@@ -28,6 +46,12 @@ def derived_metrics(
     kinds = _LOGGED | (_SOAKED if soak else {}) | (_RECEIVED if soak and receives else {})
     sides = _SIDES if two_sided else _SIDES[:1]
     return {f"{side}_{name}": info for side in sides for name, info in kinds.items()}
+
+
+def derived_help(metric: str) -> str:
+    """Return what a metric of `derive` is, empty for others."""
+    side, _, name = metric.partition("_")
+    return f"{side}: {_HELP[name]}" if side in _SIDES and name in _HELP else ""
 
 
 def derive(metrics: Mapping[str, float], logs: Mapping[str, SystemLog]) -> dict[str, float]:

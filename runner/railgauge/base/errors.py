@@ -70,7 +70,7 @@ class EngineError(EnvironmentFailedError):
     """An engine failed or broke its contract while measuring.
 
     `code` is stable: one of the engine's own (`connection-refused`, `timeout`, ...) or
-    the runner's (`engine-lost`, `contract`, `no-answer`).
+    the runner's (`engine-lost`, `contract`, `inconsistent`, `no-answer`).
     """
 
     def __init__(self, code: str, message: str) -> None:

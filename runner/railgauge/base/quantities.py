@@ -77,6 +77,18 @@ def unit_of(name: str) -> str:
     return "B" if is_size and name != "memory/used" else ""
 
 
+def kind_of(name: str, *, stated: bool) -> str:
+    """Return the kind of a quantity: what is counted, what is per second, a share of a whole.
+
+    Of a gauge (`stated`, as are shares) none is known but by its unit.
+    """
+    if name.endswith(PER_SECOND):
+        return "rate"
+    if not stated:
+        return "count"
+    return "share" if name.startswith("cpu/") or name == "memory/used" else ""
+
+
 def interrupts_of(log: SystemLog, interface: str, facts: Mapping[str, str]) -> Sequence[str] | None:
     """Return the interrupts of an interface, none for a virtual one, None if they are unknown."""
     if interface == "lo":

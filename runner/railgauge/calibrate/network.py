@@ -63,7 +63,7 @@ def network_truths() -> Iterator[Truth]:
     yield Truth(resent, _NARROW, _retransmits)
 
 
-def _throughput(made: Rig, check: CertificateCheck, *, rate: float) -> CertificateCheck:
+def _throughput(pair: Rig, check: CertificateCheck, *, rate: float) -> CertificateCheck:
     """Compare with the packets that the receiver's interface got over the same seconds."""
     settings = f"duration: {_SECONDS}s"
     if check.engine == "udp":
@@ -71,8 +71,8 @@ def _throughput(made: Rig, check: CertificateCheck, *, rate: float) -> Certifica
         settings += f", datagram: {_DATAGRAM}, sockbuf: 4MiB, rate: {payload:.0f}bit/s"
     else:
         settings += ", congestion: reno"
-    with recording(made.transport(RECEIVER), INTERFACE) as record:
-        measured = made.measure(_test(check.engine, settings, REPLICATIONS))
+    with recording(pair.transport(RECEIVER), INTERFACE) as record:
+        measured = pair.measure(_test(check.engine, settings, REPLICATIONS))
     streams = record.streams(check.engine)
     truths = [stream.payload * 8 / stream.seconds for stream in streams]
     values = measured.values("throughput")
@@ -92,24 +92,24 @@ def _throughput_budget(engine: str, streams: Sequence[Stream]) -> dict[str, floa
     return {"wake-up": max(looks), "first look": max(first) / math.sqrt(12)}
 
 
-def _lost_datagrams(made: Rig, check: CertificateCheck) -> CertificateCheck:
+def _lost_datagrams(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with what a relay lost on purpose."""
-    before = made.relayed()["lost"]
+    before = pair.relayed()["lost"]
     settings = f"count: {_LOST_OF}, datagram: {_DATAGRAM}, sockbuf: 4MiB, rate: 100Mbit/s"
-    measured = made.measure(_test("udp", settings, 4))
-    lost = made.relayed()["lost"] - before
+    measured = pair.measure(_test("udp", settings, 4))
+    lost = pair.relayed()["lost"] - before
     return counted(check, measured.values("lost_packets"), lost, measured.reason)
 
 
-def _round_trips(made: Rig, check: CertificateCheck) -> CertificateCheck:
+def _round_trips(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with the times between datagrams that leave and come at the client's interface.
 
     What the client's system calls add to them is the same without any delay, and measured so.
     """
-    with rig(link(_NO_DELAY), made.fault) as near:
+    with rig(link(_NO_DELAY), pair.fault) as near:
         nearby, truths, reasons = _client_round_trips(near)
     added = [value - truth for value, truth in zip(nearby, truths, strict=True)]
-    values, truths, reason = _client_round_trips(made)
+    values, truths, reason = _client_round_trips(pair)
     if len(added) < 2 or not truths:
         return without_value(check, reasons or reason or "too few round trips came back")
     floor = statistics.mean(added)
@@ -117,11 +117,11 @@ def _round_trips(made: Rig, check: CertificateCheck) -> CertificateCheck:
     return compared(check, [value - floor for value in values], truths, {"floor": scatter}, reason)
 
 
-def _client_round_trips(made: Rig) -> tuple[list[float], list[float], str]:
+def _client_round_trips(pair: Rig) -> tuple[list[float], list[float], str]:
     """Return the mean round trips of replications, the truths about them, and what may be wrong."""
     settings = f"mode: latency, count: {_ROUND_TRIPS}, datagram: 64"
-    with recording(made.transport(SENDER), INTERFACE) as record:
-        measured = made.measure(_test("udp", settings, REPLICATIONS))
+    with recording(pair.transport(SENDER), INTERFACE) as record:
+        measured = pair.measure(_test("udp", settings, REPLICATIONS))
     values, trips = measured.values("rtt_mean"), record.round_trips()
     if len(trips) != len(values) * _ROUND_TRIPS:
         return [], [], measured.reason
@@ -132,17 +132,17 @@ def _client_round_trips(made: Rig) -> tuple[list[float], list[float], str]:
     return values, truths, measured.reason
 
 
-def _retransmits(made: Rig, check: CertificateCheck) -> CertificateCheck:
+def _retransmits(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with what the sender's kernel counted of all its connections (RFC 4022)."""
-    before = _sent_again(made)
-    measured = made.measure(_test("tcp", "duration: 500ms, congestion: reno", 4))
-    after = _sent_again(made)
+    before = _sent_again(pair)
+    measured = pair.measure(_test("tcp", "duration: 500ms, congestion: reno", 4))
+    after = _sent_again(pair)
     return counted(check, measured.values("retransmits"), after - before, measured.reason)
 
 
-def _sent_again(made: Rig) -> int:
+def _sent_again(pair: Rig) -> int:
     """Return the segments that the sender's kernel sent again so far."""
-    answer = run(made.transport(SENDER), ["cat", "/proc/self/net/snmp"], timeout=10.0)
+    answer = run(pair.transport(SENDER), ["cat", "/proc/self/net/snmp"], timeout=10.0)
     lines = [line.split() for line in answer.stdout.splitlines() if line.startswith("Tcp:")]
     if len(lines) != 2 or "RetransSegs" not in lines[0]:
         raise EnvironmentFailedError("the kernel's /proc/net/snmp doesn't count RetransSegs")

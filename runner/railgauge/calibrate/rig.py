@@ -21,7 +21,7 @@ from railgauge.lab.testbed.relay import counts
 from railgauge.lab.testbed.state import ClusterRecord, State
 from railgauge.lab.testbed.up import up
 from railgauge.run.job import Request
-from railgauge.run.pipeline import execute
+from railgauge.run.pipeline import execute, read
 from railgauge.run.progress import PlainProgress
 from railgauge.store import Store
 
@@ -90,10 +90,9 @@ class Rig:
             f"railgauge: 1\nname: calibrate\nhosts_file: {self._state.hosts_file}\ntests:\n{test}",
             encoding="utf-8",
         )
-        with contextlib.ExitStack() as cleanup:
-            observer = PlainProgress(io.StringIO())
-            request = Request(database, observer, cleanup, plan=plan)
-            run = execute(request).run
+        observer = PlainProgress(io.StringIO())
+        with Request(database, plan=plan) as request, contextlib.ExitStack() as cleanup:
+            run = execute(read(request, observer, cleanup)).run
             return _read(request.store, run, self.fault)
 
 

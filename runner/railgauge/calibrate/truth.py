@@ -26,7 +26,7 @@ class Truth:
     def hold(self) -> CertificateCheck:
         """Measure; what this machine refuses is the reason why nothing is certified."""
         try:
-            with rig(self.wiring, self.fault) as made:
-                return self.measure(made, self.check)
+            with rig(self.wiring, self.fault) as pair:
+                return self.measure(pair, self.check)
         except (EnvironmentFailedError, EngineError) as error:
             return without_value(self.check, str(error))

@@ -9,9 +9,7 @@ import click
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.output_files import check_folder, write
-from railgauge.compare.reading import read
-from railgauge.compare.select import Selection, select
-from railgauge.compare.verdict import Verdict, verdict_on
+from railgauge.compare.verdict import verdict_between
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.markdown import markdown as as_markdown
 from railgauge.report.verdicts.verdict_json import verdict_data
@@ -48,7 +46,7 @@ def compare(
     """
     check_folder(markdown)
     with Store.open(where, create=False) as store:
-        verdict = _verdict(store, before, after, plan)
+        verdict = verdict_between(store, before, after, plan=plan)
     catalogue = load_catalogue()
     if markdown:
         write(markdown, as_markdown(verdict, catalogue, all_results=list_all))
@@ -57,14 +55,3 @@ def compare(
         return
     for line in verdict_lines(verdict, catalogue, all_results=list_all):
         click.echo(line)
-
-
-def _verdict(store: Store, before: str, after: str, plan: str) -> Verdict:
-    first = select(store, before, plan=plan)
-    second = select(store, after, plan=plan or _plan(store, first))
-    reading = read(store, [*first.runs, *second.runs])
-    return verdict_on(store, reading, first, second)
-
-
-def _plan(store: Store, selected: Selection) -> str:
-    return store.run(selected.runs[-1]).new.plan

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from railgauge.base.units import parse_time
-from railgauge.schedulers.slurm.allocation import MARGIN
+from railgauge.schedulers.scheduler import MARGIN
 
 database = click.option(
     "--db",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -14,7 +13,7 @@ from railgauge.cli.options import allow_large, as_json, hosts
 from railgauge.plan.cases import ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Spanned, estimate, schedule
+from railgauge.run.amount import Amount, amounts
 from railgauge.run.stopping import soonest
 from railgauge.stats import FEWEST
 
@@ -32,10 +31,7 @@ def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> N
     """
     loaded = load_plan(plan, hosts=hosts)
     tests = expand(loaded, allow_large=allow_large)
-    most = least = _Amount.of(loaded, tests, _spans(tests))
-    if any(expanded.test.rule for expanded in tests):
-        fewest = [_at_least(expanded) for expanded in tests]
-        least = _Amount.of(loaded, fewest, _spans(tests))
+    least, most = amounts(loaded, tests)
     if as_json:
         click.echo(json.dumps(_as_json(loaded, tests, least, most), indent=2))
         return
@@ -44,7 +40,7 @@ def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> N
 
 
 def _lines(
-    loaded: LoadedPlan, tests: Sequence[ExpandedTest], least: _Amount, most: _Amount
+    loaded: LoadedPlan, tests: Sequence[ExpandedTest], least: Amount, most: Amount
 ) -> Iterator[str]:
     yield f"{loaded.plan.name}: valid"
     for expanded in tests:
@@ -63,7 +59,7 @@ def _lines(
 
 
 def _as_json(
-    loaded: LoadedPlan, tests: Sequence[ExpandedTest], least: _Amount, most: _Amount
+    loaded: LoadedPlan, tests: Sequence[ExpandedTest], least: Amount, most: Amount
 ) -> dict[str, Any]:
     return {
         "plan": loaded.plan.name,
@@ -93,44 +89,6 @@ def _as_json(
 
 def _count(tests: Sequence[ExpandedTest]) -> int:
     return sum(len(expanded.cases) for expanded in tests)
-
-
-class _Amount(NamedTuple):
-    """How much a plan measures, and how long that takes, at least or at most."""
-
-    replications: int
-    rounds: int
-    seconds: float
-    unknown: int
-
-    @classmethod
-    def of(
-        cls, loaded: LoadedPlan, tests: Sequence[ExpandedTest], spans: Mapping[str, Spanned]
-    ) -> _Amount:
-        rounds = schedule(
-            tests,
-            machines={name: host.machine for name, host in loaded.plan.hosts.items()},
-            concurrency=loaded.plan.concurrency,
-            seed=loaded.plan.seed or 0,
-        )
-        guess = estimate(rounds, loaded.catalogue, spans)
-        replications = sum(len(expanded.cases) * expanded.test.most for expanded in tests)
-        return cls(replications, len(rounds), guess.seconds, guess.unknown)
-
-
-def _at_least(expanded: ExpandedTest) -> ExpandedTest:
-    """Return the test with the fewest replications that its rule may take."""
-    test = expanded.test
-    return replace(expanded, test=test.model_copy(update={"replications": soonest(test)}))
-
-
-def _spans(tests: Sequence[ExpandedTest]) -> dict[str, Spanned]:
-    """Return test -> over what time its first replications are spread."""
-    return {
-        expanded.test.name: Spanned(expanded.test.least, expanded.test.rule.span)
-        for expanded in tests
-        if expanded.test.rule and expanded.test.rule.span
-    }
 
 
 def _replications(test: Test) -> str:

@@ -10,9 +10,9 @@ import click
 from railgauge.base.errors import InputError
 from railgauge.cli.options import database
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.spec import load_spec
+from railgauge.report.checks.spec import load_spec
+from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.figures.pictures import PICTURES, Pictures
-from railgauge.report.formats.write_report import ReportOptions, write_report
 from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.store import Store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,10 @@ import click
 
 from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
 from railgauge.cli.tables import default_text
-from railgauge.plan.replication_rule import share_text
 from railgauge.run.job import Finished, Request
-from railgauge.run.pipeline import execute
+from railgauge.run.pipeline import execute, read
 from railgauge.run.progress import observer_for
-from railgauge.run.stopping import Unsettled
-
-# `railgauge show` has the others.
-_MOST_NAMED = 20
+from railgauge.run.stopping import unsettled_lines
 
 
 @click.command()
@@ -35,7 +31,7 @@ def run(**options: Any) -> int:
 
     Ctrl-C stops it cleanly; `railgauge resume` goes on where it stopped.
     """
-    return _execute(**options)
+    return _execute(options)
 
 
 @click.command()
@@ -46,14 +42,19 @@ def run(**options: Any) -> int:
 @keep_going
 def resume(**options: Any) -> int:
     """Go on with RUN: measure exactly the replications that have no outcome yet."""
-    return _execute(**options)
+    return _execute(options)
 
 
-def _execute(**options: Any) -> int:
-    """Run or go on, as these fields of the request say; return the exit code."""
-    with contextlib.ExitStack() as cleanup:
-        request = Request(observer=observer_for(), cleanup=cleanup, **options)
-        return print_outcome(request, execute(request))
+def request_of(options: dict[str, Any]) -> Request:
+    """Take, out of a command's options, those of a request, which is to be closed."""
+    names = {field.name for field in fields(Request)} & options.keys()
+    return Request(**{name: options.pop(name) for name in names})
+
+
+def _execute(options: dict[str, Any]) -> int:
+    """Run or go on, as the options say; return the exit code."""
+    with request_of(options) as request, contextlib.ExitStack() as cleanup:
+        return print_outcome(request, execute(read(request, observer_for(), cleanup)))
 
 
 def print_outcome(request: Request, finished: Finished) -> int:
@@ -80,18 +81,3 @@ def print_outcome(request: Request, finished: Finished) -> int:
             f"go on with: railgauge resume {finished.run}"
         )
     return 1 if finished.failed or finished.missing else 0
-
-
-def unsettled_lines(cases: Sequence[Unsettled]) -> Iterator[str]:
-    """Yield, for each share, which cases never got within it."""
-    shares: dict[float, list[Unsettled]] = {}
-    for case in cases:
-        shares.setdefault(case.share, []).append(case)
-    for share, unsettled in shares.items():
-        count = "1 case" if len(unsettled) == 1 else f"{len(unsettled)} cases"
-        yield f"NOT SETTLED: {count} never got within {share_text(share)}:"
-        for case in unsettled[:_MOST_NAMED]:
-            end = "the most it may take" if case.ended == "most" else "its time was over"
-            yield f"  {case.name}: {case.n} replications, {end}"
-        if (more := len(unsettled) - _MOST_NAMED) > 0:
-            yield f"  and {more} more: `railgauge show RUN --json` has them all"

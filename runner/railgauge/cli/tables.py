@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from railgauge.plan.catalogue import Catalogue
-from railgauge.report.formats.render import render_text
+from railgauge.report.definition.statistic import value_of
+from railgauge.report.document.render import render_text
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import read_context
-from railgauge.report.tables.statistic import value_of
 from railgauge.report.tables.table import Cell, Heading, Row, Table
 from railgauge.store import Store
 

@@ -124,7 +124,7 @@ def case_history(
     """
     by_id = {head.id: head for head in heads if not head.partial}
     dated = [
-        (series, _night(series, by_id[series.run], median_interval(series.values)))
+        (series, _night(series, by_id[series.run], median_interval(series.values, series.level)))
         for series in all_series
         if len(series.values) and series.run in by_id
     ]
@@ -238,6 +238,15 @@ def surest(histories: Iterable[History]) -> list[History]:
         for history, share in zip(long_enough, q.tolist(), strict=True)
         if history.changes and share <= SHARE_BY_CHANCE
     ]
+
+
+def changed_cases(histories: Iterable[History]) -> tuple[int, int]:
+    """Return how many cases these are of, and of how many each last change is provisional."""
+    provisional: dict[tuple[str, str, str], bool] = {}
+    for history in histories:
+        name = (history.plan, history.test, history.case.key)
+        provisional[name] = provisional.get(name, True) and history.changes[-1].point.provisional
+    return len(provisional), sum(provisional.values())
 
 
 def newest_first(histories: Iterable[History]) -> list[History]:

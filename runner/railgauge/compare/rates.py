@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from railgauge.base.systemlog import SystemLog
@@ -72,7 +72,7 @@ def rates(log: SystemLog) -> dict[Rate, float]:
                 counts[rate] = counts.get(rate, 0.0) + count
                 break
     scaled = {rate: count / per for rate, count in counts.items() if (per := _per(log, rate.unit))}
-    clocks = list(_frequencies(log))
+    clocks = [value for name, value in log.gauges.items() if name.startswith("frequency/")]
     return scaled | ({FREQUENCY: sum(clocks) / len(clocks)} if clocks else {})
 
 
@@ -85,7 +85,3 @@ def _per(log: SystemLog, unit: Unit) -> float:
     if unit == "/segment":
         return sum(log.counts.get(name, 0) for name in _SENT)
     return log.elapsed
-
-
-def _frequencies(log: SystemLog) -> Iterator[int]:
-    return (value for name, value in log.gauges.items() if name.startswith("frequency/"))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
-from railgauge.compare.reading import CaseName, ReadRuns
-from railgauge.compare.select import Selection
+from railgauge.compare.reading import CaseName, ReadRuns, read
+from railgauge.compare.select import Selection, select
 from railgauge.plan.cases import Case
 from railgauge.plan.texts import ONLY
 from railgauge.stats.corrections import LEAST_RUNS
@@ -70,6 +70,16 @@ def verdict_on(store: Store, reading: ReadRuns, first: Selection, second: Select
     notes += notes_on(store, compared)
     reasons = find_reasons(store, compared, compared.of("slower"))
     return Verdict(compared, notes=tuple(notes), reasons=reasons)
+
+
+def verdict_between(store: Store, before: str, after: str, *, plan: str) -> Verdict:
+    """Return what `after` names comes to against what `before` names: see `select`.
+
+    Without a `plan` that of the first side counts for the second one.
+    """
+    first = select(store, before, plan=plan)
+    second = select(store, after, plan=plan or store.run(first.runs[-1]).new.plan)
+    return verdict_on(store, read(store, [*first.runs, *second.runs]), first, second)
 
 
 def find_reasons(

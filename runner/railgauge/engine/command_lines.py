@@ -13,8 +13,6 @@ from railgauge.plan.catalogue.argument_text import plain
 from railgauge.plan.catalogue.external import RANKS
 from railgauge.plan.catalogue.program import Program, expand, fill
 
-# Engines that make something of what their link is known to carry.
-_KNOW_LINK_RATE = ("tcp", "udp")
 # Linux takes 128 KiB an argument; of a list as long as that the target alone is named.
 _LONGEST = 100_000
 
@@ -78,7 +76,7 @@ def client_argv(
         peer = [f"--plan-hosts={addresses if len(addresses) < _LONGEST else address}"]
     else:
         peer = ["--secret-stdin", f"--port={port}"]
-    if terms.link_rate is not None and engine.name in _KNOW_LINK_RATE:
+    if terms.link_rate is not None and engine.takes_link_rate:
         peer.append(f"--link-rate={plain(terms.link_rate)}")
     return [
         f"{folder}/rail-{engine.name}",

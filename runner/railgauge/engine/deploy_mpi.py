@@ -79,11 +79,7 @@ def deploy_mpi(
         if state == "ready" and index + 1 < len(lines):
             return MpiInstallation(program, lines[index + 1])
         if state in _ADVICE:
-            problem = _ADVICE[state].format(where=_where(prefix))
+            problem = _ADVICE[state].format(where=f"{prefix}/bin" if prefix else "PATH")
             raise failure(transport.host, "rail-mpi", problem, completed.stderr)
     problem = f"the folder {sources} can't be written to"
     raise failure(transport.host, "rail-mpi", problem, completed.stderr)
-
-
-def _where(prefix: str | None) -> str:
-    return f"{prefix}/bin" if prefix else "PATH"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.mpi_job import Launcher
-from railgauge.plan.model import Host, Mpi, Plan
+from railgauge.plan.model import Mpi, Plan, launcher_of
 from railgauge.plan.schedule import Dispatch
 
 
@@ -19,17 +17,12 @@ def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
     else:
         network = next(test.network for test in plan.tests if test.name == dispatch.test)
     hosts = [plan.hosts[name] for name in dispatch.hosts]
+    mpi = plan.mpi or Mpi()
     return Terms(
         plan.control_port,
         plan.addresses,
         link.rate if link else None,
         tuple(host.address_on(network) for host in hosts),
         tuple(host.node_name for host in hosts),
-        _launcher(plan.mpi or Mpi(), hosts),
+        Launcher(mpi.launcher or launcher_of(hosts), mpi.agent, mpi.prefix or ""),
     )
-
-
-def _launcher(mpi: Mpi, hosts: Sequence[Host]) -> Launcher:
-    slurm = all(host.in_slurm for host in hosts)
-    program = mpi.launcher or ("srun" if slurm else "mpirun")
-    return Launcher(program, mpi.agent, mpi.prefix or "")

@@ -40,6 +40,7 @@ from railgauge.engine.pair_rows import PairRows
 from railgauge.engine.patience import patience_for
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
+from railgauge.engine.validity import require_agreement
 from railgauge.hosts.transport.interface import Transport, end
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
@@ -234,6 +235,8 @@ def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Pr
             "contract",
             f"{engine.name} reported replication {event.number} after {progress.measured}",
         )
+    if engine.program is None:
+        require_agreement(engine.name, metrics, case.parameters)
     number = progress.numbers[progress.measured]
     outcome = Outcome(
         number,

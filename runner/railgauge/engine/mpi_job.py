@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from railgauge.engine.deploy_mpi import MpiInstallation
+from railgauge.schedulers import launching
 
 # As root Open MPI wants this said twice; whoever starts railgauge as root meant it. Of the agent,
 # the first name is Open MPI 5's and the second one Open MPI 4's.
@@ -29,28 +30,10 @@ kill "$guard" 2>/dev/null
 exit "$status"
 """
 
-# $1 the nodes, a rank each, $2 how many; then the program. Only from a file, and if its name has a
-# slash, does srun take them in their order. What Slurm told the step that this runs in would be
-# taken for what is asked of this one; but both have one name, by which the transport ends them.
-_STEP = """
-nodes=$(mktemp "${TMPDIR:-/tmp}/railgauge-nodes.XXXXXX") || exit 1
-trap 'rm -f "$nodes"' EXIT
-trap 'exit 143' TERM
-printf "%s\\n" "$1" | tr , "\\n" >"$nodes" || exit 1
-ranks=$2; shift 2
-job=$SLURM_JOB_ID called=${SLURM_JOB_NAME:-rail-mpi}
-for name in $(env | sed -n "s/^\\(SLURM_[A-Z0-9_]*\\)=.*/\\1/p"); do
-    [ "$name" = SLURM_CONF ] || unset "$name"
-done
-srun --jobid="$job" --overlap --mem=0 --overcommit --quiet --mpi=pmix --cpu-bind=none \\
-    --job-name="$called" --kill-on-bad-exit=1 --ntasks="$ranks" --distribution=arbitrary \\
-    --nodelist="$nodes" "$@"
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """What starts the ranks: `mpirun` or `srun`, and what mpirun uses in place of ssh.
+    """What starts the ranks: `mpirun` or a scheduler's own, and what mpirun uses in place of ssh.
 
     `prefix` is where the plan says that the MPI is, "" if in PATH.
     """
@@ -67,9 +50,9 @@ def own_job(
 
     `hosts` are what the launcher calls them, in the order of the ranks.
     """
-    if launcher.program == "srun":
-        return _srun(hosts, ranks_per_host)
-    # The engine binds its ranks itself, and says where: so it does the same under srun.
+    if scheduler := launching(launcher.program):
+        return scheduler.ranks(_ranks(hosts, ranks_per_host))
+    # The engine binds its ranks itself, and says where: so it does the same elsewhere.
     mpirun = _mpirun(hosts, ranks_per_host, [f"{mpi.folder}/mpirun"], launcher, _UNBOUND)
     return ["sh", "-c", _GUARD, "railgauge", *mpirun]
 
@@ -92,8 +75,8 @@ def foreign_job(
     Its `own` launcher takes the place of mpirun, which gets the `further` arguments. rail-exec
     guards the job.
     """
-    if launcher.program == "srun":
-        return _srun(hosts, ranks_per_host)
+    if scheduler := launching(launcher.program):
+        return scheduler.ranks(_ranks(hosts, ranks_per_host))
     bound = any(argument.startswith("--bind-to") for argument in further)
     mpirun = list(own) or mpirun_of(launcher)
     return _mpirun(
@@ -130,6 +113,5 @@ def _mpirun(
     ]
 
 
-def _srun(hosts: Sequence[str], ranks_per_host: int) -> list[str]:
-    ranks = [host for host in hosts for _ in range(ranks_per_host)]
-    return ["sh", "-c", _STEP, "railgauge", ",".join(ranks), str(len(ranks))]
+def _ranks(hosts: Sequence[str], ranks_per_host: int) -> list[str]:
+    return [host for host in hosts for _ in range(ranks_per_host)]

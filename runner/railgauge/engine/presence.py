@@ -28,7 +28,7 @@ def programs_of(engine: EngineInfo, case: Case, launcher: Launcher) -> tuple[str
     if not program.mpi:
         return needs
     own = program.launcher or tuple(mpirun_of(launcher))
-    return (*needs, "srun" if launcher.program == "srun" else own[0])
+    return (*needs, own[0] if launcher.program == "mpirun" else launcher.program)
 
 
 def absent(transport: Transport, programs: Collection[str]) -> frozenset[str]:

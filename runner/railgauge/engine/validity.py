@@ -1,7 +1,8 @@
 """Whether a replication can be trusted: what the system logs and its own figures say against it.
 
-Pure functions: what was counted and measured in, reasons for suspicion out. Each allows for what
-the counters can't tell apart, and so may miss a little, but accuses nobody for rounding.
+Pure functions: what was counted and measured in, reasons for suspicion out, or the error that it
+is no measurement. Each allows for what the counters can't tell apart, and so may miss a little, but
+accuses nobody for rounding.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from railgauge.base.derived import CPU_KINDS
+from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import Suspicion, SystemLog
 from railgauge.base.units import format_rate
 from railgauge.plan.system_log import Suspect
@@ -25,6 +28,48 @@ _UDP_HEADER = 8
 _LEAST_SEGMENT = 536
 # What belongs to no test: neighbours asking for addresses, the control channel's few segments.
 _SPARE_BYTES = 20_000
+# Bytes that one read of a stream takes at most unless `read` says more, and one of datagrams that
+# the kernel held together.
+_MOST_READ = 1 << 20
+_MOST_HELD = 1 << 16
+
+
+class Agreement(NamedTuple):
+    """Two sums of products that a replication's figures have to make `=` or `<=`.
+
+    They may miss it by the share `tolerance` of the greater one. Names are metrics', and those of
+    `_bounds`.
+    """
+
+    left: str
+    relation: str
+    right: str
+    tolerance: float = 0.005
+
+
+AGREEMENTS = (
+    Agreement("local_throughput * client_elapsed", "=", "8 * sent_bytes"),
+    Agreement("throughput * server_elapsed", "<=", "8 * received_bytes"),
+    # Time begins with what arrives first.
+    Agreement("8 * received_bytes", "<=", "throughput * server_elapsed + 8 * most_bytes_at_first"),
+    Agreement("connection_rate * client_elapsed", "=", "connections"),
+    Agreement("throughput * operations", "=", "bytes * iops"),
+    Agreement("throughput * sent_messages", "=", "8 * sent_bytes * message_rate"),
+    Agreement("loss_rate * sent_packets", "=", "lost_packets"),
+    Agreement("reverse_loss_rate * reverse_sent_packets", "=", "reverse_lost_packets"),
+    # Duplicates are counted apart: what was received was received once.
+    Agreement("received_packets + lost_packets", "=", "sent_packets", 0),
+    Agreement("reverse_received_packets + reverse_lost_packets", "=", "reverse_sent_packets", 0),
+    Agreement("received_packets", "<=", "sent_packets", 0),
+    Agreement("reverse_received_packets", "<=", "reverse_sent_packets", 0),
+    Agreement("received_bytes", "<=", "sent_bytes", 0),
+    Agreement("reverse_received_bytes", "<=", "reverse_sent_bytes", 0),
+    Agreement("throughput + reverse_throughput", "=", "total_throughput"),
+    Agreement("operation_rate_per_thread * threads", "=", "operation_rate"),
+    Agreement("slowest_thread * threads", "<=", "throughput"),
+    Agreement("slowest_thread * threads", "<=", "operation_rate"),
+)
+"""What holds of any replication of our engines that has these metrics, whatever was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +84,53 @@ class HostActivity:
     interface: str | None
     most_bytes: float | None
     measures_loss: bool = False
+
+
+def require_agreement(
+    engine: str, metrics: Mapping[str, float], parameters: Mapping[str, Any]
+) -> None:
+    """Raise EngineError `inconsistent` if the figures of a replication contradict one another."""
+    values = {**_bounds(parameters), **metrics}
+    for left, relation, right, tolerance in AGREEMENTS:
+        first, second = _evaluated(left, values), _evaluated(right, values)
+        if first is None or second is None:
+            continue
+        excess = first - second if relation == "<=" else abs(first - second)
+        if excess > tolerance * max(abs(first), abs(second)):
+            wrong = "exceeds" if relation == "<=" else "differs from"
+            allowed = f" by more than {tolerance:.1%}" if tolerance else ""
+            raise EngineError(
+                "inconsistent",
+                f"engine {engine} contradicts itself: {left}, which is {first:.8g}, {wrong} "
+                f"{right}, which is {second:.8g}{allowed}; none of this replication's figures can "
+                "be relied on. Are the engines on the hosts those of this railgauge? If so, "
+                "please report it as a defect of the engine",
+            )
+
+
+def _evaluated(text: str, values: Mapping[str, float]) -> float | None:
+    """Return a sum of products of `values`; None where one is missing."""
+    try:
+        return sum(math.prod(values[name] for name in names) for names in _products(text))
+    except KeyError:
+        return None
+
+
+@cache
+def _products(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(product.split(" * ")) for product in text.split(" + "))
+
+
+def _bounds(parameters: Mapping[str, Any]) -> dict[str, float]:
+    """Return what else than metrics stands in agreements, by the names that it has there.
+
+    `most_bytes_at_first`: what the first read, of each stream that has one of its own, can take.
+    """
+    threads = int(parameters.get("threads", 1))
+    at_first = threads * int(parameters.get("read") or _MOST_READ)
+    if "datagram" in parameters:
+        at_first = _MOST_HELD if parameters.get("gro") else int(parameters["datagram"])
+    return {"8": 8, "threads": threads, "most_bytes_at_first": at_first}
 
 
 def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion]:

@@ -16,7 +16,7 @@ from railgauge.plan.groups import Groups
 from railgauge.plan.links import Link, Star, WrittenLink
 from railgauge.plan.model import Host
 from railgauge.plan.paths import read_path
-from railgauge.plan.patterns import Pair, Pattern, all_pairs, between, ring, star
+from railgauge.plan.patterns import OF_HOSTS, Pair, Pattern, between, star
 from railgauge.plan.sources import PlanSource, unknown
 
 # As many as a run may have cases.
@@ -130,13 +130,9 @@ class LinkTable:
             ]
             sound = [hosts for hosts in members if hosts is not None]
             return ("between", between(sound)) if len(sound) == len(members) else None
-        key, names = ("ring", written.ring)
-        if names is None:
-            key, names = ("all-pairs", written.all_pairs)
-        hosts = self._groups.members(names or (), entry.source, "links", entry.name, key)
-        if hosts is None:
-            return None
-        return key, (ring(hosts) if key == "ring" else all_pairs(hosts))
+        key = next(key for key in OF_HOSTS if written.pattern(key) is not None)
+        hosts = self._groups.members(written.pattern(key), entry.source, "links", entry.name, key)
+        return None if hosts is None else (key, OF_HOSTS[key](hosts))
 
     def _star(self, entry: _Entry, written: Star) -> tuple[str, Pattern] | None:
         is_host = self._is_host(entry, written.centre, "star", "centre")

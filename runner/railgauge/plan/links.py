@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -19,14 +19,15 @@ from pydantic.json_schema import SkipJsonSchema
 
 from railgauge.plan.equipment import DevicePort
 from railgauge.plan.fields import Label, Labels, Rate, Time
+from railgauge.plan.patterns import OF_HOSTS
 from railgauge.plan.validation import StrictModel, suggest
 
 ALL = "all"
-# Patterns that are about all hosts if nothing is said; their names alone will do.
-_OF_ALL = ("all-pairs", "ring")
 _EXAMPLES = {"star": "{star: {centre: gw1}}", "between": "{between: [rackA, rackB]}"}
-_KEYS = (["from", "to"], ["all-pairs"], ["ring"], ["star"], ["between"])
-_ONE_KIND: JsonValue = [{"required": [*keys]} for keys in _KEYS]
+_PATTERNS = (*OF_HOSTS, *_EXAMPLES)
+_ONE_KIND: JsonValue = [
+    {"required": [*keys]} for keys in (("from", "to"), *((pattern,) for pattern in _PATTERNS))
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +90,12 @@ class WrittenLink(StrictModel):
     @model_validator(mode="after")
     def _check_kind(self) -> WrittenLink:
         ends = [self.client, self.server]
-        patterns = [self.all_pairs, self.ring, self.star, self.between]
-        kinds = 4 - patterns.count(None) + (ends != [None, None])
-        if kinds != 1:
+        patterns = [key for key in _PATTERNS if self.pattern(key) is not None]
+        if len(patterns) + (ends != [None, None]) != 1:
+            *names, last = map(repr, _PATTERNS)
             raise ValueError(
-                "a link has 'from' and 'to', or is a pattern: 'all-pairs', 'ring', 'star' or "
-                "'between': write one of these"
+                f"a link has 'from' and 'to', or is a pattern: {', '.join(names)} or {last}: "
+                "write one of these"
             )
         if ends.count(None) == 1:
             missing = "from" if self.client is None else "to"
@@ -104,6 +105,10 @@ class WrittenLink(StrictModel):
         if self.path is not None and not self.single:
             raise ValueError("'path' is of one link: write that with 'from' and 'to'")
         return self
+
+    def pattern(self, key: str) -> Any:
+        """Return what stands under a pattern's key, None where that isn't there."""
+        return getattr(self, key.replace("-", "_"))
 
     @property
     def single(self) -> bool:
@@ -115,11 +120,11 @@ def _pattern_of_all(value: Any) -> Any:
     """Return what a pattern's bare name stands for."""
     if not isinstance(value, str):
         return value
-    if value in _OF_ALL:
+    if value in OF_HOSTS:
         return {value: [ALL]}
     if value in _EXAMPLES:
         raise ValueError(f"the pattern {value!r} needs to know of whom: write {_EXAMPLES[value]}")
-    hint = suggest(value, (*_OF_ALL, *_EXAMPLES))
+    hint = suggest(value, _PATTERNS)
     hint = hint or ": write {from: HOST, to: HOST}, or a pattern such as all-pairs"
     raise ValueError(f"{value[:80]!r} is no pattern of links{hint}")
 
@@ -134,6 +139,8 @@ LinkEntry = Annotated[
     WrittenLink | Annotated[Link, SkipJsonSchema()],
     WrapValidator(_as_written),
     BeforeValidator(
-        _pattern_of_all, json_schema_input_type=WrittenLink | Literal["all-pairs", "ring"]
+        _pattern_of_all,
+        json_schema_input_type=WrittenLink
+        | Annotated[str, Field(json_schema_extra={"enum": [*OF_HOSTS]})],
     ),
 ]

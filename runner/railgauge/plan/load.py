@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import FileProblems, InputError, Problem
-from railgauge.plan.allocated import Allocated
+from railgauge.plan.allocated import Allocated, NodeNames
 from railgauge.plan.catalogue import Catalogue, EngineInfo, load_catalogue
 from railgauge.plan.model import Plan, Test
 from railgauge.plan.places import read_places
@@ -51,13 +51,13 @@ _LEAST: Mapping[str, Any] = {
 }
 
 
-def load_plan(path: Path, nodes: str | None = None, hosts: Path | None = None) -> LoadedPlan:
+def load_plan(path: Path, names: NodeNames | None = None, hosts: Path | None = None) -> LoadedPlan:
     """Return the plan at `path`; FileProblems with every mistake in it and the files it names.
 
-    `nodes` are what `{slurm: all}` stands for, if not the nodes of the allocation we are in. A
-    hosts file `hosts` takes the place of the plan's own hosts or hosts file.
+    `names` gives the nodes that `{slurm: all}` stands for, if not those of the allocation we are
+    in. A hosts file `hosts` takes the place of the plan's own hosts or hosts file.
     """
-    return _read(load(path), path.parent, nodes, hosts)
+    return _read(load(path), path.parent, Allocated(names=names), hosts)
 
 
 def load_plan_text(
@@ -67,11 +67,12 @@ def load_plan_text(
 
     `nodes` are what `{slurm: all}` stood for then, `hosts` the hosts file it was read with.
     """
-    return _read(loads(text, name), directory, nodes, hosts)
+    return _read(loads(text, name), directory, Allocated(nodes), hosts)
 
 
-def _read(written: Document, directory: Path, nodes: str | None, hosts: Path | None) -> LoadedPlan:
-    allocated = Allocated(nodes)
+def _read(
+    written: Document, directory: Path, allocated: Allocated, hosts: Path | None
+) -> LoadedPlan:
     document = written if hosts is None else _with_hosts_file(written, hosts.resolve())
     document = allocated.fill(document)
     reader = _Reader(document, directory, allocated, hosts)

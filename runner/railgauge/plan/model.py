@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -25,6 +26,21 @@ from railgauge.plan.links import LinkEntry
 from railgauge.plan.replication_rule import OrNumber, Replications, Shares, Time
 from railgauge.plan.system_log import OrOff, SystemLogging
 from railgauge.plan.validation import Scalar, StrictModel, Version
+from railgauge.schedulers import SCHEDULERS
+from railgauge.schedulers.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    TransportName = str
+    LauncherName = str
+else:
+    _LAUNCHERS = [scheduler.launcher for scheduler in SCHEDULERS.values() if scheduler.launcher]
+    TransportName = Literal[("local", *SCHEDULERS)]
+    LauncherName = Literal[("mpirun", *_LAUNCHERS)]
+
+_IN_ALLOCATION = " or ".join(f"'transport: {name}'" for name in SCHEDULERS)
+
+# The transports that a host chooses by a key of that name.
+_TRANSPORT_KEYS = ("ssh", "netns")
 
 
 class Host(StrictModel):
@@ -41,37 +57,44 @@ class Host(StrictModel):
     ssh: Destination | None = None
     netns: Namespace | None = None
     holder: Annotated[int, Field(ge=1)] | None = None
-    transport: Literal["local", "slurm"] | None = None
+    transport: TransportName | None = None
     node: Address | None = None
     peaks: Peaks = Field(default=Peaks())
 
     @model_validator(mode="after")
     def _check_transport(self) -> Host:
-        if [self.ssh, self.netns, self.transport].count(None) != 2:
+        keys = (*_TRANSPORT_KEYS, "transport")
+        if sum(getattr(self, key) is not None for key in keys) != 1:
             raise ValueError(
                 "say one of 'ssh: [user@]host[:port]', 'netns: NAME' (a network namespace on this "
-                "machine), 'transport: slurm' (in an allocation) and 'transport: local' (this "
+                f"machine), {_IN_ALLOCATION} (in an allocation) and 'transport: local' (this "
                 "machine)"
             )
         if self.holder is not None and self.netns is None:
             raise ValueError("'holder' belongs to 'netns': leave it out, or name the namespace")
-        if self.node is not None and not self.in_slurm:
-            raise ValueError("'node' belongs to 'transport: slurm': leave it out, or say that")
+        if self.node is not None and self.scheduler is None:
+            raise ValueError(f"'node' belongs to {_IN_ALLOCATION}: leave it out, or say that")
         return self
 
     @property
     def transport_name(self) -> str:
-        """How it is reached: `ssh`, `netns`, `slurm` or `local`."""
-        return "ssh" if self.ssh else "netns" if self.netns else self.transport or "local"
+        """How it is reached: a name of `TRANSPORTS`."""
+        keys = (key for key in _TRANSPORT_KEYS if getattr(self, key) is not None)
+        return next(keys, self.transport or "local")
 
     @property
-    def in_slurm(self) -> bool:
-        """Whether it is a node of a Slurm allocation, where srun starts programs and ranks."""
-        return self.transport == "slurm"
+    def scheduler(self) -> Scheduler | None:
+        """The scheduler of which it is a node, None where it isn't reached by one."""
+        return SCHEDULERS.get(self.transport_name)
+
+    @property
+    def launcher(self) -> str:
+        """The program that starts MPI's ranks there."""
+        return (self.scheduler.launcher if self.scheduler else None) or "mpirun"
 
     @property
     def node_name(self) -> str:
-        """Slurm's name of it."""
+        """The scheduler's name of it."""
         return self.node or self.address
 
     @property
@@ -82,11 +105,17 @@ class Host(StrictModel):
         if self.netns is not None:
             owner = "" if self.holder is None else f" of {self.holder}"
             return f"netns {self.netns}{owner}"
-        return f"slurm {self.node_name}" if self.in_slurm else "local"
+        return f"{self.transport} {self.node_name}" if self.scheduler else "local"
 
     def address_on(self, network: str | None) -> str:
         """Return its address for test traffic on `network`, or the plain one; KeyError."""
         return self.address if network is None else self.networks[network]
+
+
+def launcher_of(hosts: Iterable[Host]) -> str:
+    """Return the program that starts MPI's ranks on all these hosts."""
+    launchers = {host.launcher for host in hosts}
+    return launchers.pop() if len(launchers) == 1 else "mpirun"
 
 
 class Mpi(StrictModel):
@@ -97,7 +126,7 @@ class Mpi(StrictModel):
     holds the hosts, else mpirun.
     """
 
-    launcher: Literal["mpirun", "srun"] | None = None
+    launcher: LauncherName | None = None
     prefix: Folder | None = None
     agent: str | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -25,6 +25,10 @@ def ring(hosts: Sequence[str]) -> Pattern:
     """Return each of the hosts with the next one, the last with the first."""
     following = [*hosts[1:], *hosts[:1]]
     return Pattern(len(hosts), zip(hosts, following, strict=True) if len(hosts) > 1 else ())
+
+
+# By their keys: what is about hosts alone, and about all of them where the name stands alone.
+OF_HOSTS: Mapping[str, Callable[[Sequence[str]], Pattern]] = {"all-pairs": all_pairs, "ring": ring}
 
 
 def star(centre: str, hosts: Sequence[str]) -> Pattern:

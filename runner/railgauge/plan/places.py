@@ -8,11 +8,12 @@ from typing import Any
 
 from railgauge.plan.catalogue import EngineInfo, Value
 from railgauge.plan.links import ALL
-from railgauge.plan.model import Test
+from railgauge.plan.model import Test, launcher_of
 from railgauge.plan.sources import unknown
 from railgauge.plan.space import Group, Place
 from railgauge.plan.topology import Topology
 from railgauge.plan.validation import Reporter
+from railgauge.schedulers import launching
 
 _KINDS = ("links", "hosts", "groups")
 
@@ -72,9 +73,9 @@ class _Reader:
 
     def _check_holders(self, places: Collection[Place]) -> None:
         """Report ranks that nothing starts together: srun knows its job's nodes, mpirun others."""
-        slurm = {name for name, host in self._topology.hosts.items() if host.in_slurm}
+        launchers = {name: host.launcher for name, host in self._topology.hosts.items()}
         # A launcher that the plan names is checked with all its hosts elsewhere.
-        if len(slurm) in (0, len(self._topology.hosts)) or self._topology.mpi.launcher:
+        if len(set(launchers.values())) == 1 or self._topology.mpi.launcher:
             return
         together = {
             place.group.digest if place.group else place.name: (
@@ -83,12 +84,13 @@ class _Reader:
             for place in places
         }
         for hosts in together.values():
-            inside = [name for name in hosts if name in slurm]
-            if 0 < len(inside) < len(hosts):
-                other = next(name for name in hosts if name not in slurm)
+            inside = next((name for name in hosts if launching(launchers[name])), hosts[0])
+            other = next((name for name in hosts if launchers[name] != launchers[inside]), None)
+            owner = launching(launchers[inside])
+            if owner is not None and other is not None:
                 self._report(
-                    f"host {inside[0]!r} is Slurm's and host {other!r} is not, so that nothing "
-                    "starts ranks on both: make two tests of them",
+                    f"host {inside!r} is {owner.title}'s and host {other!r} is not, so that "
+                    "nothing starts ranks on both: make two tests of them",
                     "engine",
                 )
                 return
@@ -96,7 +98,7 @@ class _Reader:
     def _check_names(self, places: Collection[Place]) -> None:
         """Report hosts that mpirun can't address, or can't tell apart: it knows their addresses."""
         hosts = self._topology.hosts
-        if all(host.in_slurm for host in hosts.values()):
+        if launching(launcher_of(hosts.values())):
             return
         # A colon stands before a number of slots there.
         messages = {

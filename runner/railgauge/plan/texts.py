@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from railgauge.plan.load import LoadedPlan
+from railgauge.plan.load import LoadedPlan, load_plan_text
 from railgauge.plan.yamlfile import load
+from railgauge.schedulers import SCHEDULERS
 
-NODES = "slurm nodes"
 HOSTS = "--hosts"
 ONLY = "only these cases"
 
@@ -29,15 +29,23 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
     }
     texts = {name: load(file).text for name, file in files.items()}
     if loaded.nodes is not None:
-        texts[NODES] = loaded.nodes
+        owners = [host.scheduler.name for host in plan.hosts.values() if host.scheduler]
+        texts[_nodes_of(owners[0])] = loaded.nodes
     if loaded.hosts is not None:
         texts[HOSTS] = str(loaded.hosts)
     return texts
 
 
-def hosts_override(files: Mapping[str, str]) -> Path | None:
-    """Return, of a run's `named_texts`, the hosts file in place of its plan's own hosts."""
-    return Path(files[HOSTS]) if HOSTS in files else None
+def load_stored(run: int, text: str, directory: str, files: Mapping[str, str]) -> LoadedPlan:
+    """Return the plan that run `run` keeps: its text, its folder and its `named_texts`."""
+    hosts = Path(files[HOSTS]) if HOSTS in files else None
+    nodes = allocated_nodes(files)
+    return load_plan_text(text, f"plan of run {run}", Path(directory), nodes, hosts)
+
+
+def allocated_nodes(files: Mapping[str, str]) -> str | None:
+    """Return, of a run's `named_texts`, the nodes that `{slurm: all}` stood for, if any."""
+    return next((files[_nodes_of(name)] for name in SCHEDULERS if _nodes_of(name) in files), None)
 
 
 def only_texts(cases: Collection[tuple[str, str]] | None) -> dict[str, str]:
@@ -54,3 +62,7 @@ def only_cases(files: Mapping[str, str]) -> frozenset[tuple[str, str]] | None:
     # No other way to split lines: a test may be named with any character but a line feed.
     lines = [line.split(" ", 1) for line in files[ONLY].split("\n") if line]
     return frozenset((test, key) for key, test in lines)
+
+
+def _nodes_of(scheduler: str) -> str:
+    return f"{scheduler} nodes"

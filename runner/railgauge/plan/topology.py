@@ -17,6 +17,7 @@ from railgauge.plan.model import Host, HostsFile, Mpi, Plan
 from railgauge.plan.sources import PlanSource
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load, why_unreadable
+from railgauge.schedulers import launching
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +134,19 @@ def _equipment(hosts: Mapping[str, Host], sources: list[PlanSource]) -> dict[str
 
 def _check_launcher(mpi: Mpi, hosts: Mapping[str, Host], sources: list[PlanSource]) -> None:
     """Report hosts where `mpi` can't start ranks: in a step, mpirun sees that step alone."""
-    slurm = [name for name, host in hosts.items() if host.in_slurm]
-    other = next((name for name, host in hosts.items() if not host.in_slurm), None)
-    if mpi.launcher == "mpirun" and slurm:
-        message = f"host {slurm[0]!r} is Slurm's, where srun starts the ranks: leave 'launcher' out"
-    elif mpi.launcher == "srun" and other is not None:
-        message = f"srun starts no ranks on host {other!r}, which is not Slurm's: write mpirun"
+    other = next((name for name, host in hosts.items() if host.launcher != mpi.launcher), None)
+    if mpi.launcher is None or other is None:
+        return
+    if owner := launching(mpi.launcher):
+        message = (
+            f"{mpi.launcher} starts no ranks on host {other!r}, which is not {owner.title}'s: "
+            "write mpirun"
+        )
+    elif owner := launching(hosts[other].launcher):
+        message = (
+            f"host {other!r} is {owner.title}'s, where {owner.launcher} starts the ranks: leave "
+            "'launcher' out"
+        )
     else:
         return
     for source in reversed(sources):

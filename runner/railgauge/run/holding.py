@@ -197,7 +197,7 @@ def hold(job: EquippedRun) -> HeldRun:
     sites = {job.machines[name]: site for name, site in job.sites.items()}
     text = _text(f"{_owner(job)}, which is about to begin")
     machines = HeldMachines(_claim_all(job, sites, text))
-    job.request.cleanup.callback(_end, job, machines)
+    job.cleanup.callback(_end, job, machines)
     return extended(HeldRun, job, tell_others=machines.say)
 
 
@@ -209,7 +209,7 @@ def announce(job: RecordedRun) -> None:
 def _end(job: EquippedRun, machines: HeldMachines) -> None:
     machines.close()
     for host, last_seen in machines.lost.items():
-        job.request.observer.say(
+        job.observer.say(
             f"{host}: some time after {last_seen:%H:%M:%S} UTC the machine was no longer held for "
             "this run (rail-hold there has ended): another run may have measured beside it since"
         )
@@ -234,7 +234,7 @@ def _claim_all(
         _release({name: claim for name, claim in claims.items() if name != machine})
         if time.monotonic() < until:
             if job.request.wait and not announced:
-                job.request.observer.say(f"waiting for {first.host}: it is held {first.busy}")
+                job.observer.say(f"waiting for {first.host}: it is held {first.busy}")
                 announced = True
             first.wait(until)
         if first.busy:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 from railgauge.engine.deploy import Bundle
 from railgauge.engine.measure import EquippedHost
@@ -19,7 +20,7 @@ from railgauge.plan.load import LoadedPlan
 from railgauge.plan.schedule import Schedule
 from railgauge.run.execution import Observer
 from railgauge.run.stopping import Judge, Unsettled
-from railgauge.schedulers.slurm.allocation import MARGIN
+from railgauge.schedulers.scheduler import MARGIN
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd
 
@@ -30,42 +31,55 @@ _Stage = TypeVar("_Stage", bound="ReadRun")
 class Request:
     """What was requested: a plan's path, or the id of a run to go on with, and the database for it.
 
-    A hosts file `hosts` takes the place of the plan's own hosts. With `only`, test and key each,
-    no other cases of the plan are measured.
-
-    What is opened on the way is closed with `cleanup`. In a Slurm job everything has ended `margin`
-    seconds before its time is over. Where another run has a host, its end is waited for, `wait`
-    seconds at most. With `keep_going` what needs a host that can't be reached is left out.
+    A hosts file `hosts` takes the place of the plan's own hosts. In a job everything has
+    ended `margin` seconds before its time is over. Where another run has a host, its end is waited
+    for, `wait` seconds at most. With `keep_going` what needs a host that can't be reached is left
+    out. To be closed, as the database may be open.
     """
 
     where: str
-    observer: Observer
-    cleanup: contextlib.ExitStack
     plan: Path | None = None
     hosts: Path | None = None
     run: int | None = None
     allow_large: bool = False
     margin: float = MARGIN
-    only: Collection[tuple[str, str]] | None = None
     wait: float = 0.0
     keep_going: bool = False
+    _cleanup: contextlib.ExitStack = field(
+        default_factory=contextlib.ExitStack, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def store(self) -> Store:
         """The database, opened when first needed: a mistake in a new plan leaves none behind."""
-        return self.cleanup.enter_context(Store.open(self.where, create=self.run is None))
+        return self._cleanup.enter_context(Store.open(self.where, create=self.run is None))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cleanup.__exit__(kind, error, traceback)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRun:
     """A run whose plan was read; the classes below it are what the later stages make of it.
 
-    `files` are the `named_texts` as the plan was read with them, `measured` the numbers of the
-    replications that have an outcome, by test and key.
+    What is opened for it is closed with `cleanup`. `files` are the `named_texts` as the plan was
+    read with them, `git` its `git_state` then, `measured` the numbers of the replications that have
+    an outcome, by test and key.
     """
 
     request: Request
+    observer: Observer
+    cleanup: contextlib.ExitStack
     loaded: LoadedPlan
+    git: tuple[str, bool]
     seed: int
     sources: Bundle
     files: Mapping[str, str]
@@ -156,7 +170,7 @@ class WatchedRun(RecordedRun):
 
 def extended(stage: type[_Stage], before: ReadRun, **added: Any) -> _Stage:
     """Return `before` as the next stage's value, with the fields which that adds or changes."""
-    values = {field.name: getattr(before, field.name) for field in fields(before)}
+    values = {entry.name: getattr(before, entry.name) for entry in fields(before)}
     return stage(**(values | added))
 
 

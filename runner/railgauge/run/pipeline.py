@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from railgauge.base.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
+from railgauge.base.gitstate import git_state
 from railgauge.base.side_by_side import everywhere
 from railgauge.base.stop_signals import calling_on_signal
 from railgauge.base.systemlog import Phase
@@ -36,10 +38,11 @@ from railgauge.engine.watch.watcher import idle
 from railgauge.hosts import facts
 from railgauge.plan.cases import case_name, restricted, varying
 from railgauge.plan.cases import expand as expand_cases
-from railgauge.plan.load import load_plan, load_plan_text
+from railgauge.plan.load import load_plan
+from railgauge.plan.model import Plan
 from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
-from railgauge.plan.texts import NODES, hosts_override, named_texts, only_cases, only_texts
-from railgauge.run.execution import Execution, Namer, Setting
+from railgauge.plan.texts import load_stored, named_texts, only_cases, only_texts
+from railgauge.run.execution import Execution, Namer, Observer, Setting
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import (
     ArrangedRun,
@@ -59,7 +62,7 @@ from railgauge.run.reaching import reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
 from railgauge.run.stopping import Judge, Unsettled
-from railgauge.schedulers.slurm.allocation import deadline
+from railgauge.schedulers import deadline
 from railgauge.store.database_url import connect as connect_database
 from railgauge.store.records import StoredRun
 
@@ -67,9 +70,9 @@ from railgauge.store.records import StoredRun
 _IDLE_SECONDS = 0.5
 
 
-def execute(request: Request) -> Finished:
+def execute(job: ReadRun) -> Finished:
     """Run the stages one after another; InterruptedRunError when the user stops it."""
-    expanded = expand(read(request))
+    expanded = expand(job)
     arranged = arrange(expanded)
     reached = reach(arranged)
     equipped = equip(reached)
@@ -82,23 +85,53 @@ def execute(request: Request) -> Finished:
     return perform(watched)
 
 
-def read(request: Request) -> ReadRun:
+def read(request: Request, observer: Observer, cleanup: contextlib.ExitStack) -> ReadRun:
     """Read the plan: from its file, or as the run to go on with has it."""
     sources = bundle()
     if request.run is not None:
-        return _read_again(request, request.run, sources)
+        return _read_again(request, request.run, observer, cleanup, sources)
     assert request.plan is not None
     loaded = load_plan(request.plan, hosts=request.hosts)
     # A wrong --db is reported before any host is contacted.
     connect_database(request.where, create=True)[0].dispose()
-    seed = secrets.randbelow(2**31) if loaded.plan.seed is None else loaded.plan.seed
-    files = named_texts(loaded) | only_texts(request.only)
+    plan = loaded.plan
+    paths = [loaded.directory / name for name in (plan.hosts_file, *plan.engines) if name]
     return ReadRun(
-        request=request, loaded=loaded, seed=seed, sources=sources, files=files, measured={}
+        request=request,
+        observer=observer,
+        cleanup=cleanup,
+        loaded=loaded,
+        git=git_state(Path(loaded.path), paths),
+        seed=_seed(plan),
+        sources=sources,
+        files=named_texts(loaded),
+        measured={},
     )
 
 
-def _read_again(request: Request, run: int, sources: Bundle) -> ReadRun:
+def restricted_run(
+    job: ReadRun,
+    cases: Collection[tuple[str, str]],
+    observer: Observer,
+    cleanup: contextlib.ExitStack,
+) -> ReadRun:
+    """Return another run of the plan that was read, of these cases alone, by test and key."""
+    return replace(
+        job,
+        observer=observer,
+        cleanup=cleanup,
+        seed=_seed(job.loaded.plan),
+        files={**job.files, **only_texts(cases)},
+    )
+
+
+def _seed(plan: Plan) -> int:
+    return secrets.randbelow(2**31) if plan.seed is None else plan.seed
+
+
+def _read_again(
+    request: Request, run: int, observer: Observer, cleanup: contextlib.ExitStack, sources: Bundle
+) -> ReadRun:
     stored = request.store.run(run)
     if stored.new.origin != "measured":
         raise InputError(f"run {run} was imported: there is nothing to go on with")
@@ -107,15 +140,8 @@ def _read_again(request: Request, run: int, sources: Bundle) -> ReadRun:
             f"run {run} was begun with other engines ({stored.new.engines_hash[:12]}, now "
             f"{sources.digest[:12]}) and one run may not mix two: start a new run of its plan"
         )
-    directory = Path(stored.new.directory)
     began = stored.new.files
-    loaded = load_plan_text(
-        stored.new.plan_text,
-        f"plan of run {run}",
-        directory,
-        began.get(NODES),
-        hosts_override(began),
-    )
+    loaded = load_stored(run, stored.new.plan_text, stored.new.directory, began)
     now = named_texts(loaded) | only_texts(only_cases(began))
     if changed := sorted(name for name in {*began, *now} if began.get(name) != now.get(name)):
         raise InputError(
@@ -123,10 +149,13 @@ def _read_again(request: Request, run: int, sources: Bundle) -> ReadRun:
             "rest might measure something else: start a new run, or put back what it was"
         )
     # Before looking at what is measured, or another process might be measuring more just now.
-    request.cleanup.enter_context(request.store.claim(run))
+    cleanup.enter_context(request.store.claim(run))
     return ReadRun(
         request=request,
+        observer=observer,
+        cleanup=cleanup,
         loaded=loaded,
+        git=(stored.new.git_commit, stored.new.git_dirty),
         seed=stored.new.seed,
         sources=sources,
         files=now,
@@ -172,7 +201,7 @@ def arrange(job: ExpandedRun) -> ArrangedRun:
 def equip(job: ReachedRun) -> EquippedRun:
     """Put the engines on every machine and build them there, unless it has them already."""
     if job.transports:
-        job.request.observer.say(f"engines {job.sources.digest[:12]}: built where they are missing")
+        job.observer.say(f"engines {job.sources.digest[:12]}: built where they are missing")
 
     parallel = _parallel_machines(job)
 
@@ -240,7 +269,7 @@ def watch(job: RecordedRun) -> WatchedRun:
     """Start a watcher on each machine, and see what goes on there while nothing of ours does."""
     if not job.schedule:
         return extended(WatchedRun, job, scene=None)
-    observer = job.request.observer
+    observer = job.observer
     scene = set_scene(
         job.loaded,
         job.schedule.dispatches,
@@ -250,7 +279,7 @@ def watch(job: RecordedRun) -> WatchedRun:
         everywhere=everywhere,
         say=observer.say,
     )
-    job.request.cleanup.enter_context(closing(scene))
+    job.cleanup.enter_context(closing(scene))
     with _with_resume_hint(job):
         _log_idle(job, scene, "before")
     return extended(WatchedRun, job, scene=scene)
@@ -276,7 +305,7 @@ def perform(job: WatchedRun) -> Finished:
     store, catalogue, judge = job.request.store, job.loaded.catalogue, job.judge
     judge.leave_out(job.skipped)
     setting = _setting(job)
-    execution = Execution(store, job.run, job.request.observer, setting, judge)
+    execution = Execution(store, job.run, job.observer, setting, judge)
     totals = execution.totals
 
     def stop() -> None:
@@ -319,7 +348,7 @@ def perform(job: WatchedRun) -> Finished:
 
 def _setting(job: WatchedRun) -> Setting:
     plan = job.loaded.plan
-    over = deadline(job.request.margin, job.request.observer.say)
+    over = deadline(job.request.margin, job.observer.say)
     final = False
     if plan.budget is not None:
         spent = time.monotonic() + plan.budget

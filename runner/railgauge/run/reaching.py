@@ -28,7 +28,7 @@ def reach(job: ArrangedRun) -> ReachedRun:
     first = {job.machines[name]: name for name in reversed(hosts)}
     transports: dict[str, Transport] = {}
     # Called with what is in there then: whatever happens, all that were opened get closed.
-    job.request.cleanup.callback(lambda: close_all(transports.values()))
+    job.cleanup.callback(lambda: close_all(transports.values()))
     for machine, name in first.items():
         transports[machine] = open_transport(name, plan.hosts[name])
 
@@ -42,7 +42,7 @@ def reach(job: ArrangedRun) -> ReachedRun:
         return ""
 
     if first:
-        job.request.observer.say(f"reaching {', '.join(sorted(first.values()))}")
+        job.observer.say(f"reaching {', '.join(sorted(first.values()))}")
     reasons = {machine: reason for machine, reason in everywhere(connect, first).items() if reason}
     usable = {name: transport for name, transport in transports.items() if name not in reasons}
     reached = extended(ReachedRun, job, transports=usable, lost={}, left_out=0)
@@ -68,7 +68,7 @@ def _without(job: ReachedRun, reasons: Mapping[str, str]) -> ReachedRun:
     if not left:
         raise HostUnreachableError(f"{listed}\nnothing can be measured without that")
     for reason in dict.fromkeys(reasons.values()):
-        job.request.observer.say(f"left out: {reason}")
+        job.observer.say(f"left out: {reason}")
     needed = {job.machines[name] for name in _hosts(left.dispatches)}
     transports = {name: transport for name, transport in job.transports.items() if name in needed}
     return replace(job, schedule=left, transports=transports, lost=lost, left_out=left_out)

@@ -6,11 +6,9 @@ import socket
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 from railgauge import __version__
 from railgauge.base.derived import RECEIVED_BYTES, derived_metrics
-from railgauge.base.gitstate import git_state
 from railgauge.hosts.peaks import host_peaks, link_peak
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.catalogue import EngineInfo
@@ -36,10 +34,7 @@ def record(job: InspectedRun) -> RecordedRun:
 
 def _begin(job: InspectedRun) -> int:
     loaded, catalogue = job.loaded, job.loaded.catalogue
-    paths = [
-        loaded.directory / name for name in (loaded.plan.hosts_file, *loaded.plan.engines) if name
-    ]
-    commit, dirty = git_state(Path(loaded.path), paths)
+    commit, dirty = job.git
     run = job.request.store.begin_run(
         NewRun(
             plan=loaded.plan.name,
@@ -70,7 +65,7 @@ def _begin(job: InspectedRun) -> int:
             for name in {expanded.test.engine for expanded in job.tests}
         },
     )
-    job.request.cleanup.enter_context(job.request.store.claim(run))
+    job.cleanup.enter_context(job.request.store.claim(run))
     for name, facts in job.facts.items():
         job.request.store.add_facts(run, name, facts)
     _add_peaks(job, run)
@@ -92,9 +87,7 @@ def _add_peaks(job: InspectedRun, run: int) -> None:
 
 def _metrics(job: InspectedRun, engine: EngineInfo) -> dict[str, MetricInfo]:
     """Return all metrics that the engine or its logs may give, with the change that matters."""
-    own = {
-        metric.name: MetricInfo(metric.unit, metric.better) for metric in engine.metrics.values()
-    }
+    own = {name: MetricInfo.of(metric) for name, metric in engine.metrics.items()}
     smallest = job.loaded.plan.smallest
     return {
         name: replace(info, smallest=smallest(name))
@@ -122,7 +115,7 @@ def _reopen(job: InspectedRun, run: int) -> None:
     for name, now in job.facts.items():
         earlier = before.get(name, now)
         if changed := [fact for fact in earlier if now.get(fact) != earlier[fact]]:
-            job.request.observer.say(
+            job.observer.say(
                 f"{name} is not what it was when run {run} began: {', '.join(changed)}"
             )
         store.add_facts(run, name, now)

@@ -33,7 +33,7 @@ def find_programs(job: HeldRun) -> CheckedRun:
         if reason := why_skipped(_programs(job, dispatch), dispatch.hosts, lacking, problems):
             skipped[dispatch.test, dispatch.case.key] = reason
     for reason, count in Counter(skipped.values()).items():
-        job.request.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {reason}")
+        job.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {reason}")
     left = job.schedule
     if skipped:
         left = left.keep(lambda dispatch: (dispatch.test, dispatch.case.key) not in skipped)

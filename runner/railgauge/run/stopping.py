@@ -17,11 +17,14 @@ from railgauge.engine.outcome import Outcome
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, Value
 from railgauge.plan.model import Test
-from railgauge.plan.replication_rule import Replications, judged_metrics
+from railgauge.plan.replication_rule import Replications, judged_metrics, share_text
 from railgauge.plan.schedule import Dispatch, length_of
 from railgauge.stats import FEWEST, StopRule, narrow_enough, within_share
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd
+
+# `railgauge show` has the others.
+_MOST_NAMED = 20
 
 Key = tuple[str, str]
 """A test's name and a case's key."""
@@ -178,7 +181,8 @@ class Judge:
             if key in moments:
                 # What a clock that was set back since has yet to reach, came just now.
                 watched.first, watched.last = (
-                    now - max(0.0, clock - _seconds(moment)) for moment in moments[key]
+                    now - max(0.0, clock - datetime.fromisoformat(moment).timestamp())
+                    for moment in moments[key]
                 )
             watched.ended = _END.get(stored.get(key, "")) or watched.end()
             if watched.ended is not None and not stored.get(key):
@@ -294,5 +298,16 @@ def _watched(
         yield (expanded.test.name, case.key), watched
 
 
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
+def unsettled_lines(cases: Sequence[Unsettled]) -> Iterator[str]:
+    """Yield, for each share, which cases never got within it."""
+    shares: dict[float, list[Unsettled]] = {}
+    for case in cases:
+        shares.setdefault(case.share, []).append(case)
+    for share, unsettled in shares.items():
+        count = "1 case" if len(unsettled) == 1 else f"{len(unsettled)} cases"
+        yield f"NOT SETTLED: {count} never got within {share_text(share)}:"
+        for case in unsettled[:_MOST_NAMED]:
+            end = "the most it may take" if case.ended == "most" else "its time was over"
+            yield f"  {case.name}: {case.n} replications, {end}"
+        if (more := len(unsettled) - _MOST_NAMED) > 0:
+            yield f"  and {more} more: `railgauge show RUN --json` has them all"

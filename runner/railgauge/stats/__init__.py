@@ -1,9 +1,15 @@
 """Numbers in, numbers out: what replications say. Nothing here reads, stores or prints."""
 
 from railgauge.stats.autocorrelation import autocorrelation
-from railgauge.stats.averages import Average, average_of
+from railgauge.stats.averages import Average, MetricKind, average_of
 from railgauge.stats.change_points import ChangePoint, change_points
-from railgauge.stats.interval import Interval, mean_interval, median_interval
+from railgauge.stats.dependence import shared_autocorrelation
+from railgauge.stats.interval import (
+    Interval,
+    harmonic_interval,
+    mean_interval,
+    median_interval,
+)
 from railgauge.stats.judgement import Change
 from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.oddities import Oddities, oddities
@@ -21,12 +27,20 @@ from railgauge.stats.shortfalls import (
     Shortfalls,
     find_shortfalls,
 )
-from railgauge.stats.stopping_rule import FEWEST, StopRule, narrow_enough, within_share
+from railgauge.stats.stopping_rule import (
+    ENDED_LEVEL,
+    FEWEST,
+    StopRule,
+    narrow_enough,
+    within_share,
+)
 from railgauge.stats.summaries import summaries
 from railgauge.stats.summary import Summary, summarise
+from railgauge.stats.trend import trend
 from railgauge.stats.two_groups import TwoGroups, two_groups
 
 __all__ = [
+    "ENDED_LEVEL",
     "EXCUSED",
     "FEWEST",
     "HOST_DEVIATIONS",
@@ -40,6 +54,7 @@ __all__ = [
     "Compared",
     "HostFinding",
     "Interval",
+    "MetricKind",
     "Oddities",
     "Shortfalls",
     "Side",
@@ -53,6 +68,7 @@ __all__ = [
     "compare_all",
     "difference_interval",
     "find_shortfalls",
+    "harmonic_interval",
     "mean_interval",
     "median_interval",
     "narrow_enough",
@@ -60,8 +76,10 @@ __all__ = [
     "outliers",
     "rank_test",
     "ratio_interval",
+    "shared_autocorrelation",
     "summaries",
     "summarise",
+    "trend",
     "two_groups",
     "within_share",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -74,6 +75,34 @@ def variance_factors(
     r = np.clip(np.maximum(own - _SIGNIFICANT * error, likely), 0, _MOST)
     factors: _Values = (1 + r) / (1 - r)
     return factors
+
+
+def shared_autocorrelation(many: Sequence[_Values]) -> float | None:
+    """Return the lag-1 autocorrelation that `many` series (n,), in order of measurement, share.
+
+    None where it isn't above 0, significant at 1 %: what ten values don't show, those of ten cases
+    do. It is that of the ranks, freed of its bias as in `variance_factors`. Series that move
+    together, replication by replication, count as the fewer independent ones that they are.
+    """
+    products = degrees = variance = 0.0
+    for _, rows in stacked(many):
+        n = rows.shape[1]
+        if n < LEAST_VALUES:
+            continue
+        ranks = doubled_ranks(rows)[0] - float(n + 1)
+        squares = (ranks * ranks).mean(axis=1)
+        scaled = ranks[squares > 0] / np.sqrt(squares[squares > 0])[:, np.newaxis]
+        k = len(scaled)
+        if not k:
+            continue
+        # Of independent series the mean has a k-th of their variance.
+        together = max(k * float((scaled.mean(axis=0) ** 2).mean()) - 1, 0.0) / max(k - 1, 1)
+        products += float((scaled[:, 1:] * scaled[:, :-1]).sum()) + k
+        degrees += k * (n - 4.0)
+        variance += k * n * (1 + (k - 1) * together**2)
+    if products <= _SIGNIFICANT * math.sqrt(variance):
+        return None
+    return min(products / degrees, _MOST)
 
 
 def _correlation(sums: _Values) -> tuple[_Values, _Values]:

@@ -8,6 +8,15 @@ import math
 _ROUNDED = 1e-9
 
 
+def decimals_of_width(width: float) -> int:
+    """Return how many decimals give the width of an interval, above 0, two significant digits.
+
+    More of them say nothing of a value that lies anywhere in it: 22 within 12 to 30, not 22.14.
+    """
+    exponent = int(f"{width:.1e}".partition("e")[2])
+    return max(0, 1 - exponent)
+
+
 def ratio_text(ratio: float) -> str:
     """Return a ratio with three decimals, or as many as it takes not to look like 0 or 1."""
     return _distinct(ratio, 3, "", (0, 1))

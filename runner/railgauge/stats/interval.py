@@ -62,6 +62,25 @@ def mean_interval(
     return Interval(mean - reach, mean + reach, level)
 
 
+def harmonic_interval(
+    values: NDArray[np.float64] | Sequence[float], level: float = 0.95
+) -> Interval | None:
+    """Return the interval of the harmonic mean of `values` (n,) in any order; None where n < 2.
+
+    It is that of the mean of their reciprocals, as the harmonic mean is that mean's. None, too,
+    where a value isn't above 0, and where that interval holds 0, so that there is no upper end.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    least = float(array.min(initial=math.inf))
+    if not 0 < least < math.inf:
+        return None
+    # Shares of the least neither overflow nor, where it matters, lose digits.
+    shares = mean_interval(least / array, level)
+    if shares is None or shares.low <= 0:
+        return None
+    return Interval(least / shares.high, least / shares.low, level)
+
+
 @lru_cache(maxsize=4096)
 def median_ranks(n: int, level: float = 0.95) -> tuple[int, float] | None:
     """Return which of `n` ordered values, from either end, bound the median, and how surely.

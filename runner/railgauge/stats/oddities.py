@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from railgauge.stats.autocorrelation import autocorrelation, autocorrelations_of_ranks
 from railgauge.stats.dependence import stacked
+from railgauge.stats.trend import trend, trends_of_ranks
 from railgauge.stats.two_groups import TwoGroups, may_have_groups, two_groups
 
 # So many values at a time: what fits into a cache.
@@ -17,13 +18,14 @@ _BLOCK = 1 << 17
 
 
 class Oddities(NamedTuple):
-    """The `autocorrelation` of a series and its `two_groups`, None where there is nothing odd."""
+    """A series' `autocorrelation`, `trend` and `two_groups`, None where there is nothing odd."""
 
     autocorrelation: float | None
+    trend: float | None
     groups: TwoGroups | None
 
 
-_NONE = Oddities(None, None)
+_NONE = Oddities(None, None, None)
 
 
 def oddities(many: Sequence[NDArray[np.float64]]) -> list[Oddities]:
@@ -44,10 +46,11 @@ def _of_rows(values: NDArray[np.float64]) -> Iterator[Oddities]:
     places = np.broadcast_to(np.arange(1.0, values.shape[1] + 1), values.shape)
     np.put_along_axis(ranks, order, places, axis=1)
     related = autocorrelations_of_ranks(ranks)
+    rising = trends_of_ranks(ranks)
     grouped = may_have_groups(ordered)
-    for row, (ties, correlation, groups) in enumerate(
-        zip(tied.tolist(), related, grouped.tolist(), strict=True)
+    for row, (ties, correlation, slope, groups) in enumerate(
+        zip(tied.tolist(), related, rising, grouped.tolist(), strict=True)
     ):
         if ties:
-            correlation = autocorrelation(values[row])
-        yield Oddities(correlation, two_groups(ordered[row]) if groups else None)
+            correlation, slope = autocorrelation(values[row]), trend(values[row])
+        yield Oddities(correlation, slope, two_groups(ordered[row]) if groups else None)

@@ -21,18 +21,23 @@ _Rows = NDArray[np.float64]
 _BLOCK, _FEWEST = 1 << 16, 8
 
 
-def summaries(many: Sequence[_Rows]) -> list[Summary]:
+def summaries(many: Sequence[_Rows], levels: Sequence[float] | None = None) -> list[Summary]:
     """Return the `summarise` of each of `many` series (n,), n >= 1; ValueError where one is empty.
 
-    It is the same arithmetic, a series a row; huge and tiny numbers go one by one.
+    It is the same arithmetic, a series a row; huge and tiny numbers go one by one, and so do those
+    whose interval is of another of the `levels` than 0.95, which all have without any.
     """
+    of_each = [0.95] * len(many) if levels is None else levels
     by_place: list[Summary | None] = [None] * len(many)
     for places, rows in stacked(many, _BLOCK):
         if len(rows) < _FEWEST or not rows.size:
             continue
         for place, summary in zip(places.tolist(), _of_rows(rows), strict=True):
-            by_place[place] = summary
-    return [summary or summarise(values) for summary, values in zip(by_place, many, strict=True)]
+            by_place[place] = summary if of_each[place] == 0.95 else None
+    return [
+        summary or summarise(values, level)
+        for summary, values, level in zip(by_place, many, of_each, strict=True)
+    ]
 
 
 def _of_rows(values: _Rows) -> Iterator[Summary | None]:

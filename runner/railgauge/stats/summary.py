@@ -22,8 +22,10 @@ class Summary(NamedTuple):
     `mean_absolute_deviation` is the mean distance from the mean. `cv` is the coefficient of
     variation, stdev / |mean|: None where either is missing or the mean is 0. Quartiles: see
     `quartiles`; `outliers` counts the values that are 3 interquartile ranges beyond them.
-    `interval_low` to `interval_high` is the 95 % interval of the median, which really covers
-    `interval_level`; None with fewer than 6 values. `harmonic_mean` is None unless all are above 0.
+    `interval_low` to `interval_high` is the 95 % interval of the median, which of a number of
+    values fixed beforehand covers `interval_level`; None with fewer than 6 values. `harmonic_mean`
+    is None unless all are above 0. Where there are many series, `summaries` fills the fields, a
+    column each.
     """
 
     n: int
@@ -50,9 +52,10 @@ class Summary(NamedTuple):
         return Interval(self.interval_low, self.interval_high, self.interval_level)
 
 
-def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
+def summarise(values: NDArray[np.float64] | Sequence[float], level: float = 0.95) -> Summary:
     """Summarise `values` (n,), n >= 1, in any order; ValueError when there are none.
 
+    `level` is the interval's: 0.95, but of a series that its interval ended (`ENDED_LEVEL`).
     Sums are exact before the one rounding (fsum), so the result depends neither on the order of
     the values nor on the machine.
     """
@@ -65,7 +68,7 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
     mean, stdev, deviation = moments(ordered)
     lower, upper = quartiles(ordered)
     low, high = fences(lower, upper)
-    rank, level = median_ranks(n) or (0, None)
+    rank, covers = median_ranks(n, level) or (0, None)
     return Summary(
         n=n,
         mean=mean,
@@ -80,7 +83,7 @@ def summarise(values: NDArray[np.float64] | Sequence[float]) -> Summary:
         outliers=bisect_left(ordered, low) + n - bisect_right(ordered, high),
         interval_low=ordered[rank - 1] if rank else None,
         interval_high=ordered[-rank] if rank else None,
-        interval_level=level,
+        interval_level=covers,
         harmonic_mean=harmonic_mean(ordered),
     )
 

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
-from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
+from railgauge.store.models import (
+    BenchCase,
+    Measurement,
+    Metric,
+    Replication,
+    Run,
+    RunCase,
+    RunMetric,
+)
 from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, fetch_with_cases, make_cases
 from railgauge.store.records import FoundCase, Series
 from railgauge.store.series import MeasuredCase
@@ -42,14 +50,15 @@ def case_history(
     case_id = row[0]
     (case,) = make_cases(connection, [row[1:]])
     failed, suspect = _exceptions(connection, case_id)
-    infos = _infos(connection, case.engine, metric)
-    values_of = [(info, _values(connection, case_id, info.id)) for info in infos]
+    infos = _infos(connection, case_id, case.engine, metric)
+    metric_ids = {info.id for of_run in infos.values() for info in of_run}
+    values_of = {number: _values(connection, case_id, number) for number in metric_ids}
     series = []
     for run_id, plan_name, number, *columns in _runs(connection, case_id, test, plan):
         measured = MeasuredCase(number, case, *columns)
         measured.failed = failed.get(number, 0)
-        for info, by_case in values_of:
-            if number in by_case:
+        for info in infos.get(run_id, ()):
+            if number in (by_case := values_of[info.id]):
                 numbers, values = by_case[number]
                 flags = _marked(numbers, suspect.get(number, ()))
                 series.append(measured.series(run_id, plan_name, info, values, flags))
@@ -78,12 +87,21 @@ def _runs(
     return list(fetch(connection, query))
 
 
-def _infos(connection: Connection, engine: str, metric: str) -> list[Any]:
-    """Return the metric's rows: one for each unit and direction that it has had."""
-    query = select(Metric.id, Metric.name, Metric.unit, Metric.better).where(
-        Metric.engine == engine, Metric.name == plain_text(metric)
+def _infos(connection: Connection, case_id: int, engine: str, metric: str) -> dict[int, list[Any]]:
+    """Return by run what the metric was in it: a row for each unit and direction."""
+    query = (
+        select(RunMetric.run_id, Metric.id, Metric.name, Metric.unit, Metric.better, RunMetric.kind)
+        .join(RunMetric)
+        .where(
+            Metric.engine == engine,
+            Metric.name == plain_text(metric),
+            RunMetric.run_id.in_(select(RunCase.run_id).where(RunCase.case_id == case_id)),
+        )
     )
-    return list(connection.execute(query.order_by(Metric.id)).all())
+    infos: dict[int, list[Any]] = {}
+    for row in connection.execute(query.order_by(Metric.id)):
+        infos.setdefault(row.run_id, []).append(row)
+    return infos
 
 
 def _exceptions(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, case, func, select
 
 from railgauge.plan.cases import Value
-from railgauge.store.models import HostFact, LaunchRow, Replication, RunCase
+from railgauge.store.models import BenchCase, HostFact, LaunchRow, Replication, RunCase
 from railgauge.store.read import find_run
 
 _WARMUPS = "warmups"
@@ -27,10 +27,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class LaunchSettings:
-    """The settings that both sides' engines had: name -> its distinct values, as launches came."""
+    """The settings that both sides' engines had, as launches came.
 
-    client: dict[str, dict[Value, None]] = field(default_factory=dict)
-    server: dict[str, dict[Value, None]] = field(default_factory=dict)
+    Name -> its distinct values -> the keys of the cases that had them.
+    """
+
+    client: dict[str, dict[Value, dict[str, None]]] = field(default_factory=dict)
+    server: dict[str, dict[Value, dict[str, None]]] = field(default_factory=dict)
 
 
 def replication_counts(connection: Connection, run_id: int) -> Mapping[str, Counts]:
@@ -52,17 +55,18 @@ def replication_counts(connection: Connection, run_id: int) -> Mapping[str, Coun
 def launch_settings(connection: Connection, run_id: int) -> Mapping[str, LaunchSettings]:
     """Return by test what the settings of the run's launches were."""
     query = (
-        select(RunCase.test, LaunchRow.client, LaunchRow.server)
+        select(RunCase.test, BenchCase.key, LaunchRow.client, LaunchRow.server)
         .join(RunCase, RunCase.id == LaunchRow.run_case_id)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
         .where(RunCase.run_id == run_id)
         .order_by(LaunchRow.id)
     )
     by_test: dict[str, LaunchSettings] = {}
-    for test, client, server in connection.execute(query):
+    for test, case_key, client, server in connection.execute(query):
         settings = by_test.setdefault(test, LaunchSettings())
         for side, text in ((settings.client, client), (settings.server, server)):
             for name, value in json.loads(text).items():
-                side.setdefault(name, {})[value] = None
+                side.setdefault(name, {}).setdefault(value, {})[case_key] = None
     return by_test
 
 

@@ -174,13 +174,18 @@ class Metric(Base):
 
 
 class RunMetric(Base):
-    """Which metrics a run's engines could give, and which change (a share) matters to its plan."""
+    """Which metrics a run's engines could give, and which change (a share) matters to its plan.
+
+    `kind` is what the engine's table said that may be done with a metric's values, NULL for a run
+    that is older than this column and for an engine that doesn't say.
+    """
 
     __tablename__ = "run_metric"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
     metric_id: Mapped[int] = mapped_column(ForeignKey("metric.id"), primary_key=True)
     smallest_change: Mapped[float | None]
+    kind: Mapped[str | None]
 
 
 class BaselineRow(Base):

@@ -21,6 +21,8 @@ from railgauge.engine.outcome import Outcome as Outcome
 from railgauge.engine.outcome import Status as Status
 from railgauge.hosts.peaks import Peak as Peak
 from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import MetricDescription
+from railgauge.stats import ENDED_LEVEL, Average, average_of
 
 RunState = Literal["unfinished", "complete", "interrupted"]
 # Why a case with a rule got no more replications: its interval is narrow enough, it has had the
@@ -101,12 +103,19 @@ class PlannedCase:
 class MetricInfo:
     """A metric's unit (base unit) and direction: higher, lower or neither is better.
 
+    `kind` says what may be done with its values (stats.MetricKind), "" where nobody does.
     `smallest` is the smallest change that matters to the plan, a share; None where it says none.
     """
 
     unit: str
     better: str
+    kind: str = ""
     smallest: float | None = None
+
+    @classmethod
+    def of(cls, metric: MetricDescription) -> MetricInfo:
+        """Return what the description says of a metric."""
+        return cls(metric.unit, metric.better, metric.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +183,7 @@ class Series:
     `values` float64 (n,) in base units, `suspect` bool (n,); warm-ups are left out. `failed` counts
     the replications that failed, `planned` those the plan asked for. A case of which nothing was
     measured (yet) has n = 0; `skipped` says why it wasn't, if it was left out on purpose. `least`,
-    `rule` and `ended` are as in PlannedCase.
+    `rule` and `ended` are as in PlannedCase, `kind` as in MetricInfo.
     """
 
     run: int
@@ -192,6 +201,28 @@ class Series:
     least: int | None = None
     rule: str = ""
     ended: str = ""
+    kind: str = ""
+
+    @property
+    def timed(self) -> bool:
+        """Whether each replication took a fixed time, in which it did what it could."""
+        parameters = self.case.parameters
+        return bool(parameters.get("duration")) and not parameters.get("count")
+
+    @property
+    def average(self) -> Average:
+        """Which mean fits its values."""
+        return average_of(self.unit, self.kind, timed=self.timed)
+
+    @property
+    def level(self) -> float:
+        """The level of the interval that covers the true value as often as one of 95 % claims.
+
+        It is higher where an interval ended the case because it was narrow.
+        """
+        judged = self.metric in self.rule.partition(" of ")[2].split(", ")
+        early = self.ended == "narrow" and len(self.values) + self.failed < self.planned
+        return ENDED_LEVEL if judged and early else 0.95
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 
 from railgauge.base.collector import collector_off
 from railgauge.plan.cases import Case
+from railgauge.plan.catalogue.result_metrics import shipped_kind
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
 from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import Series
@@ -40,7 +41,10 @@ class MeasuredCase:
         values: NDArray[np.float64],
         suspect: NDArray[np.bool_],
     ) -> Series:
-        """Return the series of a metric, of which its row in the database is given."""
+        """Return the series of a metric, of which its row in the database is given.
+
+        A run that doesn't say what it is has it from the tables that ship today.
+        """
         return Series(
             run=run,
             plan=plan,
@@ -57,6 +61,7 @@ class MeasuredCase:
             least=self.least,
             rule=self.rule or "",
             ended=self.ended or "",
+            kind=metric.kind or shipped_kind(self.case.engine, metric.name, metric.unit),
         )
 
 
@@ -71,7 +76,7 @@ _CASES = (
     .order_by(RunCase.id)
 )
 _METRICS = (
-    select(Metric.id, Metric.engine, Metric.name, Metric.unit, Metric.better)
+    select(Metric.id, Metric.engine, Metric.name, Metric.unit, Metric.better, RunMetric.kind)
     .join(RunMetric)
     .where(RunMetric.run_id == bindparam("run_id"))
     .order_by(Metric.id)

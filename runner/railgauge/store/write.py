@@ -11,7 +11,18 @@ from itertools import islice
 from typing import Any, TypeVar, get_args
 from uuid import uuid4
 
-from sqlalchemy import Connection, Float, Integer, Table, bindparam, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    Float,
+    Integer,
+    Table,
+    Text,
+    bindparam,
+    insert,
+    select,
+    text,
+    update,
+)
 
 from railgauge.base.errors import StoreError
 from railgauge.plan.cases import Value
@@ -155,25 +166,25 @@ def _insert_metrics(
         for engine, infos in sorted(metrics.items())
         for name, info in infos.items()
     ]
-    rows = [
+    rows: list[dict[str, object]] = [
         {"engine": engine, "name": name, "unit": info.unit, "better": info.better}
         for engine, name, info in described
     ]
     if not rows:
         return
     insert_missing(connection, Metric, rows)
-    smallest = bindparam("smallest", type_=Float(53))
-    metric_rows = select(bindparam("run", type_=Integer), Metric.id, smallest).where(
+    smallest, kind = bindparam("smallest", type_=Float(53)), bindparam("kind", type_=Text)
+    metric_rows = select(bindparam("run", type_=Integer), Metric.id, smallest, kind).where(
         Metric.engine == bindparam("engine"),
         Metric.name == bindparam("name"),
         Metric.unit == bindparam("unit"),
         Metric.better == bindparam("better"),
     )
-    columns = ["run_id", "metric_id", "smallest_change"]
+    columns = ["run_id", "metric_id", "smallest_change", "kind"]
     connection.execute(
         insert(RunMetric).from_select(columns, metric_rows),
         [
-            row | {"run": run_id, "smallest": info.smallest}
+            row | {"run": run_id, "smallest": info.smallest, "kind": info.kind or None}
             for row, (*_, info) in zip(rows, described, strict=True)
         ],
     )

@@ -29,8 +29,8 @@ def segments(start: int, numbers: list[int], size: int = 1000) -> list[tuple[int
 
 
 def test_a_pause_parts_streams_and_the_first_packet_only_starts_the_clock() -> None:
-    parted = streams(packets(*datagrams(0, 301), *datagrams(500 * MS, 401)))
-    assert parted == [Stream(0.3, 300_000, 301), Stream(0.4, 400_000, 401)]
+    bursts = streams(packets(*datagrams(0, 301), *datagrams(500 * MS, 401)))
+    assert bursts == [Stream(0.3, 300_000, 301), Stream(0.4, 400_000, 401)]
 
 
 def test_what_the_control_channel_says_is_no_stream() -> None:

@@ -47,11 +47,11 @@ def test_every_headline_metric_has_a_table_of_its_statistics(where: str) -> None
     said = _show(where)
     assert "stream: throughput\n" in said
     assert "stream: loss rate\n" in said
-    headings = ("95 % interval", "Harmonic mean", "Mean abs. deviation", "CV (%)", "Minimum")
+    headings = ("95 % interval", "Arithmetic mean", "Mean abs. deviation", "CV (%)", "Minimum")
     (heading,) = [line for line in said.splitlines() if headings[1] in line]
     assert all(one in heading for one in headings)
     plain = _show(where, "--no-stats")
-    assert "Harmonic mean" not in plain
+    assert "Arithmetic mean" not in plain
     assert "Median of 8 to 12 replications per cell" in " ".join(plain.split())
 
 
@@ -73,7 +73,7 @@ def test_json_carries_every_statistic_and_why_each_case_ended(where: str) -> Non
     found = {(one["case_key"], one["metric"]): one for one in shown["statistics"]}
     assert len(found) == 4
     first = found[case(1).key, "throughput"]
-    assert (first["n"], first["asked"], first["mean_kind"]) == (8, 12, "harmonic")
+    assert (first["n"], first["asked"], first["mean_kind"]) == (8, 12, "arithmetic")
     assert first["minimum"] <= first["interval_low"] < first["median"] < first["interval_high"]
     lossless = found[case(1).key, "loss_rate"]
     assert (lossless["mean"], lossless["mean_kind"], lossless["median"]) == (None, "none", 0.0)

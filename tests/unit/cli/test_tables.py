@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from railgauge.cli import cli
 from railgauge.cli.running import print_outcome
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.run.job import Finished, Request
-from railgauge.run.progress import observer_for
 from railgauge.store import Store
 
 
@@ -68,9 +66,8 @@ def test_a_databases_password_is_never_printed(
     Store.open(where).close()
     said = CliRunner().invoke(cli, ["list", "--db", where], catch_exceptions=False).output
     assert "holds no run yet" in said
-    with contextlib.ExitStack() as cleanup:
-        finished = Finished(1, load_catalogue(), 0, 0, 0, 0, 0, {}, False)
-        print_outcome(Request(where, observer_for(), cleanup, run=1), finished)
+    with Request(where, run=1) as request:
+        print_outcome(request, Finished(1, load_catalogue(), 0, 0, 0, 0, 0, {}, False))
     said += capsys.readouterr().out
     assert "run 1 in postgresql" in said
     assert "hush" not in said

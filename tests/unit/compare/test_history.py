@@ -74,6 +74,18 @@ def test_a_fall_that_was_mended_is_told_with_its_end(database: Database):
     assert "2026-10-15 (run 45): faster, " in text
 
 
+def test_a_change_is_provisional_until_later_nights_confirm_it(database: Database):
+    database.nights([1e9] * 20 + [0.9e9] * 3)
+    text = database.say("gw→hh")
+    assert "2026-09-21 (run 21): slower, provisional, " in text
+    assert " for 3 nights, provisional\n" in text
+    assert "provisional: in a year of nightly looks chance makes such changes, too" in text
+    assert [one["provisional"] for one in database.json("gw→hh")["changes"]] == [True]
+    database.nights([0.9e9] * 4)
+    assert "provisional" not in database.say("gw→hh")
+    assert [one["provisional"] for one in database.json("gw→hh")["changes"]] == [False]
+
+
 def test_json_has_every_night_the_change_and_what_changed_with_it(database: Database):
     slower(database)
     told = database.json(case().key)
@@ -110,7 +122,8 @@ def test_what_changed_a_night_off_the_point_is_told_and_what_changed_long_before
 def test_a_ratio_never_looks_like_none_or_nothing(
     database: Database, level: float, smallest: float | None, text: str
 ):
-    metrics = {"udp": {**METRICS["udp"], "throughput": MetricInfo("bit/s", "higher", smallest)}}
+    info = MetricInfo("bit/s", "higher", smallest=smallest)
+    metrics = {"udp": {**METRICS["udp"], "throughput": info}}
     for night in range(20):
         value = (1e9 if night < 10 else level) * (1 + 1e-6 * (night % 3))
         with Store.open(str(database.path)) as store:
@@ -294,6 +307,17 @@ def test_the_figure_has_nights_levels_change_points_and_facts(database: Database
     nights = [row for row in rows if len(row) == 4 and row[0].isdigit()]
     assert len(nights) == 25
     assert all(float(low) <= float(mid) <= float(high) for _, mid, low, high in nights)
+
+
+@pytest.mark.usefixtures("_gnuplot")
+def test_the_figure_has_provisional_points_dotted_and_others_dashed(
+    database: Database, tmp_path: Path
+):
+    database.nights([1e9] * 20 + [0.8e9] * 20 + [1e9] * 3)
+    database.say("gw→hh", "--out", str(tmp_path / "out"))
+    (script,) = (tmp_path / "out").glob("*.plot")
+    assert re.findall(r"dashtype (\d)", script.read_text()) == ["2", "3"]
+    assert "faster, provisional, " in script.read_text()
 
 
 @pytest.mark.usefixtures("_gnuplot")

@@ -117,4 +117,17 @@ def test_a_link_that_was_slow_for_three_nights_is_listed_after_it_was_mended(dat
     changes = database.json(case().key)["changes"]
     assert [change["direction"] for change in changes] == ["slower", "faster"]
     assert [change["run"] for change in changes] == [21, 24]
-    assert "1 case changed in 45 nights" in database.say("--all")
+    assert "1 case changed in 45 nights (1 provisional);" in database.say("--all")
+
+
+def test_all_marks_what_later_nights_have_to_confirm(database: Database):
+    confirmed, provisional = case(1000), case(2000)
+    for night in range(23):
+        database.night(
+            (confirmed, 0.9e9 if night >= 12 else 1e9), (provisional, 0.8e9 if night >= 20 else 1e9)
+        )
+    _, first, second, *end = database.say("--all").splitlines()
+    assert "datagram=2000" in first and first.endswith("  slower, provisional")
+    assert "datagram=1000" in second and second.endswith("  slower")
+    assert "2 cases changed in 23 nights (1 provisional);" in end[1]
+    assert end[2].startswith("provisional: ")

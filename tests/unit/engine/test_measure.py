@@ -110,6 +110,46 @@ def test_replications_come_under_the_numbers_that_were_asked_for():
     assert (launch.client, launch.server) == ({"sndbuf": 4096}, {"rcvbuf": 8192})
 
 
+def test_a_replication_that_contradicts_itself_is_failed_and_ends_the_launch():
+    names = ("throughput", "reverse_throughput", "total_throughput")
+    both = replace(ENGINE, metrics={name: MetricDescription(name, "bit/s", "") for name in names})
+    script = client_saying(
+        SETTINGS,
+        replication(0, warmup=True, throughput=1, reverse_throughput=1, total_throughput=9),
+        replication(1, throughput=1e9, reverse_throughput=2e9, total_throughput=3e9),
+        replication(2, throughput=1e9, reverse_throughput=2e9, total_throughput=3.1e9),
+        replication(3, throughput=1e9, reverse_throughput=2e9, total_throughput=3e9),
+        '{"event":"done","replications":3}',
+    )
+    outcomes, _, _ = play(script, numbers=(1, 2, 3), engine=both)
+    assert [(each.replication, each.status, each.error_code) for each, _ in outcomes] == [
+        (0, "ok", ""),
+        (1, "ok", ""),
+        (2, "failed", "inconsistent"),
+    ]
+    failed, _ = outcomes[-1]
+    assert failed.metrics == {}
+    assert failed.error_message.startswith(
+        "engine toy contradicts itself: throughput + reverse_throughput, which is 3e+09, differs "
+        "from total_throughput, which is 3.1e+09 by more than 0.5%; none of this replication's "
+        "figures can be relied on."
+    )
+
+
+def test_figures_of_other_peoples_programs_mean_what_their_descriptions_say():
+    names = ("throughput", "reverse_throughput", "total_throughput")
+    foreign = replace(
+        ENGINE,
+        roles=("client",),
+        metrics={name: MetricDescription(name, "bit/s", "") for name in names},
+        program=Program(("echo",), metric_sources={name: {"": "wall_time"} for name in names}),
+    )
+    case = replace(CASE, server=None, parameters={"timeout": 2.0})
+    script = client_saying(replication(1, wall_time=0.5), '{"event":"done","replications":1}')
+    outcomes, _, _ = play(script, numbers=(1,), engine=foreign, case=case)
+    assert [each.status for each, _ in outcomes] == ["ok"]
+
+
 def test_both_ends_get_the_same_secret_and_never_as_an_argument():
     script = client_saying(
         SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
@@ -386,17 +426,16 @@ def test_a_launch_has_as_long_as_its_durations_unless_something_else_ends_it(par
 
 
 @pytest.mark.parametrize(
-    ("name", "rate", "told"),
+    ("takes", "rate", "told"),
     [
-        ("udp", 1e9, ["--link-rate=1000000000"]),
-        ("tcp", 2.5e6, ["--link-rate=2500000"]),
-        ("udp", None, []),
-        ("toy", 1e9, []),
+        (True, 2.5e6, ["--link-rate=2500000"]),
+        (True, None, []),
+        (False, 1e9, []),
     ],
 )
-def test_a_link_s_known_rate_is_told_to_engines_that_make_something_of_it(name, rate, told):
+def test_a_link_s_known_rate_is_told_to_engines_that_make_something_of_it(takes, rate, told):
     script = client_saying(SETTINGS, replication(1), DONE)
-    engine = replace(ENGINE, name=name)
+    engine = replace(ENGINE, takes_link_rate=takes)
     _, a, _ = play(script, numbers=(1,), engine=engine, terms=replace(TERMS, link_rate=rate))
     assert [each for each in a.started[0].argv if each.startswith("--link-rate")] == told
 

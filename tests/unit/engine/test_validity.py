@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 from tests.support.watch_samples import log
 
 from railgauge.base.derived import cpu_load, derive, derived_metrics
+from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import SoakLoad, Suspicion
-from railgauge.engine.validity import HostActivity, judge, most_bytes, under_rate
+from railgauge.engine.validity import (
+    AGREEMENTS,
+    Agreement,
+    HostActivity,
+    judge,
+    most_bytes,
+    require_agreement,
+    under_rate,
+)
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.system_log import Suspect
 
 NOTHING = HostActivity(None, None, None)
@@ -167,6 +179,8 @@ def test_what_is_derived_is_announced() -> None:
     announced = derived_metrics(two_sided=True, soak=True)
     assert set(derive({"received_bytes": 1.0}, logs)) == set(announced)
     assert set(derived_metrics(two_sided=False, soak=False)) == {"client_cpu_load"}
+    kinds = {name.partition("_")[2]: info.kind for name, info in announced.items()}
+    assert kinds == {"cpu_load": "share", "cpu_load_soak": "share", "cpu_per_gigabyte": "cost"}
 
 
 def test_nothing_costs_cpu_time_for_bytes_received_on_a_host_that_receives_none() -> None:
@@ -228,3 +242,113 @@ def test_without_a_rate_or_a_limit_no_pace_is_judged() -> None:
     assert _asked(0, 10, 1.0) == []
     metrics = {"sent_packets": 1.0, "local_throughput": 1.0}
     assert list(under_rate({"rate": 1e9}, metrics, ("a", None), None)) == []
+
+
+# Of each engine a replication as it is, with the parameters that matter.
+_ONE_WAY = {
+    "throughput": 8 * 99_000 / 0.5,
+    "local_throughput": 8 * 110_000 / 0.55,
+    "sent_packets": 110.0,
+    "sent_bytes": 110e3,
+    "received_packets": 100.0,
+    "received_bytes": 100e3,
+    "lost_packets": 10.0,
+    "loss_rate": 10 / 110,
+    "duplicate_packets": 3.0,
+    "client_elapsed": 0.55,
+    "server_elapsed": 0.5,
+}
+_BOTH_WAYS = {
+    **_ONE_WAY,
+    "reverse_throughput": 1e6,
+    "total_throughput": _ONE_WAY["throughput"] + 1e6,
+    "reverse_sent_packets": 50.0,
+    "reverse_sent_bytes": 50e3,
+    "reverse_received_packets": 49.0,
+    "reverse_received_bytes": 49e3,
+    "reverse_lost_packets": 1.0,
+    "reverse_loss_rate": 1 / 50,
+}
+_CONNECTIONS = {"connections": 900.0, "connection_rate": 300.0, "client_elapsed": 3.0}
+_DISK = {"throughput": 4096e3, "bytes": 8192e3, "operations": 2000.0, "iops": 1000.0}
+_MPI = {"throughput": 8e9, "message_rate": 1e6, "sent_messages": 500.0, "sent_bytes": 500e3}
+_CPU = {"operation_rate": 8e9, "operation_rate_per_thread": 2e9, "slowest_thread": 1.9e9}
+_MEMORY = {"throughput": 4e9, "slowest_thread": 1e9}
+_REPLICATIONS: dict[str, tuple[dict[str, float], dict[str, object]]] = {
+    "udp": (_BOTH_WAYS, {"datagram": 1000, "threads": 2, "gro": False}),
+    "tcp": (_CONNECTIONS, {"threads": 2}),
+    "disk": (_DISK, {"block": 4096, "threads": 1}),
+    "mpi": (_MPI, {"size": 1000}),
+    "cpu": (_CPU, {"threads": 4}),
+    "mem": (_MEMORY, {"threads": 4}),
+}
+
+
+@pytest.mark.parametrize("engine", _REPLICATIONS)
+def test_figures_that_agree_are_a_measurement(engine: str) -> None:
+    require_agreement(engine, *_REPLICATIONS[engine])
+
+
+@pytest.mark.parametrize(
+    ("engine", "metric", "factor"),
+    [
+        ("udp", "local_throughput", 1.006),
+        ("udp", "sent_bytes", 0.89),
+        ("udp", "throughput", 1.02),
+        ("udp", "throughput", 0.99),
+        ("udp", "received_packets", 1.2),
+        ("udp", "received_bytes", 1.2),
+        ("udp", "lost_packets", 1.1),
+        ("udp", "loss_rate", 1.1),
+        ("udp", "total_throughput", 1.01),
+        ("udp", "reverse_received_packets", 1.1),
+        ("udp", "reverse_received_bytes", 1.1),
+        ("udp", "reverse_loss_rate", 0.0),
+        ("tcp", "connection_rate", 0.9),
+        ("disk", "iops", 1.01),
+        ("mpi", "message_rate", 0.99),
+        ("cpu", "operation_rate", 0.99),
+        ("cpu", "slowest_thread", 1.1),
+        ("mem", "slowest_thread", 1.01),
+    ],
+)
+def test_a_figure_that_contradicts_others_is_refused_with_both_sides(
+    engine: str, metric: str, factor: float
+) -> None:
+    metrics, parameters = _REPLICATIONS[engine]
+    with pytest.raises(
+        EngineError, match=f"engine {engine} contradicts itself: .*{metric}"
+    ) as caught:
+        require_agreement(engine, metrics | {metric: metrics[metric] * factor}, parameters)
+    assert caught.value.code == "inconsistent"
+
+
+@pytest.mark.parametrize("agreement", AGREEMENTS, ids=lambda each: f"{each.left} {each.right}")
+def test_each_agreement_is_one_of_metrics_that_an_engine_has(agreement: Agreement) -> None:
+    words = {*agreement.left.split(), *agreement.right.split()}
+    names = words - {"8", "*", "+", "threads", "most_bytes_at_first"}
+    assert any(names <= set(engine.metrics) for engine in load_catalogue().engines.values())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "at_first", "agree"),
+    [
+        ({"datagram": 1000, "threads": 8}, 1000, True),
+        ({"datagram": 1000, "threads": 8}, 8000, False),
+        ({"datagram": 1000, "gro": True}, 65_000, True),
+        ({"threads": 4}, 4 << 20, True),  # TCP
+        ({"threads": 4}, 5 << 20, False),
+        ({"threads": 1, "read": 64 << 20}, 32 << 20, True),
+    ],
+)
+def test_time_begins_with_what_arrives_first(
+    parameters: dict[str, object], at_first: int, agree: bool
+) -> None:
+    received = 10 * at_first
+    metrics = {
+        "throughput": 8.0 * (received - at_first),
+        "received_bytes": float(received),
+        "server_elapsed": 1.0,
+    }
+    with nullcontext() if agree else pytest.raises(EngineError, match="most_bytes_at_first"):
+        require_agreement("tcp", metrics, parameters)

@@ -92,6 +92,23 @@ def test_what_was_exported_comes_back_and_is_exported_alike(where: str, tmp_path
     assert failure.error_message == "the file that was imported does not say why"
 
 
+def test_the_catalogue_says_what_the_metrics_of_a_file_are(where: str, tmp_path: Path) -> None:
+    of_metrics = [
+        {**ROW, "metric": name, "unit": unit, "value": "0.5"}
+        for name, unit in (("lost_packets", ""), ("client_cpu_load", ""), ("laps", ""))
+    ]
+    file = write(tmp_path / "a.csv", ROW, *of_metrics)
+    with Store.open(where) as store:
+        import_exported(store, file, catalogue=CATALOGUE)
+        kinds = {one.metric: (one.better, one.kind) for one in store.series([1])}
+    assert kinds == {
+        "throughput": ("higher", "rate"),
+        "lost_packets": ("lower", "count"),
+        "client_cpu_load": ("lower", "share"),
+        "laps": ("neither", ""),
+    }
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -309,6 +309,13 @@ def test_each_metric_of_our_engines_says_what_may_be_done_with_it() -> None:
     assert [name for name, places in headlines.items() if len(places) > 1] == []
 
 
+def test_only_engines_that_say_so_make_something_of_a_links_rate() -> None:
+    engines = load_catalogue().engines.values()
+    assert [engine.name for engine in engines if engine.takes_link_rate] == ["tcp"]
+    assert network_engine(takes_link_rate=True).takes_link_rate
+    assert not network_engine().takes_link_rate
+
+
 def test_a_metric_of_another_program_is_shown_and_judged_as_ours_of_its_name() -> None:
     engines = load_catalogue().engines
     assert engines["fio"].metrics["iops"].headline == engines["disk"].metrics["iops"].headline > 0

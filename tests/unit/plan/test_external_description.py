@@ -98,6 +98,24 @@ def test_programs_are_the_commands_first_words_if_nothing_else_is_said(tmp_path:
     assert command.needs == ()
 
 
+def test_a_description_says_what_its_metrics_are_or_has_it_from_ours(tmp_path: Path) -> None:
+    metrics = """\
+  laps: {unit: "", better: higher, kind: count, json: laps}
+  packets_per_run: {unit: "", better: lower, json: p}
+  lost_packets: {unit: "", better: lower, json: l}
+  retransmits: {unit: "", better: lower, kind: ratio, json: r}
+"""
+    kinds = {name: each.kind for name, each in read(tmp_path, NET + metrics).metrics.items()}
+    assert kinds == {
+        "throughput": "rate",
+        "copy": "",
+        "laps": "count",
+        "packets_per_run": "",
+        "lost_packets": "count",
+        "retransmits": "ratio",
+    }
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -129,6 +147,7 @@ def test_programs_are_the_commands_first_words_if_nothing_else_is_said(tmp_path:
         ("([0-9.]+) (MB|GB)", "([0-9.]+", "toy.yaml:18:44: '([0-9.]+' is no regular expression"),
         ("([0-9.]+) (MB|GB)", "([0-9.]+)", "toy.yaml:18:44: '([0-9.]+)' has 1 groups: put its"),
         ("unit: B/s", "unit: MB/s", "toy.yaml:18:16: values are kept in base units: write 'unit:"),
+        ("unit: B/s,", "unit: B/s, kind: counts,", "toy.yaml:18:27: 'kind' is the text 'counts'"),
         ("MB: 1e6", "MB: 0", "toy.yaml:18:72: 0.0 is no factor"),
         ("name: toynet", "name: toynet\nfailed: {}", "toy.yaml:3:9: say where this stands, once"),
         ("as: {0", "modes: [sent], as: {0", "toy.yaml:8:61: 'sent' is no mode of this eng"),

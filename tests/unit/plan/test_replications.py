@@ -160,12 +160,12 @@ def test_check_counts_what_a_rule_takes_to_end_a_case_at_all(tmp_path: Path) -> 
     said = check(tmp_path, "    replications: {min: 6, until: ci95 <= 1%}")
     assert "2 cases × 8 to 50 replications, until ci95(median) <= 1%, random" in said
     assert "2 cases, 16 to 100 replications" in said
-    said = check(tmp_path, "    replications: {max: 30, until: ci95(mean) <= 1%}")
+    said = check(tmp_path, "    replications: {max: 25, until: ci95(mean) <= 1%}")
     assert (
-        "2 cases × 30 replications, until ci95(mean) <= 1% "
-        "(none ends before 37 where the mean is judged), random"
+        "2 cases × 25 replications, until ci95(mean) <= 1% "
+        "(none ends before 29 where the mean is judged), random"
     ) in said
-    assert "2 cases, 60 replications" in said
+    assert "2 cases, 50 replications" in said
     said = check(tmp_path, "    replications: {min: 6, max: 6, until: ci95 <= 1%}")
     assert "2 cases × 6 replications, until ci95(median) <= 1%, random" in said
 

@@ -13,8 +13,8 @@ from tests.support.report_data import series
 from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.definition_model import TableSpec
+from railgauge.report.document.render import render_latex, render_text
 from railgauge.report.formats.csvfile import render_csv
-from railgauge.report.formats.render import render_latex, render_text
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table

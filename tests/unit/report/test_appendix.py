@@ -14,10 +14,9 @@ from railgauge.base.systemlog import Suspicion
 from railgauge.cli import cli
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.plan.texts import NODES
-from railgauge.report.formats.page import RunRecords
-from railgauge.report.formats.write_report import write_report
+from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.pages.appendix.appendix_parts import Appendix, make_appendix
+from railgauge.report.pages.page import RunRecords
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
 
@@ -107,7 +106,7 @@ def _appendix(store: Store, *runs: int) -> Appendix:
     records = [
         RunRecords(store.run(run), store.failures(run), store.suspicions(run)) for run in runs
     ]
-    return make_appendix("r", store, records, [], load_catalogue())
+    return make_appendix("r", store, records, [], load_catalogue(), details=())
 
 
 def _text(appendix: Appendix) -> str:
@@ -175,7 +174,7 @@ def test_nothing_is_said_of_an_order_that_cannot_be_read(store: Store) -> None:
 def test_the_order_of_a_run_on_slurms_nodes_is_told(store: Store) -> None:
     lines = [line for line in _PLAN.splitlines() if not line.startswith("hosts")]
     (hosts,) = (line for line in _PLAN.splitlines() if line.startswith("hosts"))
-    files = {NODES: hosts.removeprefix("hosts: ")}
+    files = {"slurm nodes": hosts.removeprefix("hosts: ")}
     run = _measured(store, "\n".join([*lines, "hosts: {slurm: all}"]), files=files)
     text = _text(_appendix(store, run))
     assert "can't read" not in text
@@ -277,38 +276,51 @@ def test_without_being_asked_for_there_is_none(store: Store, tmp_path: Path) -> 
     assert "Methods" not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
-def test_what_ran_is_told_by_parameters_and_granted_settings_not_by_the_hosts_default(
-    store: Store,
-) -> None:
+def _ran_congestion_controls(store: Store) -> int:
+    """Store a run of cases that asked for the hosts' default, cubic, or for reno."""
     cases = [
-        _case("tcp", message=size, congestion="system", duration=0.1, sockbuf=1024)
+        _case("tcp", mode="stream", message=size, congestion=congestion, tos=0)
+        for congestion in ("system", "reno")
         for size in (64, 1024)
     ]
     new = NewRun("fabric", _PLAN, "/plans", "", False, 1, "ctl", "0.1.0", "ab12", {})
-    planned = [PlannedCase("stream", one, 1) for one in cases]
+    planned = [PlannedCase("bulk", one, 1) for one in cases]
     run = store.begin_run(new, planned, {"tcp": {"throughput": MetricInfo("bit/s", "higher")}})
     for host in ("gw1", "gw2"):
-        store.add_facts(run, host, {"net.ipv4.tcp_congestion_control": "bbr"})
+        facts = {"net.ipv4.tcp_congestion_control": "cubic", "clocksource": "acpi_pm"}
+        store.add_facts(run, host, facts)
     for place, case in enumerate(cases):
-        client = {
-            "congestion": "reno",
-            "sndbuf": 2304,
-            "port": 40000 + place,
-            "mss": 1448 + place,
-            "cpu": "",
-        }
-        server = {"congestion": "reno", "sndbuf": 4608, "port": 50000, "address": "10.1.0.2"}
-        launch = Launch(1.0 + place, client, server)
-        store.add(run, "stream", case.key, Outcome(1, 1.0, {"throughput": 1e9}), launch)
-    appendix = _appendix(store, run)
-    text = _text(appendix)
-    assert (
-        "Fixed parameters: congestion system, duration 100ms, sockbuf 1KiB; varied: message."
-        in text
-    )
-    assert (
-        "Settings in effect: both ends congestion reno; client mss 1448 or 1449, sndbuf 2304;"
-        " server sndbuf 4608."
-    ) in text
-    (table,) = appendix.machines
-    assert table.rows == (("Default TCP congestion control (sysctl)", ("bbr",)),)
+        ran = "cubic" if case.parameters["congestion"] == "system" else "reno"
+        end = {"congestion": ran, "tos": 0, "port": 40000 + place, "cpu": ""}
+        launch = Launch(1.0 + place, {**end, "sndbuf": 2304}, {**end, "sndbuf": 4608})
+        store.add(run, "bulk", case.key, Outcome(1, 1.0, {"throughput": 1e9}), launch)
+    return run
+
+
+def test_the_printed_appendix_tells_which_cases_ran_which_congestion_control(
+    store: Store, tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    require(shutil.which("pdflatex"), "pdflatex")
+    require(shutil.which("pdftotext"), "pdftotext")
+    out = tmp_path / "out"
+    options = ReportOptions(appendix=True)
+    run = _ran_congestion_controls(store)
+    files = write_report(store, [run], None, out, catalogue=load_catalogue(), options=options)
+    (fragment,) = (file.stem for file in files if file.name.endswith("-appendix.tex"))
+    printed = " ".join(pages_of(out, alone(out, fragment)).split())
+    text = " ".join((out / f"{fragment.removesuffix('-appendix')}.txt").read_text("utf-8").split())
+    for content in (printed, text):
+        # What went with what, and nothing that is of one connection.
+        assert "both ends cubic with congestion system, reno with congestion reno" in content
+        assert "40001" not in content
+        assert "Parameters of test bulk (engine tcp), run 1" in content
+        # What was fixed though nobody set it, and what the kernel granted.
+        assert "both ends tos 0; client sndbuf 2304; server sndbuf 4608" in content
+        # What throughput is, and by which clock.
+        assert "Payload bits that reached the server after each connection" in content
+        assert "which nothing sets or slews" in content
+        assert "resolution: 279 ns" in content
+    assert "Default TCP congestion control (sysctl): cubic" in text
+    assert "Clock source of gw1 and gw2: acpi_pm; resolution: 279 ns" in text
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert "cubic with congestion system, reno with congestion reno" in page

@@ -10,9 +10,9 @@ from tests.support.report_data import series
 from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.formats.contents import ReportPart
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import render_html, render_latex, render_text
+from railgauge.report.document.render import render_html, render_latex, render_text
+from railgauge.report.pages.contents import Details, ReportPart
+from railgauge.report.pages.page import Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.store.records import Series

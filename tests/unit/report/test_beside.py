@@ -9,16 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from tests.support.report_data import series
 
 from railgauge.base.errors import FileProblems
 from railgauge.hosts.peaks import Peak
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.contents import ReportPart
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import render_latex, render_latex_document, render_text
+from railgauge.report.document.render import render_latex, render_latex_document, render_text
+from railgauge.report.pages.contents import Details, ReportPart
+from railgauge.report.pages.page import Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
@@ -47,6 +48,51 @@ def test_a_second_statistic_stands_behind_the_number(beside: str, shown: str) ->
     table = _table(*_VALUES, beside=beside)
     assert table.rows[0].cells[0].text == shown
     assert table.rows[0].cells[0].value == summarise(np.array(_VALUES) * 1e6).median
+
+
+@pytest.mark.parametrize(
+    ("values", "cell", "shown"),
+    [
+        # As wide as 17.84: two digits of that are 18.
+        ([12.44, 20, 22, 22.28, 25, 30.28], {"digits": 2}, "22 [12, 30]"),
+        ([12.44, 20, 22, 22.28, 25, 30.28], {}, "22 [12, 30]"),
+        ([12.44, 20, 22, 22.28, 25, 30.28], {"digits": 0}, "22 [12, 30]"),
+        ([22.134, 22.14, 22.14, 22.14, 22.15, 22.16], {"digits": 2}, "22.14 [22.13, 22.16]"),
+        ([22.134, 22.14, 22.14, 22.14, 22.15, 22.16], {}, "22.140 [22.134, 22.160]"),
+        ([7.0] * 6, {}, "7.00 [7.00, 7.00]"),
+    ],
+)
+def test_a_value_has_as_many_digits_as_its_interval_lets_it_mean(
+    values: list[float], cell: dict[str, object], shown: str
+) -> None:
+    given = {"metric": "throughput", "unit": "Mbit/s", "beside": "interval", **cell}
+    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [given]})
+    table = build(spec, [series([1e6 * value for value in values])])
+    assert table.rows[0].cells[0].text == shown
+    apart = [{**given, "statistic": name, "label": name} for name in ("median", "interval")]
+    for column in apart:
+        del column["beside"]
+    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": apart})
+    table = build(spec, [series([1e6 * value for value in values])])
+    assert " ".join(cell.text for cell in table.rows[0].cells) == shown
+
+
+@pytest.mark.parametrize("mean", ["arithmetic_mean", "harmonic_mean"])
+def test_beside_a_mean_stands_its_own_interval(mean: str) -> None:
+    values = [100.0, 110.0, 120.0, 130.0, 140.0, 400.0]
+    cell = {"statistic": mean, "beside": "interval", "unit": "bit/s"}
+    table = _table(*(value / 1e6 for value in values), **cell)
+    sample = np.array(values) if mean == "arithmetic_mean" else 1 / np.array(values)
+    reach = stats.t.ppf(0.975, 5) * sample.std(ddof=1) / 6**0.5
+    ends = [sample.mean() - reach, sample.mean() + reach]
+    if mean == "harmonic_mean":
+        ends = [1 / end for end in reversed(ends)]
+    words = mean.replace("_", " ")
+    assert table.rows[0].cells[0].interval == pytest.approx((*ends, 0.95))
+    assert table.rows[0].cells[0].text.endswith(f"[{ends[0]:.0f}, {ends[1]:.0f}]")
+    said = f"Beside {words.capitalize()} of throughput the 95 % interval of the {words}."
+    assert said in table.notes
+    assert f"95 % interval of the {words} at most" in table.notes[0]
 
 
 def test_a_sentence_says_what_it_is() -> None:

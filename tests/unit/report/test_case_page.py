@@ -16,7 +16,7 @@ from tests.support.log_samples import system_log
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog, TimeSeries
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.formats.write_report import ReportOptions, write_report
+from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.pages.case.timelines import timelines
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase

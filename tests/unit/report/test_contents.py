@@ -14,10 +14,10 @@ from tests.support.report_data import store_traces, trace
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TextSpec
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.contents import passage
-from railgauge.report.formats.write_report import write_report
+from railgauge.report.document.write_report import write_report
+from railgauge.report.pages.contents import passage
 from railgauge.store import Store
 
 _EVIL = """<script>alert(1)</script> " 100 % a_b \\ {{ 7*7 }} & \u202e~^#$"""

@@ -10,7 +10,7 @@ from tests.support.store_samples import LAUNCH, METRICS, MOMENT, PEAK, RUN, case
 
 from railgauge.base.errors import InputError
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.formats.render import render_text
+from railgauge.report.document.render import render_text
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import read_context

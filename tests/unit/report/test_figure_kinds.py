@@ -20,8 +20,8 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
+from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.gnuplot import find_gnuplot
-from railgauge.report.formats.write_report import write_report
 from railgauge.store import Store
 
 _SVG = "{http://www.w3.org/2000/svg}"

@@ -22,11 +22,11 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
+from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.legend import tell_apart
 from railgauge.report.figures.quoting import quoted
 from railgauge.report.figures.thin import visible_points
-from railgauge.report.formats.write_report import write_report
 from railgauge.report.tables.selection import make_axes
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase

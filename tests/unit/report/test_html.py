@@ -13,10 +13,10 @@ from tests.support.report_data import reference_table, series
 
 from railgauge.base.assets import folder
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.formats.contents import ReportPart
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import render_html
+from railgauge.report.document.render import render_html
+from railgauge.report.pages.contents import Details, ReportPart
 from railgauge.report.pages.machines import FactCell, FactGroup, FactRow, Machines
+from railgauge.report.pages.page import Page
 from railgauge.report.tables.pivot import build
 
 _EVIL = """<script>alert(1)</script> " onload='x' & %_\\ {{ 7*7 }}"""

@@ -12,11 +12,11 @@ import pytest
 from tests.support.report_data import reference_table, series
 
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.formats.contents import ReportPart
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import render_latex, render_latex_document
+from railgauge.report.document.render import render_latex, render_latex_document
 from railgauge.report.formats.tex import escape, unit
+from railgauge.report.pages.contents import Details, ReportPart
 from railgauge.report.pages.machines import FactCell, FactGroup, FactRow, Machines
+from railgauge.report.pages.page import Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 

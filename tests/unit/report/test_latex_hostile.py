@@ -14,15 +14,15 @@ import pytest
 from tests.support.report_data import series
 
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.formats.contents import Passage, ReportPart
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import (
+from railgauge.report.document.render import (
     render_appendix_latex,
     render_latex,
     render_latex_document,
 )
 from railgauge.report.formats.tex import breakable
 from railgauge.report.pages.appendix.appendix_parts import Appendix
+from railgauge.report.pages.contents import Details, Passage, ReportPart
+from railgauge.report.pages.page import Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 
@@ -66,7 +66,9 @@ def _table(text: str, rows: int = 2) -> Table:
 def _document(table: Table, text: str) -> dict[str, str]:
     shown = _shown(text)
     details = Details(shown, (shown, "b"), ((shown, (shown, shown)),))
-    appendix = Appendix("r-appendix", (Passage("x", "Run 1", (shown, shown)),), (details,))
+    parameters = Details(shown, ("Value",), ((shown, (shown,)),))
+    about = (Passage("x", "Run 1", (shown, shown)),)
+    appendix = Appendix("r-appendix", about, (parameters,), (details,))
     listed = Details(shown, ("Replication", "Code", "Why"), ((shown, ("1", shown, shown)),))
     page = Page("r", shown, (shown,), Details("Runs", (), ()), (), (), suspects=(listed,))
     parts = [ReportPart(passage=Passage("p", shown, (shown, shown))), ReportPart(table=table)]

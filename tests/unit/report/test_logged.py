@@ -15,8 +15,8 @@ from railgauge.base.errors import FileProblems, InputError
 from railgauge.base.systemlog import Suspicion, SystemLog
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.definition.spec import load_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import TableSeries, stored_metrics
@@ -114,6 +114,27 @@ def test_counts_of_replications_have_statistics_like_any_metric(store: Store) ->
         store, [run], cells=[{**cell, "statistic": each} for each in ("median", "maximum", "n")]
     )
     assert _rows(table) == [["gw1→hh1", "200", "300", "3"]]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "statistic"),
+    [
+        ("interface/eth0/tx_packets", "arithmetic_mean"),
+        # What is counted is a count, however it is called.
+        ("stat/interrupts", "arithmetic_mean"),
+        ("pages/in_out", "arithmetic_mean"),
+        ("stat/interrupts/s", "harmonic_mean"),
+        ("cpu/all/load", "mean"),
+    ],
+)
+def test_counters_have_an_arithmetic_mean_and_shares_none(
+    store: Store, quantity: str, statistic: str
+) -> None:
+    log = system_log(interface__eth0__tx_packets=100, stat__interrupts=5, cpu__all__user=7)
+    run = _measured(store, [_outcome(1, log), _outcome(2, log)])
+    cell = {"metric": f"client/{quantity}", "statistic": "mean"}
+    (column,) = _table(store, [run], cells=[cell]).columns
+    assert column.statistic == statistic
 
 
 def test_a_failed_replications_counts_are_no_part_of_a_statistic(store: Store) -> None:

@@ -17,8 +17,8 @@ from railgauge.plan.cases import Case, case_key
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
+from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.gnuplot import find_gnuplot
-from railgauge.report.formats.write_report import write_report
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase
 

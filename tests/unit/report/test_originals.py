@@ -17,8 +17,8 @@ from tests.support.zc_samples import ZC, store_zc
 from railgauge.base.assets import folder
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.plan.catalogue import Catalogue, load_catalogue
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write_report import ReportOptions, write_report
+from railgauge.report.checks.spec import load_spec
+from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.store import Store
 
 

@@ -18,9 +18,9 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
+from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.figures.gnuplot import find_gnuplot, terminals
 from railgauge.report.figures.pictures import PICTURES, Pictures, choose
-from railgauge.report.formats.write_report import ReportOptions, write_report
 from railgauge.store import Store
 
 _NASTY = r"50% of R&D_#1 {x} \input{y} <a> ^2"

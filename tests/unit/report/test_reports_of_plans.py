@@ -12,9 +12,9 @@ from tests.support.plan_data import store_plan
 
 from railgauge.base.assets import folder
 from railgauge.plan.catalogue import Catalogue
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write_report import ReportOptions, write_report
+from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.tables.logged import is_logged
 from railgauge.report.tables.selection import engines_shown, make_axes, matching
 from railgauge.store import Store

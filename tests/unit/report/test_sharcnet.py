@@ -18,8 +18,8 @@ from tests.support import FIXTURES
 from railgauge.base.assets import folder
 from railgauge.exchange.importing.csv_import import CsvMapping, import_csv, parse_binding
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write_report import write_report
+from railgauge.report.checks.spec import load_spec
+from railgauge.report.document.write_report import write_report
 from railgauge.store import Store
 
 _BUFFERS = {"10240": "10KB", "102400": "100KB", "1048576": "1MB", "10485760": "10MB"}

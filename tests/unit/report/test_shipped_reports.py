@@ -15,7 +15,7 @@ from railgauge.plan.cases import Case, expand
 from railgauge.plan.catalogue import EngineInfo, load_catalogue
 from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.load import load_plan
-from railgauge.report.definition.spec import load_spec
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
@@ -35,17 +35,18 @@ def _measured(engine: EngineInfo, test: str, case: Case) -> Iterator[Series]:
     mode = case.parameters.get("mode")
     logged = derived_metrics(two_sided=engine.two_sided, soak=True)
     own = {
-        name: (metric.unit, metric.better)
+        name: metric
         for name, metric in engine.metrics.items()
         if not metric.modes or mode in metric.modes
     }
-    for name, (unit, better) in (logged | own).items():
+    for name, metric in {**logged, **own}.items():
         yield series(
             [1.0] * 3,
             case.parameters,
             metric=name,
-            unit=unit,
-            better=better,
+            unit=metric.unit,
+            better=metric.better,
+            kind=metric.kind,
             engine=case.engine,
             link=case.link,
             client=case.client,

@@ -158,6 +158,17 @@ def test_a_case_shows_its_replications_and_since_when_it_changed(database: Path,
     assert "slower kernel" in text(out, "changes.html")
 
 
+def test_a_change_that_later_nights_have_to_confirm_is_provisional_on_every_page(
+    database: Path, out: Path
+):
+    for night in range(15):
+        add_run(database, {1: noisy(1e9 if night < 12 else 0.9e9, seed=night)})
+    build(database, out)
+    assert "1 case changed (1 provisional) in the last 15 nights" in text(out, "index.html")
+    assert "slower, provisional" in text(out, "changes.html")
+    assert "run 13 : slower, provisional, 1.0" in text(out, CASES[0])
+
+
 def test_failures_suspects_and_machines_are_on_the_runs_page(database: Path, out: Path):
     nights(database, 1)
     add_run(database, {1: [], 2: noisy(2e9)}, fails=2, facts={"gw1": {"kernel": "6.1"}})

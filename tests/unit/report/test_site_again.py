@@ -159,7 +159,7 @@ def _interrupted(store: Store) -> None:
 def _confirming(store: Store) -> None:
     only = only_texts({("stream", lane(1).key)})
     planned = [PlannedCase("stream", lane(1), 2)]
-    infos = {"udp": {"throughput": MetricInfo("bit/s", "higher", 0.2)}}
+    infos = {"udp": {"throughput": MetricInfo("bit/s", "higher", smallest=0.2)}}
     run = store.begin_run(replace(RUN, files=only), planned, infos)
     store.add(
         run,

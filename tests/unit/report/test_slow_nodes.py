@@ -20,9 +20,9 @@ from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import Spec
-from railgauge.report.definition.spec import load_spec
-from railgauge.report.formats.write_report import write_report
+from railgauge.report.document.write_report import write_report
 from railgauge.store import Store
 
 _NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b}"""

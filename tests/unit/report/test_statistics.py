@@ -15,21 +15,22 @@ from tests.support.report_data import series
 
 from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec, TableSpec
 from railgauge.report.definition.figure_model import FigureSpec, YSpec
+from railgauge.report.definition.statistic import value_of
+from railgauge.report.document.render import render_html, render_latex, render_text
 from railgauge.report.figures.kinds.heatmap import KIND
 from railgauge.report.figures.kinds.kind import FigureLine
-from railgauge.report.formats.contents import ReportPart
+from railgauge.report.figures.kinds.valued import shown_statistic
 from railgauge.report.formats.csvfile import render_csv
-from railgauge.report.formats.page import Details, Page
-from railgauge.report.formats.render import render_html, render_latex, render_text
 from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.pages.contents import Details, ReportPart
+from railgauge.report.pages.page import Page
 from railgauge.report.tables.default import default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.selection import make_axes
 from railgauge.report.tables.slow_nodes import build_listings
-from railgauge.report.tables.statistic import value_of
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.report.tables.table import Table
-from railgauge.stats import summarise
+from railgauge.stats import median_interval, summarise
 from railgauge.store import Store
 from railgauge.store.records import Series
 
@@ -74,6 +75,63 @@ def test_costs_have_the_arithmetic_rates_the_harmonic_and_ratios_no_mean(
         assert _notes(table) == ["no mean: ratios are not averaged; the median stands for them"]
     else:
         assert f"{statistic.replace('_', ' ').capitalize()} of 2 replications" in table.notes[0]
+
+
+def test_what_a_metric_is_tells_its_mean_and_not_what_it_is_called() -> None:
+    for metric, kind, statistic in (
+        ("laps", "count", "arithmetic_mean"),
+        ("speedup_of_runs", "ratio", "mean"),
+        ("messages", "share", "mean"),
+        # Nobody says what it is: without a unit it may be a ratio.
+        ("packets", "", "mean"),
+    ):
+        point = series([1.0, 3.0], {"datagram": 1}, metric=metric, unit="", kind=kind)
+        table = _table([point], {"metric": metric, "statistic": "mean"})
+        assert table.columns[0].statistic == statistic, metric
+        (row,) = csv.DictReader(io.StringIO(render_csv(table)))
+        (told,) = statistics_of([point])
+        average = "arithmetic" if kind == "count" else "none"
+        assert row["mean_kind"] == told["mean_kind"] == average, metric
+        assert told["kind"] == kind
+        assert ("arithmetic mean 2" in tooltip(table.rows[0].cells[0], table.columns[0])) == (
+            kind == "count"
+        )
+
+
+def test_runs_that_say_different_things_of_a_metric_have_no_mean_together() -> None:
+    of_runs = [
+        series([1.0, 3.0], {"datagram": 1}, metric="laps", unit="", kind=kind, run=run)
+        for run, kind in ((1, "count"), (2, ""))
+    ]
+    table = _table(of_runs, {"metric": "laps", "statistic": "mean"}, rows=["run"])
+    assert _texts(table) == [["n/aa"], ["n/aa"]]
+    assert table.columns[0].average == "none"
+    figure = FigureSpec(name="f", title="F", kind="bars", y=YSpec(metric="laps", statistic="mean"))
+    assert shown_statistic(figure, of_runs) == "median"
+    assert shown_statistic(figure, of_runs[:1]) == "arithmetic_mean"
+
+
+def test_rates_over_the_same_time_each_have_the_arithmetic_mean() -> None:
+    # 1 Mbit and 3 Mbit, a second each: 4 Mbit in 2 s.
+    def shown(*parameters: Mapping[str, object]) -> list[list[str]]:
+        points = [
+            series([1e6, 3e6], {"datagram": place, **more})  # type: ignore[dict-item]
+            for place, more in enumerate(parameters)
+        ]
+        cells = [
+            {"metric": "throughput", "statistic": name, "unit": "Mbit/s", "label": name}
+            for name in ("mean", "harmonic_mean")
+        ]
+        for one in points:
+            (said,) = statistics_of([one])
+            assert said["mean"] == (2e6 if one.timed else 1.5e6)
+        return _texts(_table(points, *cells))
+
+    assert shown({"duration": 1.0}) == [["2.00", "1.50"]]
+    assert shown({"duration": 1.0, "count": 100}) == [["1.50", "1.50"]]
+    assert shown({"duration": 0}) == [["1.50", "1.50"]]
+    # One heading stands above all: what is true of some only is not said of any.
+    assert shown({"duration": 1.0}, {"count": 100}) == [["1.50", "1.50"]] * 2
 
 
 def test_either_mean_can_be_asked_for_by_name() -> None:
@@ -149,7 +207,7 @@ def test_the_default_tables_have_all_statistics_of_each_headline_metric() -> Non
         *("Minimum", "Maximum"),
     ]
     assert _texts(tables[0]) == [
-        ["10", "14.50", "[11.00, 18.00]", "13.91", "3.028", "2.500", "20.88", "10.00", "19.00"]
+        ["10", "14.5", "[11.0, 18.0]", "13.9", "3.028", "2.500", "20.88", "10.00", "19.00"]
     ]
     assert _texts(tables[1])[0][3:4] == ["n/aa"]
 
@@ -173,10 +231,38 @@ def test_outliers_are_flagged_and_stay_part_of_the_number() -> None:
 
 
 def test_replications_that_follow_one_another_are_flagged() -> None:
-    drifting = [100.0 + place for place in range(20)]
-    table = _table([series(drifting, {"datagram": 1})], {"metric": "throughput"})
+    waves = [100.0 + place for place in (*range(8), *range(8, 0, -1), *range(8))]
+    table = _table([series(waves, {"datagram": 1})], {"metric": "throughput"})
     assert _notes(table)[0].startswith("each replication resembles the one before (autocorrelation")
     assert _notes(table)[0].endswith("the 95 % interval is too narrow")
+
+
+def test_replications_that_rise_from_first_to_last_are_flagged_as_a_trend() -> None:
+    drifting = [100.0 + place for place in range(20)]
+    table = _table([series(drifting, {"datagram": 1})], {"metric": "throughput"})
+    (note,) = _notes(table)
+    assert note.startswith("values rise from replication to replication (rank correlation with")
+    (said,) = statistics_of([series(drifting[::-1], {"datagram": 1})])
+    assert said["trend"] == -1
+
+
+def test_cases_tell_together_that_replications_depend_on_each_other() -> None:
+    random = np.random.default_rng(1)
+    points = []
+    for datagram in range(20):
+        value, values = random.normal(0, 1), []
+        for _ in range(10):
+            value = 0.5 * value + np.sqrt(0.75) * random.normal(0, 1)
+            values.append(1e9 + 1e6 * value)
+        points.append(series(values, {"datagram": datagram}))
+    (note,) = [
+        note
+        for note in _table(points, {"metric": "throughput"}).notes
+        if note.startswith("Each replication resembles the one before, so that 95 % intervals")
+    ]
+    assert re.search(r"throughput of run 1 \(autocorrelation 0\.[3-7]\d over 20 cases;", note)
+    alone = _table(points[:1], {"metric": "throughput"}).notes
+    assert not any(line.startswith("Each replication") for line in alone)
 
 
 def _adaptive(datagram: int, n: int, ended: str, **more: object) -> Series:
@@ -238,6 +324,25 @@ def test_lists_of_slow_hosts_and_heat_maps_tell_of_it_too(tmp_path: Path) -> Non
 def test_a_case_that_ended_narrow_lacks_nothing() -> None:
     table = _table([_adaptive(1, 8, "narrow")], {"metric": "throughput", "statistic": "median"})
     assert table.alarms == table.footnotes == ()
+
+
+def test_of_a_case_that_a_narrow_interval_ended_early_the_interval_is_that_of_99_percent() -> None:
+    cells = [{"metric": metric, "statistic": "interval"} for metric in ("throughput", "rtt_p50")]
+    early, judged = _adaptive(1, 20, "narrow"), "throughput"
+    full = replace(early, planned=20)
+    for one, metric, covers in (
+        (early, judged, 0.99),
+        (full, judged, 0.95),
+        (replace(early, metric="rtt_p50"), "rtt_p50", 0.95),
+        (replace(early, ended="most"), judged, 0.95),
+    ):
+        found = median_interval(one.values, covers)
+        (said,) = statistics_of([one])
+        assert found is not None
+        assert (said["interval_low"], said["interval_high"]) == found[:2]
+        (cell,) = [cell for cell in cells if cell["metric"] == metric]
+        table = _table([one], cell)
+        assert any("the 99 % interval is shown" in note for note in table.notes) == (covers == 0.99)
 
 
 def test_csv_tooltip_and_json_carry_everything() -> None:

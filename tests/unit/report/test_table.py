@@ -267,7 +267,8 @@ def test_the_notes_say_how_many_replications_and_how_far_they_spread() -> None:
     # stdev / mean of the first: 0.057735 / 1.033333 = 5.587 %, rounded up.
     assert table.notes == (
         "Throughput in Mbit/s: harmonic mean of 2 to 3 replications per cell; coefficient of"
-        " variation at most 5.6 %; too few for a 95 % interval of the median, which takes 6.",
+        " variation at most 5.6 %; too few for a 95 % interval of the harmonic mean, which"
+        " takes 6.",
         "Run 1 of plan fabric, on hosts gw1 and hh1.",
         "Firmware 2.1.",
         "Night shift.",

@@ -8,7 +8,7 @@ import pytest
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.spec import load_spec
+from railgauge.report.checks.spec import load_spec
 
 _GOOD = """\
 railgauge_report: 1

@@ -6,7 +6,7 @@ from tests.support.report_data import series
 
 from railgauge.base.characters import width
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.formats.render import render_text
+from railgauge.report.document.render import render_text
 from railgauge.report.tables.pivot import build
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.support.simulated import SimulatedTransport
 
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.hosts.transport.simulated import SimulatedTransport
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.model import Test
@@ -70,7 +70,7 @@ def measure_all_pairs(database: Path, dying: dict[str, int]) -> tuple[Totals, Di
     }
     terms = Terms(at=("10.0.0.1", "10.0.0.2"))
     setting = Setting(load_catalogue(), str, sites, len(HOSTS) // 2, lambda dispatch: terms)
-    metrics = {each.name: MetricInfo(each.unit, each.better) for each in ENGINE.metrics.values()}
+    metrics = {name: MetricInfo.of(metric) for name, metric in ENGINE.metrics.items()}
     diary = Diary()
     with Store.open(str(database)) as store:
         run = store.begin_run(

@@ -11,7 +11,7 @@ import pytest
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Value, load_catalogue
 from railgauge.plan.schedule import Dispatch, within
-from railgauge.schedulers.slurm.allocation import deadline
+from railgauge.schedulers import deadline
 
 CATALOGUE = load_catalogue()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from railgauge.base.assets import folder
-from railgauge.stats import average_of, summarise
+from railgauge.stats import MetricKind, average_of, summarise
 
 
 @pytest.mark.parametrize("unit", ["s", "us", "B", "MiB", "J", "s/op"])
@@ -26,6 +27,29 @@ def test_rates_are_averaged_harmonically(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["", "1", "%"])
 def test_ratios_are_not_averaged(unit: str) -> None:
     assert average_of(unit) == "none"
+
+
+@pytest.mark.parametrize(
+    ("kind", "average"),
+    [
+        ("rate", "harmonic"),
+        ("time", "arithmetic"),
+        ("count", "arithmetic"),
+        ("cost", "arithmetic"),
+        ("ratio", "none"),
+        ("share", "none"),
+        ("label", "none"),
+    ],
+)
+def test_what_a_metric_is_goes_before_its_unit(kind: str, average: str) -> None:
+    assert {average_of(unit, kind) for unit in ("", "1", "s", "bit/s")} == {average}
+    assert kind in get_args(MetricKind)
+
+
+def test_a_kind_that_nobody_knows_leaves_it_to_the_unit() -> None:
+    assert [average_of(unit, "odd") for unit in ("", "s", "bit/s")] == [
+        *("none", "arithmetic", "harmonic"),
+    ]
 
 
 def test_each_unit_of_the_engines_is_one_that_is_known() -> None:

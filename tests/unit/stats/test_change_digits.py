@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.stats.digits import percent_text, percentage, ratio_text
+from railgauge.stats.digits import decimals_of_width, percent_text, percentage, ratio_text
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,11 @@ def test_a_percentage_has_one_decimal_unless_it_would_look_like_no_change_or_all
 ):
     assert percent_text(share) == text
     assert f"{percentage(share)} %" == text
+
+
+@pytest.mark.parametrize(
+    ("width", "decimals"),
+    [(17.84, 0), (7.0, 1), (9.96, 0), (9.94, 1), (1784.0, 0), (0.026, 3), (1e-9, 10)],
+)
+def test_a_width_has_two_significant_digits(width: float, decimals: int) -> None:
+    assert decimals_of_width(width) == decimals

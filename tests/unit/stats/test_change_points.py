@@ -123,6 +123,49 @@ def test_three_nights_in_a_row_are_a_level() -> None:
     assert places(change_points(values)) == [40]
 
 
+@pytest.mark.parametrize("draw", [normal, skewed, dependent])
+def test_a_year_of_nightly_looks_at_one_level_confirms_no_point(draw: _Draw) -> None:
+    found = 0
+    for seed in range(8):
+        values = nights(365, draw, np.random.default_rng(seed))
+        for night in range(6, 366):
+            points = change_points(values[max(0, night - 100) : night])
+            found += len(points)
+            assert all(point.provisional for point in points)
+    assert found
+
+
+def test_five_percent_are_confirmed_on_the_fourth_night() -> None:
+    confirmed = 0
+    for seed in range(100):
+        values = stepped(seed, (96, 1e9), (4, 0.95e9), noise=0.01)
+        confirmed += [(p.index, p.provisional) for p in change_points(values)] == [(96, False)]
+    assert confirmed >= 80
+
+
+def test_many_nights_confirm_a_change_though_the_levels_overlap() -> None:
+    values = stepped(25, (40, 1e9), (40, 0.95e9))
+    assert values[40:].max() > np.quantile(values[:40], 0.2)
+    (point,) = change_points(values)
+    assert not point.provisional
+
+
+@pytest.mark.parametrize(("length", "provisional"), [(3, True), (4, False)])
+def test_a_deep_fall_is_confirmed_by_four_nights_and_so_it_stays(
+    length: int, provisional: bool
+) -> None:
+    lasting = stepped(26, (20, 941.0), (length, 470.0), noise=0.01)
+    mended = stepped(26, (20, 941.0), (length, 470.0), (40, 941.0), noise=0.01)
+    assert [p.provisional for p in change_points(lasting)] == [provisional]
+    assert [p.provisional for p in change_points(mended)] == [provisional] * 2
+
+
+@pytest.mark.parametrize(("each", "provisional"), [(7, True), (12, False)])
+def test_few_nights_without_any_noise_are_provisional(each: int, provisional: bool) -> None:
+    (point,) = change_points([1e9] * each + [0.5e9] * each)
+    assert point.provisional == provisional
+
+
 def test_a_change_tells_both_levels_and_their_ratio() -> None:
     values = stepped(14, (30, 100.0), (30, 90.0), noise=0.005)
     (point,) = change_points(values)

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from railgauge.stats import Interval, mean_interval, median_interval, summarise
+from railgauge.stats import (
+    Interval,
+    harmonic_interval,
+    mean_interval,
+    median_interval,
+    summarise,
+)
 
 _ANY = st.floats(allow_nan=False, allow_infinity=False)
 _SERIES = st.lists(_ANY, min_size=6, max_size=60)
@@ -108,7 +114,7 @@ def test_the_means_interval_is_students(values: list[float], level: float) -> No
 @given(st.integers(min_value=-900, max_value=900))
 def test_intervals_scale_with_the_unit_even_a_huge_or_a_tiny_one(power: int) -> None:
     values = np.array([10.25, 11.5, 9.75, 10.0, 10.5, 12.0, 9.5])
-    for interval in (median_interval, mean_interval):
+    for interval in (median_interval, mean_interval, harmonic_interval):
         plain, scaled = interval(values), interval(np.ldexp(values, power))
         assert plain is not None
         assert scaled == Interval(
@@ -119,6 +125,23 @@ def test_intervals_scale_with_the_unit_even_a_huge_or_a_tiny_one(power: int) -> 
 @pytest.mark.parametrize("values", [[], [1.0]])
 def test_fewer_than_two_values_have_no_interval_of_the_mean(values: list[float]) -> None:
     assert mean_interval(values) is None
+
+
+def test_the_harmonic_means_interval_is_that_of_the_reciprocals() -> None:
+    values = [10.0, 30.0, 20.0, 25.0, 12.5, 40.0]
+    found, reciprocals = harmonic_interval(values), mean_interval([1 / value for value in values])
+    assert found is not None
+    assert reciprocals is not None
+    assert found == pytest.approx((1 / reciprocals.high, 1 / reciprocals.low, 0.95))
+    assert found.low < summarise(values).harmonic_mean < found.high  # type: ignore[operator]
+
+
+# The last: its reciprocals spread so far that their mean may be 0.
+@pytest.mark.parametrize("values", [[], [1.0], [0.0, 1.0, 2.0], [-1.0, 1.0], [1.0, 1e6, 1e6]])
+def test_where_there_is_no_upper_end_there_is_no_interval_of_the_harmonic_mean(
+    values: list[float],
+) -> None:
+    assert harmonic_interval(values) is None
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0, math.nan])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from railgauge.stats import autocorrelation, oddities, two_groups
+from railgauge.stats import autocorrelation, oddities, trend, two_groups
 
 
 def test_many_series_at_once_give_what_each_gives_alone() -> None:
@@ -17,7 +18,9 @@ def test_many_series_at_once_give_what_each_gives_alone() -> None:
             many.append(np.where(rng.random(n) < 0.3, plain, plain + 31.0))
     found = oddities(many)
     assert [one.autocorrelation for one in found] == [autocorrelation(one) for one in many]
+    assert [one.trend for one in found] == pytest.approx([trend(one) for one in many])
     assert [one.groups for one in found] == [two_groups(one) for one in many]
     # There was something to be found.
     assert sum(one.autocorrelation is not None for one in found) > 100
+    assert sum(one.trend is not None for one in found) > 100
     assert sum(one.groups is not None for one in found) > 100

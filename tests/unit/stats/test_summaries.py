@@ -82,3 +82,14 @@ def test_series_of_a_length_are_taken_together_or_in_blocks() -> None:
     arrays = [np.zeros(10)] * 5 + [np.zeros(3)]
     assert [len(places) for places, _ in stacked(arrays)] == [5, 1]
     assert [len(places) for places, _ in stacked(arrays, 20)] == [2, 2, 1, 1]
+
+
+def test_each_has_the_interval_of_its_own_level() -> None:
+    many = list(np.random.default_rng(4).normal(10, 1, (20, 30)))
+    levels = [0.95, 0.99] * 10
+    found = summaries(many, levels)
+    assert found == [summarise(one, level) for one, level in zip(many, levels, strict=True)]
+    wide, narrow = found[1].interval, summarise(many[1]).interval
+    assert wide is not None
+    assert narrow is not None
+    assert wide.low < narrow.low < narrow.high < wide.high

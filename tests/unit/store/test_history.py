@@ -156,7 +156,7 @@ def test_a_case_ends_only_in_ways_that_there_are(store: Store) -> None:
 
 
 def test_the_change_that_matters_is_kept_with_the_run(store: Store) -> None:
-    metrics = {"udp": {"throughput": MetricInfo("bit/s", "higher", 0.01)}}
+    metrics = {"udp": {"throughput": MetricInfo("bit/s", "higher", smallest=0.01)}}
     run = store.begin_run(RUN, planned(case()), metrics)
     assert store.smallest_changes(run) == {("udp", "throughput"): 0.01}
     other = store.begin_run(RUN, planned(case()), METRICS)

@@ -288,6 +288,28 @@ def test_a_metric_whose_unit_changed_stands_beside_the_old_one(store: Store) -> 
     assert [(s.unit, s.values[0]) for s in store.series([old, new])] == [("ms", 2.0), ("s", 0.002)]
 
 
+def test_what_a_metric_is_travels_with_its_run(store: Store) -> None:
+    # As an engine said it, which no longer is there or now says something else.
+    counted = {"udp": {"laps": MetricInfo("", "higher", "count")}}
+    shared = {"udp": {"laps": MetricInfo("", "higher", "share")}}
+    runs = [store.begin_run(RUN, planned(case()), each) for each in (counted, shared)]
+    for run in runs:
+        store.add(run, "stream", case().key, Outcome(1, MOMENT, {"laps": 3.0}), LAUNCH)
+    assert [series.kind for series in store.series(runs)] == ["count", "share"]
+    assert [series.kind for series in store.history(case().key, "laps")] == ["count", "share"]
+
+
+def test_what_a_run_does_not_say_of_a_metric_the_tables_that_ship_do(store: Store) -> None:
+    silent = {name: MetricInfo("", "neither") for name in ("lost_packets", "loss_rate", "runs")}
+    run = store.begin_run(RUN, planned(case()), {"udp": silent})
+    outcome = Outcome(1, MOMENT, dict.fromkeys(silent, 1.0))
+    store.add(run, "stream", case().key, outcome, LAUNCH)
+    kinds = {series.metric: series.kind for series in store.series([run])}
+    # Whatever it is called: nobody knows of the last one what it is.
+    assert kinds == {"lost_packets": "count", "loss_rate": "share", "runs": ""}
+    assert [series.kind for series in store.history(case().key, "lost_packets")] == ["count"]
+
+
 def test_a_run_that_is_not_there_is_the_users_mistake(store: Store) -> None:
     for run in (1, 0, -1, 2**40, 2**70):
         for ask in (store.run, store.replication_numbers, store.failures, store.reopen_run):

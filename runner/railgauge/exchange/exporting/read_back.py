@@ -19,6 +19,7 @@ from railgauge.exchange.exporting.view_rows import COLUMNS
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.catalogue.result_metrics import metric_of_results
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_at, imported_run
 
@@ -34,7 +35,8 @@ def import_exported(
     """Store each run of the file as an imported one, each of them whole.
 
     Each began when its first replication did; `at` (seconds since 1970) where the file doesn't say.
-    Which direction of a metric is better, the catalogue says; of one it doesn't know, neither is.
+    Which direction of a metric is better and what kind it is, the catalogue says; of one it doesn't
+    know, neither is, and only the unit tells its kind.
     Nothing is stored unless all of the file is right: FileProblems with every mistake in it (a
     case of a group is one, as the view doesn't tell the group's members), InputError for a file
     that can't be read.
@@ -152,8 +154,9 @@ def _store(
 ) -> ImportResult:
     metrics: dict[str, dict[str, MetricInfo]] = {}
     for (engine, name), unit in run.units.items():
-        info = MetricInfo(unit, _better(catalogue, engine, name, unit))
-        metrics.setdefault(engine, {})[name] = info
+        metric = metric_of_results(catalogue, engine, name, unit)
+        info = MetricInfo(unit, "neither") if metric is None else MetricInfo.of(metric)
+        metrics.setdefault(engine, {})[name] = replace(info, unit=unit)
     outcomes = [
         (test, key, _outcome(number, replication))
         for (test, key), replications in run.replications.items()
@@ -179,11 +182,3 @@ def _outcome(number: int, replication: _Replication) -> Outcome:
     if replication.status == "suspect":
         return replace(outcome, status="suspect", suspicions=(Suspicion(_CODE, None, _REASON),))
     return outcome
-
-
-def _better(catalogue: Catalogue, engine: str, name: str, unit: str) -> str:
-    info = catalogue.engines.get(engine)
-    metric = info.metrics.get(name) if info else None
-    # A count's and a ratio's unit is written as nothing or as 1.
-    same = metric is not None and (metric.unit or "1") == (unit or "1")
-    return metric.better if metric is not None and same else "neither"

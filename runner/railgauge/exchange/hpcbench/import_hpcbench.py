@@ -17,7 +17,7 @@ from railgauge.exchange.hpcbench.read_log_file import read_log
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo
-from railgauge.plan.catalogue.only_imported import ONLY_IMPORTED
+from railgauge.plan.catalogue.result_metrics import result_metrics
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, imported_run
 
@@ -57,9 +57,9 @@ def import_hpcbench(
     engine = catalogue.engines["udp"]
     cases = _all_cases(tests, engine)
     outcomes = [
-        (test.name, case.key, outcome)
+        (test.name, case.key, _outcome(test, row, number))
         for test, case, rows in cases
-        for outcome in _outcomes(test, rows)
+        for number, row in enumerate(rows, 1)
     ]
     run = store.import_run(
         imported_run(plan or (tests[0].name if len(tests) == 1 else _PLAN), tests[0].path),
@@ -167,10 +167,6 @@ def _case(output: HpcbenchOutput, metrics: Mapping[str, float], engine: EngineIn
     return Case(key, engine.name, link, output.client, output.server, parameters)
 
 
-def _outcomes(test: _Test, rows: range) -> list[Outcome]:
-    return [_outcome(test, row, number) for number, row in enumerate(rows, 1)]
-
-
 def _outcome(test: _Test, row: int, number: int) -> Outcome:
     metrics = dict(test.output.rows[row])
     metrics.pop("datagram", None)
@@ -205,6 +201,5 @@ def _infos(
     engine: EngineInfo, outcomes: Sequence[tuple[str, str, Outcome]]
 ) -> dict[str, MetricInfo]:
     names = dict.fromkeys(name for *_, outcome in outcomes for name in outcome.metrics)
-    infos = {name: MetricInfo(*info) for name, info in ONLY_IMPORTED[engine.name].items()}
-    infos |= {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
-    return {name: infos[name] for name in names}
+    metrics = result_metrics(engine)
+    return {name: MetricInfo.of(metrics[name]) for name in names}

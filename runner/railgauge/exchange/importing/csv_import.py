@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.units import DISPLAY, parse_moment
 from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
@@ -22,6 +21,7 @@ from railgauge.exchange.importing.result import ImportResult
 from railgauge.exchange.importing.value_text import parse_number
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
+from railgauge.plan.catalogue.result_metrics import result_metrics
 from railgauge.plan.validation import suggest
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
 from railgauge.store.store import Store
@@ -106,11 +106,12 @@ def import_csv(
         for key, group in cases.items()
         for number, row in enumerate(group, 1)
     ]
-    infos = _metrics(engine)
+    metrics = result_metrics(engine)
+    names = [binding.name for binding in mapping.metrics]
     run = store.import_run(
         imported_run(mapping.plan or path.stem, path),
         [PlannedCase(test, group[0].case, len(group)) for group in cases.values()],
-        {engine.name: {binding.name: infos[binding.name] for binding in mapping.metrics}},
+        {engine.name: {name: MetricInfo.of(metrics[name]) for name in names}},
         outcomes,
         at=at,
     )
@@ -130,13 +131,6 @@ def _engine(catalogue: Catalogue, name: str) -> EngineInfo:
         hint = suggest(name, catalogue.engines) or f": known are {', '.join(catalogue.engines)}"
         raise InputError(f"there is no engine {name!r}{hint}")
     return catalogue.engines[name]
-
-
-def _metrics(engine: EngineInfo) -> dict[str, MetricInfo]:
-    """Return what the engine reports, and what system logs and soakers may say of it."""
-    logged = derived_metrics(two_sided=engine.two_sided, soak=True)
-    own = {name: MetricInfo(info.unit, info.better) for name, info in engine.metrics.items()}
-    return {**own, **{name: MetricInfo(*info) for name, info in logged.items() if name not in own}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +239,7 @@ class _Reader:
 
     def _metric(self, binding: Binding) -> tuple[str, int, Callable[[str], float]]:
         column, unit = self._source(binding.source)
-        scale = _scale(binding.name, _metrics(self.engine)[binding.name].unit, unit)
+        scale = _scale(binding.name, result_metrics(self.engine)[binding.name].unit, unit)
         return binding.name, column, lambda text: _parse_metric(text, scale)
 
     def _report(self, cell: CsvCell, message: str) -> None:
@@ -263,7 +257,7 @@ def _check_names(mapping: CsvMapping, engine: EngineInfo) -> None:
         raise InputError("say which column names the link, or one name for the link of all rows")
     for kind, available, names in (
         ("parameter", engine.parameters, [*mapping.fixed, *(b.name for b in mapping.parameters)]),
-        ("metric", _metrics(engine), [binding.name for binding in mapping.metrics]),
+        ("metric", result_metrics(engine), [binding.name for binding in mapping.metrics]),
     ):
         for problem in _name_problems(kind, engine.name, available, names):
             raise InputError(problem)

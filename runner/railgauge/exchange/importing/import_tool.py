@@ -142,7 +142,6 @@ def _infos(measurements: Sequence[FileMeasurement]) -> Mapping[str, Mapping[str,
     for measurement in measurements:
         engine = measurement.engine
         for name in measurement.metrics:
-            metric = engine.metrics[name]
-            info = MetricInfo(metric.unit, metric.better)
+            info = MetricInfo.of(engine.metrics[name])
             infos.setdefault(engine.name, {}).setdefault(name, info)
     return infos

@@ -59,7 +59,7 @@ def parse(files: Files) -> dict[str, str]:
     ):
         lines = [line for name in names for line in files.get("cgroup/" + name, ())]
         if lines:
-            limit = min(_bytes(line) for line in lines)
+            limit = min(int(line) if line.isdecimal() else _NO_LIMIT for line in lines)
             facts[f"cgroup.{fact}"] = str(limit) if limit < _NO_LIMIT else "none"
     for name in ("cpuset.cpus.effective", "cpuset.effective_cpus"):
         if cpus := first(files, "cgroup/" + name):
@@ -81,10 +81,6 @@ def _ratio(quota: str, period: str) -> float:
     if not quota.isdecimal() or not period.isdecimal() or not int(period):
         return float(_NO_LIMIT)  # "max", or -1 in version 1
     return int(quota) / int(period)
-
-
-def _bytes(text: str) -> int:
-    return int(text) if text.isdecimal() else _NO_LIMIT
 
 
 SOURCE = FactSource((), parse, _SCRIPT)

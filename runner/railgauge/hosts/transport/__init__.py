@@ -1,4 +1,4 @@
-"""Ways to reach a host: `base` is the interface, one module for each, `connect` lists them."""
+"""Ways to reach a host, a module each: `interface` is what all have, `registry` names them."""
 
 from railgauge.hosts.transport.registry import check_transports, open_transport
 

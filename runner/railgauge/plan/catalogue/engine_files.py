@@ -70,11 +70,14 @@ def _add_external(
 
 
 def _like_ours(engine: EngineInfo, namesakes: Mapping[str, MetricDescription]) -> EngineInfo:
-    """Return the engine, its metrics shown, judged and averaged as ours of the same name."""
+    """Return the engine, its metrics shown and judged as ours of the same name.
+
+    They are averaged likewise, unless the description says otherwise or the unit is another.
+    """
     metrics = {
         name: replace(
             metric,
-            kind=namesake.kind if metric.unit == namesake.unit else metric.kind,
+            kind=metric.kind or (namesake.kind if metric.unit == namesake.unit else ""),
             headline=namesake.headline,
             judged=namesake.judged,
         )
@@ -108,6 +111,7 @@ def read_engine(described: dict[str, Any]) -> EngineInfo:
         group_modes=tuple(described.get("group_modes", ())),
         pair_modes=tuple(described.get("pair_modes", ())),
         series=tuple(_series(entry) for entry in described.get("series", ())),
+        takes_link_rate=described.get("takes_link_rate", False),
     )
 
 

@@ -64,6 +64,7 @@ def load_external(path: Path, executor: EngineInfo, owners: Mapping[str, str]) -
                 modes=tuple(mode for mode in program.metric_sources[name] if mode),
                 source=_sources_text(program.metric_sources[name]),
                 optional=metric.optional,
+                kind=metric.kind or "",
             )
             for name, metric in described.metrics.items()
         },

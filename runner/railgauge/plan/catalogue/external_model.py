@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from railgauge.plan.catalogue.output import Match
 from railgauge.plan.catalogue.template import NAME
 from railgauge.plan.validation import Scalar, StrictModel, Version, describe
+from railgauge.stats import MetricKind
 
 
 def _name(text: str) -> str:
@@ -91,10 +92,15 @@ class ExternalSource(StrictModel):
 
 
 class ExternalMetric(ExternalSource):
-    """A value to keep of each execution: of the output, or what rail-exec measures."""
+    """A value to keep of each execution: of the output, or what rail-exec measures.
+
+    `kind` says which mean fits its values; where it is left out, the unit does, or a metric of
+    ours that is called so.
+    """
 
     unit: str
     better: Literal["higher", "lower", "neither"]
+    kind: MetricKind | None = None
     source: str | None = Field(default=None, alias="from")
     times: Factors | None = None
     optional: bool = False

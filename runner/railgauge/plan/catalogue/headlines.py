@@ -1,4 +1,4 @@
-"""Which metrics stand for a case where nobody names any, as the engines' own tables say.
+"""What the engines' own tables say of metrics: which stand for a case, and what counts something.
 
 By their names alone: a database keeps results of engines that are no longer described.
 """

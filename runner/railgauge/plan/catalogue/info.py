@@ -136,7 +136,7 @@ class MetricDescription:
 
     `source` says where it stands in what an external program writes. An `optional` one
     comes only where it could be measured; the others come in each replication of their modes.
-    `kind` says what may be done with its values: rate, time, count, ratio, cost or label. Where
+    `kind` says what may be done with its values (stats.MetricKind), "" where nobody does. Where
     nobody names metrics, tables show those with a `headline` number, small ones first, and runs
     are compared by those that are `judged`.
     """
@@ -182,7 +182,8 @@ class EngineInfo:
 
     In `solo_modes` the client measures alone: the link's other host only gives the address.
     `group_modes` are measured among all hosts of a group; those of them that are also `pair_modes`
-    give a measurement of each ordered pair of its hosts.
+    give a measurement of each ordered pair of its hosts. One that `takes_link_rate` makes something
+    of what its link is known to carry.
     """
 
     name: str
@@ -196,6 +197,7 @@ class EngineInfo:
     group_modes: tuple[str, ...] = ()
     pair_modes: tuple[str, ...] = ()
     series: tuple[SeriesMode, ...] = ()
+    takes_link_rate: bool = False
 
     @property
     def two_sided(self) -> bool:

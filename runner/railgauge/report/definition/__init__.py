@@ -1,1 +1,1 @@
-"""Report definitions: what is asked for, and every mistake in it with its place."""
+"""Report definitions: what may be asked for, by name."""

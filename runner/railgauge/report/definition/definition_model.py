@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from railgauge.plan.validation import StrictModel, Version
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.model_parts import AxisSpec, Scalar, Selection, Stem
-from railgauge.report.tables.statistic import DEFAULT, Number
+from railgauge.report.definition.statistic import DEFAULT, Number
 
 # A figure shows numbers; in a table an interval's two ends may share a cell.
 Statistic = Literal[Number, "interval"]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from railgauge.plan.validation import StrictModel
 from railgauge.report.definition.model_parts import AxisSpec, Selection, Stem
-from railgauge.report.tables.statistic import DEFAULT, Number
+from railgauge.report.definition.statistic import DEFAULT, Number
 
 # What the bars at a point show: the least and the greatest replication, the 95 % interval of the
 # median, one standard deviation either way, or nothing.
@@ -47,7 +47,7 @@ class YSpec(StrictModel):
 
 
 class FigureSpec(StrictModel):
-    """One figure of a kind (report/kinds); `select` as in tables.
+    """One figure of a kind (report/figures/kinds); `select` as in tables.
 
     `each` names axes for each of whose values there is a figure of its own, `series` those that
     tell its series apart (empty: on which they differ). `replication`: the one whose trace is shown

@@ -11,8 +11,8 @@ from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.kinds import kind_of
 from railgauge.report.figures.kinds.kind import FigureLine, Kind, Lacking
-from railgauge.report.figures.legend import label, tell_apart
-from railgauge.report.tables.axes import FIXED_AXES, Axis
+from railgauge.report.figures.legend import tell_apart
+from railgauge.report.tables.axes import FIXED_AXES, Axis, place_label
 from railgauge.report.tables.notes import sources
 from railgauge.report.tables.selection import (
     abbreviated,
@@ -58,7 +58,7 @@ def build_figures(
     for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
         title, name = visible(spec.title), spec.name
         if spec.each:
-            title += f": {label(zip(spec.each, key, strict=True), axes.__getitem__)}"
+            title += f": {place_label(zip(spec.each, key, strict=True), axes.__getitem__)}"
             name += f"-{i}"
         own_spec = spec.model_copy(update={"name": name, "title": title})
         figures.append(_figure(own_spec, kind, store, group, axes.__getitem__, imported))

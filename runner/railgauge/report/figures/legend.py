@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from railgauge.report.figures.kinds.kind import FigureLine
-from railgauge.report.tables.axes import Axis, AxisValue, Placed, axis_value
+from railgauge.report.tables.axes import Axis, Placed, axis_value, place_label
 from railgauge.report.tables.selection import P, group_by_axes
 
 # Between parameters and these a reader looks first for what was varied on purpose.
@@ -17,8 +17,6 @@ _IMPLIED = {
     "client_host": ("link",),
     "server_host": ("link",),
 }
-# Their values say by themselves what they are.
-_PLAIN = ("link", "engine", "test", "plan", "client_host", "server_host")
 
 
 def tell_apart(
@@ -35,7 +33,7 @@ def tell_apart(
     """
     names = list(named) or _differing(members, along) or [_shared(members)]
     return [
-        FigureLine(label(zip(names, key, strict=True), axis_of), group)
+        FigureLine(place_label(zip(names, key, strict=True), axis_of), group)
         for key, group in group_by_axes(members, names, axis_of)
     ]
 
@@ -66,17 +64,6 @@ def _differing(members: Sequence[Placed], along: str) -> list[str]:
         if more > count:
             names, count = [*names, name], more
     return names
-
-
-def label(values: Iterable[tuple[str, AxisValue]], axis_of: Callable[[str], Axis]) -> str:
-    """Return the label of what has those values on those axes: `gw→hh, wait 12us`."""
-    parts = []
-    for name, value in values:
-        axis = axis_of(name)
-        text = axis.text(value)
-        title = axis.title if axis.titled else name.replace("_", " ")
-        parts.append(text if name in _PLAIN else f"{title} {text}")
-    return ", ".join(parts)
 
 
 def _count(members: Iterable[Placed], names: Sequence[str]) -> int:

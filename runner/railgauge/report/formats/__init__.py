@@ -1,1 +1,1 @@
-"""What a report is written as: text, HTML, LaTeX, CSV."""
+"""What tables and texts are written as: text, LaTeX, CSV, and the templates of all forms."""

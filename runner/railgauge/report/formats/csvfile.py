@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from railgauge.report.tables.statistic import FIELDS, record
+from railgauge.report.definition.statistic import FIELDS, record
 from railgauge.report.tables.table import Cell, Column, Table
 
 _NOTHING = (None,) * len(FIELDS)
@@ -78,7 +78,7 @@ def _lines(table: Table, cell_names: Sequence[str], *, compared: bool) -> Iterat
             start = [*row_key, *column_key, *names, _text(cell.text), unit]
             numbers: Sequence[Field] = _NOTHING
             if cell.summary is not None:
-                numbers = record(cell.summary, column.metric, column.metric_unit)
+                numbers = record(cell.summary, column.average)
             line = [*start, *numbers, base, *case, *beside, _text(column.label)]
             yield [*line, *_comparison(column, cell)] if compared else line
 

@@ -87,47 +87,28 @@ _MATHS = {
     "¹": "^1",
     "²": "^2",
     "³": "^3",
-    "α": r"\alpha",
-    "β": r"\beta",
-    "Γ": r"\Gamma",
-    "γ": r"\gamma",
-    "Δ": r"\Delta",
-    "δ": r"\delta",
-    "ε": r"\epsilon",
-    "ζ": r"\zeta",
-    "η": r"\eta",
-    "Θ": r"\Theta",
-    "θ": r"\theta",
-    "ι": r"\iota",
-    "κ": r"\kappa",
+    # Unicode's names of the letters are LaTeX's, but for one.
+    **{
+        letter: "\\" + unicodedata.name(letter).rpartition(" ")[2].lower()
+        for letter in "αβγδεζηθικμνξπρστυφχψω"
+    },
+    **{
+        letter: "\\" + unicodedata.name(letter).rpartition(" ")[2].capitalize()
+        for letter in "ΓΔΘΞΠΣΥΦΨΩ"
+    },
     "Λ": r"\Lambda",
     "λ": r"\lambda",
-    "μ": r"\mu",
-    "ν": r"\nu",
-    "Ξ": r"\Xi",
-    "ξ": r"\xi",
-    "Π": r"\Pi",
-    "π": r"\pi",
-    "ρ": r"\rho",
-    "Σ": r"\Sigma",
-    "σ": r"\sigma",
-    "τ": r"\tau",
-    "Υ": r"\Upsilon",
-    "υ": r"\upsilon",
-    "Φ": r"\Phi",
-    "φ": r"\phi",
-    "χ": r"\chi",
-    "Ψ": r"\Psi",
-    "ψ": r"\psi",
-    "Ω": r"\Omega",
-    "ω": r"\omega",
 }
+_DECIMAL = {"": "", "k": r"\kilo", "M": r"\mega", "G": r"\giga", "T": r"\tera"}
+_BINARY = {"Ki": r"\kibi", "Mi": r"\mebi", "Gi": r"\gibi", "Ti": r"\tebi"}
 _UNITS = {
-    "bit/s": r"\bit\per\second",
-    "kbit/s": r"\kilo\bit\per\second",
-    "Mbit/s": r"\mega\bit\per\second",
-    "Gbit/s": r"\giga\bit\per\second",
-    "Tbit/s": r"\tera\bit\per\second",
+    **{f"{prefix}bit/s": rf"{macro}\bit\per\second" for prefix, macro in _DECIMAL.items()},
+    **{f"{prefix}B": rf"{macro}\byte" for prefix, macro in (_DECIMAL | _BINARY).items()},
+    **{
+        f"{prefix}B/s": rf"{macro}\byte\per\second"
+        for prefix, macro in (_DECIMAL | _BINARY).items()
+    },
+    **{f"{prefix}Hz": rf"{_DECIMAL[prefix]}\hertz" for prefix in ("", "k", "M", "G")},
     "ns": r"\nano\second",
     "us": r"\micro\second",
     "µs": r"\micro\second",
@@ -135,30 +116,8 @@ _UNITS = {
     "s": r"\second",
     "min": r"\minute",
     "h": r"\hour",
-    "B": r"\byte",
-    "kB": r"\kilo\byte",
-    "MB": r"\mega\byte",
-    "GB": r"\giga\byte",
-    "TB": r"\tera\byte",
-    "KiB": r"\kibi\byte",
-    "MiB": r"\mebi\byte",
-    "GiB": r"\gibi\byte",
-    "TiB": r"\tebi\byte",
     "%": r"\percent",
-    "B/s": r"\byte\per\second",
-    "kB/s": r"\kilo\byte\per\second",
-    "MB/s": r"\mega\byte\per\second",
-    "GB/s": r"\giga\byte\per\second",
-    "TB/s": r"\tera\byte\per\second",
-    "KiB/s": r"\kibi\byte\per\second",
-    "MiB/s": r"\mebi\byte\per\second",
-    "GiB/s": r"\gibi\byte\per\second",
-    "TiB/s": r"\tebi\byte\per\second",
     "1/s": r"\per\second",
-    "Hz": r"\hertz",
-    "kHz": r"\kilo\hertz",
-    "MHz": r"\mega\hertz",
-    "GHz": r"\giga\hertz",
 }
 # Combining character -> the accent's command.
 _ACCENTS = {

@@ -130,7 +130,8 @@ def _columns(table: Table, aligned: Sequence[Sequence[_Aligned]]) -> Iterator[st
         numbers = [number for number, _ in present]
         digits = max((len(text.lstrip("-").split(".")[0]) for text in numbers), default=1)
         sign = "-" if any(text.startswith("-") for text in numbers) else ""
-        fraction = f".{column.digits}" if column.digits else ""
+        decimals = max((len(text.partition(".")[2]) for text in numbers), default=column.digits)
+        fraction = f".{decimals}" if decimals else ""
         options = f"table-format={sign}{digits}{fraction}"
         suffix = max((text for _, text in present), key=len, default="")
         if suffix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best_unit, scale
-from railgauge.report.tables.statistic import resolved, value_of, words_of
+from railgauge.report.definition.statistic import resolved, value_of, words_of
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.stats import Summary
 
@@ -55,11 +55,11 @@ def _reference_number(reference: ReferenceValue, column: Column) -> str:
 
 
 def _measured(summary: Summary, column: Column) -> str:
-    form = _form(column.metric, column.metric_unit, column.unit, column.digits)
+    form = _form(column, column.unit, column.digits)
     if form is None:
         # `cv`, what is counted and ratios stand in no unit of the metric.
         unit = best_unit(column.metric_unit, [summary.median])
-        form = _form(column.metric, column.metric_unit, unit, _DIGITS)
+        form = _form(column, unit, _DIGITS)
     assert form is not None  # the unit was chosen for that base
     mean, per_unit, digits, unit = form
     number = f"%.{digits}f"
@@ -82,13 +82,14 @@ def _measured(summary: Summary, column: Column) -> str:
 
 
 @lru_cache
-def _form(metric: str, base: str, unit: str, digits: int) -> tuple[str, float, int, str] | None:
+def _form(column: Column, unit: str, digits: int) -> tuple[str, float, int, str] | None:
     """Return the metric's mean, how many base units one is, the digits and the unit to add.
 
     None where `unit` is none of the metric's.
     """
-    per_unit = scale(unit, base)
+    per_unit = scale(unit, column.metric_unit)
     if per_unit is None:
         return None
     suffix = "" if unit in ("", "1") else f" ({unit})".replace("%", "%%")
-    return resolved("mean", metric, base), float(per_unit), digits + 1, suffix
+    mean = resolved("mean", column.average)
+    return mean, float(per_unit), digits + 1, suffix

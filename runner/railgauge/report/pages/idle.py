@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from railgauge.base.characters import visible
 from railgauge.base.derived import cpu_load
 from railgauge.base.systemlog import SystemLog
-from railgauge.report.formats.page import Details
+from railgauge.report.pages.contents import Details
 
 _MOST = 100
 _COLUMNS = (

@@ -13,6 +13,7 @@ from railgauge.compare.case_history import (
     History,
     NearbyChanges,
     all_histories,
+    changed_cases,
     last_of_each_plan,
     newest_first,
 )
@@ -20,7 +21,12 @@ from railgauge.plan.cases import case_name, varying
 from railgauge.report.site.linked_cells import LinkedCell, count, number, text
 from railgauge.report.site.site_pages import case_file, run_file
 from railgauge.report.verdicts.history.history_text import nothing_changed
-from railgauge.report.verdicts.history.history_words import beside_names, day, levels
+from railgauge.report.verdicts.history.history_words import (
+    beside_names,
+    day,
+    direction_text,
+    levels,
+)
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
@@ -46,7 +52,10 @@ class ChangesPage:
 def changes_page(
     store: Store, heads: Sequence[RunHead], catalogue: Catalogue
 ) -> tuple[ChangesPage, dict[str, int]]:
-    """Return the page, and how many cases changed; `heads` are all runs, oldest first."""
+    """Return the page, and how many cases changed; `heads` are all runs, oldest first.
+
+    Those that changed provisionally alone are counted, too.
+    """
     nearby = NearbyChanges(store.run)
     last = last_of_each_plan(heads, NIGHTS)
     nights = max(Counter(head.plan for head in last).values(), default=0)
@@ -54,10 +63,11 @@ def changes_page(
     newest = newest_first(histories.changed)
     names = varying([history.case for history in newest])
     rows = tuple(_row(nearby.add_to(history), names, catalogue) for history in newest)
-    changed = len({(history.plan, history.test, history.case.key) for history in newest})
+    changed, provisional = changed_cases(newest)
+    counts = {"changed": changed, "provisional": provisional, "nights": nights}
     reason = nothing_changed(histories, nights)
     empty_reason = "" if newest else reason[:1].upper() + reason[1:]
-    return ChangesPage(NIGHTS, empty_reason, rows), {"changed": changed, "nights": nights}
+    return ChangesPage(NIGHTS, empty_reason, rows), counts
 
 
 def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[LinkedCell, ...]:
@@ -75,6 +85,6 @@ def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[
         number(changed.point.after, visible(after)),
         number(ratio if ratio > 0 else None, ratio_text(ratio)),
         number(changed.point.p, f"{changed.point.p:.1g}"),
-        LinkedCell(changed.direction, None, "", changed.direction),
+        LinkedCell(direction_text(changed), None, "", changed.direction),
         LinkedCell(beside_names(changed) or "–"),
     )

@@ -45,13 +45,14 @@ class Newest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexPage:
-    """The page. `changed` cases are on the page of changes; of no plan were more `nights` read.
+    """The page. `changed` cases are on the page of changes, so many of them only provisionally.
 
-    `too_few` of them show no change.
+    Of no plan were more `nights` read; `too_few` of them show no change.
     """
 
     newest: tuple[Newest, ...]
     changed: int
+    provisional: int
     nights: int
     too_few: bool
     changes: str
@@ -74,7 +75,9 @@ class Index:
             run: dict(sorted(marks[run_file(run)].counts.items())) for run in self._runs
         }
         changes = marks[CHANGES].counts
-        self._changed, self._nights = changes.get("changed", 0), changes.get("nights", 0)
+        self._changed, self._provisional, self._nights = (
+            changes.get(name, 0) for name in ("changed", "provisional", "nights")
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -84,7 +87,7 @@ class Index:
             self._site.newest_fingerprint,
             self._summaries,
             self._counts,
-            (self._changed, self._nights),
+            (self._changed, self._provisional, self._nights),
             self._site.cases,
         )
 
@@ -93,6 +96,7 @@ class Index:
         return IndexPage(
             newest=tuple(self._newest(catalogue)),
             changed=self._changed,
+            provisional=self._provisional,
             nights=self._nights,
             too_few=self._nights < LEAST_NIGHTS,
             changes=CHANGES,

@@ -10,8 +10,8 @@ from railgauge.base.errors import EnvironmentFailedError
 from railgauge.compare.reading import ReadRuns, read
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import headlines
+from railgauge.report.document.render import render_case
 from railgauge.report.figures.gnuplot import find_gnuplot
-from railgauge.report.formats.render import render_case
 from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.site.case_page import CasePages

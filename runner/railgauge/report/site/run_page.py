@@ -13,8 +13,10 @@ from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, verdict_on
 from railgauge.report.figures.plotfile import DrawnFigure
-from railgauge.report.formats.page import Page, RunRecords, make_page
+from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.idle import idle_details
+from railgauge.report.pages.metric_definitions import ShownMetrics, clock_table, metric_tables
+from railgauge.report.pages.page import Page, RunRecords, make_page
 from railgauge.report.site.heatmaps import heatmaps
 from railgauge.report.site.linked_cells import LinkedCell, number, quantity, replications, text
 from railgauge.report.site.linked_cells import interval as interval_cell
@@ -33,7 +35,7 @@ from railgauge.report.verdicts.verdict_words import (
 from railgauge.stats import median_interval
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
-from railgauge.store.records import PlannedCase, Series
+from railgauge.store.records import PlannedCase, Series, StoredRun
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
@@ -111,9 +113,28 @@ def run_page(
         rows=tuple(_Rows(store, records, verdict, job, catalogue).all(reading)),
         heatmaps=pictures,
         heatmaps_note=note,
-        details=replace(details, runs=replace(details.runs, title="Settings")),
+        details=replace(
+            details,
+            runs=replace(details.runs, title="Settings"),
+            definitions=(
+                *metric_tables(_metrics_by_engine(reading, run), catalogue),
+                *clock_table([run], catalogue),
+            ),
+            settings=settings_tables([(run, store.launch_settings(run.id))], catalogue),
+        ),
     )
     return page, _counts(verdict)
+
+
+def _metrics_by_engine(reading: ReadRuns, run: StoredRun) -> ShownMetrics:
+    by_engine: dict[str, dict[str, None]] = {}
+    for planned in run.cases:
+        for metric, values in (
+            reading.series[run.id].get((planned.test, planned.case.key), {}).items()
+        ):
+            if has_direction(values):
+                by_engine.setdefault(planned.case.engine, {})[metric] = None
+    return by_engine
 
 
 def judged(
@@ -216,7 +237,9 @@ class _Rows:
             text(metric.replace("_", " ")),
             *judgement,
             quantity(middle, unit),
-            interval_cell(median_interval(measured.values) if measured else None, unit),
+            interval_cell(
+                median_interval(measured.values, measured.level) if measured else None, unit
+            ),
             counts,
             text(reason),
         )

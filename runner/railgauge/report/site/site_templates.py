@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railgauge.report.formats.render import page_from, picture
+from railgauge.report.document.render import page_from, picture
 from railgauge.report.site import changes_page, index_page, run_page
 from railgauge.report.site.case_page import CaseHistoryPage
 from railgauge.report.site.changes_page import ChangesPage

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
-from railgauge.report.formats.page import RunRecords
+from railgauge.report.pages.page import RunRecords
 from railgauge.report.site.linked_cells import LinkedCell, outcomes
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase

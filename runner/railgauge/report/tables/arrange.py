@@ -8,10 +8,10 @@ from itertools import groupby
 
 from railgauge.base.characters import visible
 from railgauge.report.definition.definition_model import TableSpec
+from railgauge.report.definition.statistic import own_unit
 from railgauge.report.tables import notes
 from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import Axis, Key
-from railgauge.report.tables.statistic import own_unit
 from railgauge.report.tables.table import Column, Heading, RowLabel
 
 

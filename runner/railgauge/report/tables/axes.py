@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from railgauge.base.characters import visible
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # The axes that every measurement has; all others are parameters of its engine.
 FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_host")
+# Their values say by themselves what they are.
+_PLAIN = ("link", "engine", "test", "plan", "client_host", "server_host")
 
 # A table's own axis: each replication by itself, and the idle stretches around the run.
 REPLICATION = "replication"
@@ -154,6 +156,17 @@ class Axis:
     def _place(self, value: AxisValue, last: int) -> int:
         place = self._order.get(value)
         return place if place is not None else self._order.get(str(value), last)
+
+
+def place_label(values: Iterable[tuple[str, AxisValue]], axis_of: Callable[[str], Axis]) -> str:
+    """Return the label of what has those values on those axes: `gw→hh, wait 12us`."""
+    parts = []
+    for name, value in values:
+        axis = axis_of(name)
+        text = axis.text(value)
+        title = axis.title if axis.titled else name.replace("_", " ")
+        parts.append(text if name in _PLAIN else f"{title} {text}")
+    return ", ".join(parts)
 
 
 def sorted_keys(keys: Iterable[Key], axes: Sequence[Axis]) -> list[Key]:

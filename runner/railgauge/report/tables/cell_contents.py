@@ -13,15 +13,23 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import NOT_DEFINED, format_number, scale
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.statistic import (
+    MEANS,
+    interval_of,
+    interval_words,
+    own_unit,
+    value_of,
+    why_none,
+)
 from railgauge.report.tables.logged import is_logged
 from railgauge.report.tables.marks import Marks, Remark, remarks_on
 from railgauge.report.tables.notes import of_one_metric
 from railgauge.report.tables.references import compare, interval_ends
 from railgauge.report.tables.run_context import RunContext
-from railgauge.report.tables.statistic import own_unit, value_of, why_none
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
-from railgauge.stats import Summary, oddities, summaries
+from railgauge.stats import Interval, Summary, oddities, summaries
+from railgauge.stats.digits import decimals_of_width
 from railgauge.store.records import Series
 
 _ONE, _PERCENT = Decimal(1), Decimal("0.01")
@@ -50,6 +58,7 @@ class CellContent(NamedTuple):
     limit: Limit | None = None
     reference: ReferenceValue | None = None
     beside: Sequence[float] = ()
+    interval: Interval | None = None
 
     @property
     def value(self) -> float | None:
@@ -82,8 +91,10 @@ class ContentMaker:
         # All at once, as one by one they take longer than all the rest.
         values = {index: entry.values for index, entry in series.items()}
         self._odd = dict(zip(values, oddities(list(values.values())), strict=True))
-        measured = {index: numbers for index, numbers in values.items() if len(numbers)}
-        self._summaries = dict(zip(measured, summaries(list(measured.values())), strict=True))
+        measured = [index for index, numbers in values.items() if len(numbers)]
+        levels = [series[index].level for index in measured]
+        summed = summaries([values[index] for index in measured], levels)
+        self._summaries = dict(zip(measured, summed, strict=True))
         self._remarks: dict[int, list[Remark]] = {}
 
     def content(self, column: Column, source: Source) -> CellContent:
@@ -103,10 +114,15 @@ class ContentMaker:
         if column.relative_to and limit is None:
             return CellContent(series, None, summary, case_remarks, remarks)
         numbers = _numbers(column.statistic, summary, limit, remarks)
+        interval = interval_of(series, summary, column.statistic)
         beside: tuple[float, ...] = ()
-        if column.beside and numbers:
+        if column.beside == "interval" and numbers and column.statistic in MEANS:
+            beside = _mean_ends(interval, column, limit, remarks)
+        elif column.beside and numbers:
             beside = _numbers(column.beside, summary, limit, remarks)
-        return CellContent(series, numbers, summary, case_remarks, remarks, limit, beside=beside)
+        return CellContent(
+            series, numbers, summary, case_remarks, remarks, limit, None, beside, interval
+        )
 
     def _compared(self, column: Column, source: Source, summary: Summary) -> CellContent:
         assert source.series is not None  # or there would be nothing to compare
@@ -195,6 +211,19 @@ def _numbers(
     return tuple(numbers)
 
 
+def _mean_ends(
+    interval: Interval | None, column: Column, limit: Limit | None, remarks: list[Remark]
+) -> tuple[float, ...]:
+    """Return both ends of a mean's interval, and remark why there are none."""
+    if interval is None:
+        remarks.append(
+            Remark(f"too few values, or too far apart: no {interval_words(column.statistic)}")
+        )
+        return ()
+    divisor = 1.0 if limit is None else limit.value
+    return interval.low / divisor, interval.high / divisor
+
+
 def _case(series: Series) -> tuple[int, str, str, int, int, int]:
     """Return a cell's run, test, case key and how many replications it has of which sort."""
     suspect = int(np.count_nonzero(series.suspect))
@@ -230,6 +259,7 @@ class CellMaker:
             "" if limit is None else limit.source,
             content.value,
             content.reference,
+            content.interval,
         )
 
     def _text(self, column: Column, content: CellContent) -> str:
@@ -242,8 +272,9 @@ class CellMaker:
             return self._missing
         if not numbers:
             return NOT_DEFINED
-        text = _joined(format_number(number, per_unit, column.digits) for number in numbers)
-        return f"{text} {_beside(column, beside, per_unit)}" if beside else text
+        digits = _decimals(column, content, float(per_unit))
+        text = _joined(format_number(number, per_unit, digits) for number in numbers)
+        return f"{text} {_beside(column, beside, per_unit, digits)}" if beside else text
 
 
 def _joined(numbers: Iterable[str]) -> str:
@@ -251,14 +282,28 @@ def _joined(numbers: Iterable[str]) -> str:
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
-def _beside(column: Column, numbers: Sequence[float], per_unit: Decimal) -> str:
+def _decimals(column: Column, content: CellContent, per_unit: float) -> int:
+    """Return how many decimals a cell's numbers have: what their interval lets them mean."""
+    if not column.by_interval:
+        return column.digits
+    ends: Sequence[float] = content.numbers or ()
+    if len(ends) < 2:
+        ends = content.beside or (content.interval[:2] if content.interval else ())
+    width = (ends[-1] - ends[0]) / per_unit if ends else 0.0
+    if not 0 < width < math.inf:
+        return column.digits
+    decimals = decimals_of_width(width)
+    return min(decimals, column.digits) if column.digits_given else decimals
+
+
+def _beside(column: Column, numbers: Sequence[float], per_unit: Decimal, digits: int) -> str:
     """Return the second statistic of a cell as it stands behind the first."""
     own = own_unit(column.beside)
     if own == "1":
         return f"({format_number(numbers[0], _PERCENT, 1)} %)"
     if own is not None:
         return f"({format_number(numbers[0], _ONE, 0)})"
-    text = _joined(format_number(number, per_unit, column.digits) for number in numbers)
+    text = _joined(format_number(number, per_unit, digits) for number in numbers)
     if column.beside in ("stdev", "mean_absolute_deviation"):
         return f"± {text}"
     return text if len(numbers) > 1 else f"({text})"

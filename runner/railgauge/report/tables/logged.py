@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from railgauge.base.quantities import PER_SECOND, counted, stated, unit_of
+from railgauge.base.quantities import PER_SECOND, counted, kind_of, stated, unit_of
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Value
 from railgauge.report.tables.axes import AFTER, BEFORE, REPLICATION
@@ -101,18 +101,21 @@ class Logs:
                 (interval, interval.stated.get(name) if stated else interval.count(name))
                 for interval in intervals
             ]
+            kind = kind_of(name, stated=stated)
             known_values = [(interval, value) for interval, value in values if value is not None]
             if by_replication:
                 for interval, value in known_values:
                     replication = {**place, REPLICATION: interval.replication}
-                    series.append(self._series(metric, name, replication, [(interval, value)]))
+                    series.append(
+                        self._series(metric, name, kind, replication, [(interval, value)])
+                    )
             else:
                 measured = [
                     (interval, value)
                     for interval, value in known_values
                     if isinstance(interval.replication, int)
                 ]
-                series.append(self._of_case(self._series(metric, name, place, measured)))
+                series.append(self._of_case(self._series(metric, name, kind, place, measured)))
         return series
 
     def _of_case(self, series: Series) -> Series:
@@ -126,6 +129,7 @@ class Logs:
         self,
         metric: str,
         name: str,
+        kind: str,
         place: Mapping[str, Value],
         values: Sequence[tuple[LoggedInterval, float]],
     ) -> Series:
@@ -137,6 +141,7 @@ class Logs:
             metric=metric,
             unit=unit_of(name),
             better="neither",
+            kind=kind,
             values=np.array([value for _, value in values], dtype=np.float64),
             suspect=np.array([interval.suspect for interval, _ in values], dtype=np.bool_),
             failed=0,

@@ -94,7 +94,13 @@ def remarks_on(
         yield Remark(f"warning: {visible(text)}", _WARNING)
     if summary is not None and summary.outliers:
         yield Remark(_outliers(summary.outliers, summary.n), "values with outliers")
-    if odd.autocorrelation is not None:
+    yield from _oddities(series, odd)
+
+
+def _oddities(series: Series, odd: Oddities) -> Iterator[Remark]:
+    if odd.trend is not None:
+        yield Remark(_trend(odd.trend), "replications with a trend")
+    elif odd.autocorrelation is not None:
         yield Remark(_correlated(odd.autocorrelation), "correlated replications")
     if odd.groups is not None and in_groups(series):
         yield Remark(_two_groups(series, odd.groups), "values fall into two groups")
@@ -125,6 +131,15 @@ def _outliers(count: int, n: int) -> str:
     return (
         f"{count} of {n} values {are}, more than {OUTLIER_RANGES:g} interquartile ranges beyond"
         " the quartiles (included)"
+    )
+
+
+def _trend(trend: float) -> str:
+    way = "rise" if trend > 0 else "fall"
+    return (
+        f"values {way} from replication to replication (rank correlation with their order"
+        f" {trend:.2f}): what was measured warmed up or drifted, and neither median nor interval"
+        " is that of a steady state"
     )
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import varying
+from railgauge.report.definition.statistic import value_of
 from railgauge.report.tables.axes import Axis, axis_value
-from railgauge.report.tables.statistic import value_of
 from railgauge.stats import summarise
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from railgauge.base.characters import visible
 from railgauge.report.tables.axes import Placed
+from railgauge.stats import ENDED_LEVEL
 
 _REASONS = {
     "most": "it had the most replications that the plan allows",
@@ -36,6 +37,23 @@ def never_narrow_note(case: Ended) -> str:
     """Return the footnote of a case that never got narrow enough."""
     reason = _REASONS.get(case.ended, visible(case.ended))
     return f"never got to {visible(case.rule)}: {reason}"
+
+
+class Levelled(Protocol):
+    """What has the level of its interval, as a series does."""
+
+    @property
+    def level(self) -> float: ...  # noqa: D102 - as the store's records say
+
+
+def levels_note(series: Iterable[Levelled]) -> tuple[str, ...]:
+    """Return the sentence on the intervals of cases that ended because these were narrow."""
+    if all(entry.level != ENDED_LEVEL for entry in series):
+        return ()
+    return (
+        f"Of a case that a narrow interval ended early, the {100 * ENDED_LEVEL:.0f} % interval is"
+        " shown: as it was selected for being narrow, that of 95 % would cover less.",
+    )
 
 
 def alarms(series: Iterable[Adaptive]) -> tuple[str, ...]:

@@ -8,9 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from railgauge.base.characters import visible
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.model_parts import selected_values
+from railgauge.report.definition.statistic import (
+    DEFAULT,
+    interval_words,
+    own_unit,
+    short,
+    words_of,
+)
 from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.spread_sentence import Measured, intervals, spread
-from railgauge.report.tables.statistic import DEFAULT, own_unit, short, words_of
 from railgauge.report.tables.table import Column, Heading, Row
 
 _ABBREVIATED = re.compile(r"\b(?:cpu|iops)\b")
@@ -217,6 +223,8 @@ def _beside(columns: Sequence[Column]) -> str:
         if column.beside:
             of_pairs = f"95 % interval of the median {column.compared} of all pairs"
             statistic = of_pairs if column.compared else words_of(column.beside)
+            if column.beside == "interval" and not column.compared:
+                statistic = interval_words(column.statistic)
             beside.setdefault(statistic, {})[column.label] = None
     parts = [f"beside {listed(labels)} the {statistic}" for statistic, labels in beside.items()]
     return f"{capitalised('; '.join(parts))}." if parts else ""

@@ -10,7 +10,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import places_of
 from railgauge.report.definition.definition_model import SortSpec, TableSpec
-from railgauge.report.parameter_rows import with_parameters
+from railgauge.report.definition.statistic import common_average
 from railgauge.report.tables import notes
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
 from railgauge.report.tables.authors_notes import AuthorsNotes
@@ -26,7 +26,8 @@ from railgauge.report.tables.cell_contents import (
 from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
 from railgauge.report.tables.marks import Marks
-from railgauge.report.tables.narrowness import alarms
+from railgauge.report.tables.narrowness import alarms, levels_note
+from railgauge.report.tables.parameter_rows import with_parameters
 from railgauge.report.tables.references import References
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.selection import (
@@ -37,6 +38,7 @@ from railgauge.report.tables.selection import (
     selected_and_available,
     selector,
 )
+from railgauge.report.tables.spread_sentence import dependence
 from railgauge.report.tables.table import Column, Row, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.store.records import Series
@@ -73,7 +75,9 @@ def build(
         _comparisons(selected, layout),
         catalogue,
     )
-    return _annotate(selected, layout, contents, (*rows_apart, *theoretical.sentences()), context)
+    sentences = (*rows_apart, *theoretical.sentences(), *levels_note(contents.series))
+    sentences += dependence(contents.series)
+    return _annotate(selected, layout, contents, sentences, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +172,16 @@ def _place(selected: _Selected, theoretical: Theoretical, catalogue: Catalogue |
     grid = _grid(selected)
     limits = _limits(selected, grid, theoretical)
     units = [_unit(selected, place, limits) for place in range(len(spec.cells))]
+    averages = [
+        common_average(_series_of_cell(selected, place), unit or "")
+        for place, unit in enumerate(units)
+    ]
     references = References(spec, selected.series, catalogue)
     column_keys = sorted_keys([column for _, column in grid], [axes[name] for name in spec.columns])
     columns = [
-        make_column(spec, key, place, unit, references.words(place))
+        make_column(spec, key, place, unit, average, references.words(place))
         for key in column_keys
-        for place, unit in enumerate(units)
+        for place, (unit, average) in enumerate(zip(units, averages, strict=True))
         if not references.is_itself(place, key)
     ]
     if not columns:
@@ -239,9 +247,14 @@ def _unit(selected: _Selected, place: int, limits: Limits) -> str | None:
     if place in limits:
         units = [limit.unit for limit in limits[place].values() if isinstance(limit, Limit)]
     else:
-        of_cell = selected.of_cells[place]
-        units = [selected.series[i].unit for i in selected.indices if i in of_cell]
+        units = [entry.unit for entry in _series_of_cell(selected, place)]
     return common_unit(selected.spec, selected.spec.cells[place], units)
+
+
+def _series_of_cell(selected: _Selected, place: int) -> list[Series]:
+    """Return the series that a cell may show."""
+    of_cell = selected.of_cells[place]
+    return [selected.series[i] for i in selected.indices if i in of_cell]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.errors import InputError
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.statistic import LOCATIONS, value_of, why_none, words_of
 from railgauge.report.tables.axes import Axis, Key, axis_value
 from railgauge.report.tables.marks import Remark
 from railgauge.report.tables.selection import differing_axes, engines_shown, make_axes, selector
-from railgauge.report.tables.statistic import LOCATIONS, value_of, why_none, words_of
 from railgauge.report.tables.table import Column, ReferenceValue
 from railgauge.stats import Summary, difference_interval, ratio_interval
 from railgauge.store.records import Series

@@ -13,8 +13,7 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, fitting_units, format_number, scale
 from railgauge.plan.cases import Value
 from railgauge.report.definition.definition_model import SlowNodesSpec
-from railgauge.report.figures.legend import label
-from railgauge.report.tables.axes import FIXED_AXES, Axis
+from railgauge.report.tables.axes import FIXED_AXES, Axis, place_label
 from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.notes import capitalised, sources, words
@@ -81,7 +80,7 @@ def build_listings(
     for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
         title, name = visible(spec.title), spec.name
         if spec.each:
-            title += f": {label(zip(spec.each, key, strict=True), axes.__getitem__)}"
+            title += f": {place_label(zip(spec.each, key, strict=True), axes.__getitem__)}"
             name += f"-{i}"
         listings.append(_Maker(spec, name, title, group, axes["client_host"]).listing(imported))
     return listings

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from railgauge.base.characters import visible
 from railgauge.base.number import at_most
-from railgauge.report.tables.statistic import LEAST_FOR_INTERVAL
+from railgauge.report.definition.statistic import (
+    LEAST_FOR_INTERVAL,
+    MEANS,
+    interval_words,
+    value_of,
+)
 from railgauge.report.tables.table import Cell, Column
-from railgauge.stats import Summary
+from railgauge.stats import Summary, shared_autocorrelation
+from railgauge.store.records import Series
+
+# Of more metrics and runs than this, how many more there are is enough.
+_MOST_GROUPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +45,65 @@ def spread(kinds: Sequence[Measured], *, named: bool) -> str:
 
 
 def intervals(kinds: Sequence[Measured], *, named: bool) -> str:
-    """Return how far the intervals of the medians reach at most, and how many cells have none."""
-    summaries = [summary for kind in kinds for summary in kind.summaries]
-    without = sum(1 for summary in summaries if summary.interval_low is None)
-    if not summaries or max(summary.n for summary in summaries) == 1:
+    """Return how far the intervals reach at most, and how many cells have too few values for one.
+
+    They are those of the means where these are shown, else those of the medians.
+    """
+    counts = [summary.n for kind in kinds for summary in kind.summaries]
+    without = sum(1 for n in counts if n < LEAST_FOR_INTERVAL)
+    if max(counts, default=1) == 1:
         return ""
-    if without == len(summaries):
-        return f"too few for a 95 % interval of the median, which takes {LEAST_FOR_INTERVAL}"
+    if without == len(counts):
+        distinct = {interval_words(kind.column.statistic) for kind in kinds if kind.cells}
+        of_which = distinct.pop() if len(distinct) == 1 else "95 % interval"
+        return f"too few for a {of_which}, which takes {LEAST_FOR_INTERVAL}"
     text = _bounds(kinds, named, _reach, " to either side")
     if without:
         have = "has" if without == 1 else "have"
-        few = f"{without} of {len(summaries)} cells {have} too few for one ({LEAST_FOR_INTERVAL})"
+        few = f"{without} of {len(counts)} cells {have} too few for one ({LEAST_FOR_INTERVAL})"
         text = f"{text}; {few}" if text else few
     return text
+
+
+def dependence(series: Iterable[Series]) -> tuple[str, ...]:
+    """Return the sentence on metrics whose replications depend on the ones before, over all cases.
+
+    One case hardly ever shows it.
+    """
+    groups: dict[tuple[int, str], list[Series]] = {}
+    for entry in series:
+        groups.setdefault((entry.run, entry.metric), []).append(entry)
+    parts = []
+    for (run, metric), members in groups.items():
+        shared = shared_autocorrelation([entry.values for entry in members])
+        if shared is not None:
+            times = math.sqrt((1 + shared) / (1 - shared))
+            cases = f"{len(members)} case{'s' if len(members) > 1 else ''}"
+            parts.append(
+                f"{visible(metric)} of run {run} (autocorrelation {shared:.2f} over {cases}; about"
+                f" {times:.1f} times as wide would do)"
+            )
+    if not parts:
+        return ()
+    listed = "; ".join(parts[:_MOST_GROUPS])
+    more = f"; and {len(parts) - _MOST_GROUPS} more" if len(parts) > _MOST_GROUPS else ""
+    return (
+        "Each replication resembles the one before, so that 95 % intervals cover less than 95 %:"
+        f" {listed}{more}.",
+    )
 
 
 def _bounds(
     kinds: Sequence[Measured],
     named: bool,
-    measured: Callable[[Sequence[Summary], bool], tuple[str, list[float]]],
+    measured: Callable[[Measured, bool], tuple[str, list[float]]],
     ending: str = "",
 ) -> str:
     """Return by kind the largest of what is `measured`, rounded up: "at most" must hold."""
     bounds: dict[str, list[str]] = {}
     for kind in kinds:
         absolute = kind.column.metric_unit in ("", "1")
-        measure, values = measured(
-            [summary for summary in kind.summaries if summary.n > 1], absolute
-        )
+        measure, values = measured(kind, absolute)
         if values and not absolute:
             bound = f"{at_most(max(values), 0.01, 1)} %"
         elif values and kind.column.unit == "%":
@@ -77,19 +119,22 @@ def _bounds(
     )
 
 
-def _deviation(summaries: Sequence[Summary], absolute: bool) -> tuple[str, list[float]]:
+def _deviation(kind: Measured, absolute: bool) -> tuple[str, list[float]]:
     if absolute:
-        deviations = [summary.stdev for summary in summaries if summary.stdev is not None]
+        deviations = [summary.stdev for summary in kind.summaries if summary.stdev is not None]
         return "standard deviation", deviations
-    ratios = [summary.cv for summary in summaries if summary.cv is not None]
+    ratios = [summary.cv for summary in kind.summaries if summary.cv is not None]
     return "coefficient of variation", ratios
 
 
-def _reach(summaries: Sequence[Summary], absolute: bool) -> tuple[str, list[float]]:
+def _reach(kind: Measured, absolute: bool) -> tuple[str, list[float]]:
+    statistic = kind.column.statistic
     reaches = []
-    for summary in summaries:
-        median, low, high = summary.median, summary.interval_low, summary.interval_high
-        if low is not None and high is not None and (absolute or median):
-            reach = max(high - median, median - low)
-            reaches.append(reach if absolute else reach / abs(median))
-    return "95 % interval of the median", reaches
+    for cell in kind.cells:
+        if cell.summary is None or cell.interval is None:
+            continue
+        middle = value_of(cell.summary, statistic if statistic in MEANS else "median")
+        if middle is not None and (absolute or middle):
+            reach = max(cell.interval.high - middle, middle - cell.interval.low)
+            reaches.append(reach if absolute else reach / abs(middle))
+    return interval_words(statistic), reaches

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from railgauge.report.definition.statistic import FIELDS, record
 from railgauge.report.tables.marks import in_groups
-from railgauge.report.tables.statistic import FIELDS, record
 from railgauge.stats import oddities, summaries
 from railgauge.store.records import Series
 
@@ -14,8 +14,9 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
     """Yield the statistics of each of `series` that has values, in base units, None without."""
     measured = [entry for entry in series if len(entry.values)]
     values = [entry.values for entry in measured]
-    for entry, (autocorrelation, groups), summary in zip(
-        measured, oddities(values), summaries(values), strict=True
+    levels = [entry.level for entry in measured]
+    for entry, odd, summary in zip(
+        measured, oddities(values), summaries(values, levels), strict=True
     ):
         yield {
             "test": entry.test,
@@ -24,9 +25,11 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
             "metric": entry.metric,
             "unit": entry.unit,
             "better": entry.better,
-            **dict(zip(FIELDS, record(summary, entry.metric, entry.unit), strict=True)),
-            "autocorrelation": autocorrelation,
-            "two_groups": groups._asdict() if groups and in_groups(entry) else None,
+            "kind": entry.kind,
+            **dict(zip(FIELDS, record(summary, entry.average), strict=True)),
+            "autocorrelation": odd.autocorrelation,
+            "trend": odd.trend,
+            "two_groups": odd.groups._asdict() if odd.groups and in_groups(entry) else None,
             "suspect": int(entry.suspect.sum()),
             "failed": entry.failed,
             "asked": entry.planned,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from railgauge.plan.cases import Value
-from railgauge.stats import Summary
+from railgauge.stats import Average, Interval, Summary
 
 # The statistic of what was not measured.
 THEORETICAL = "theoretical"
@@ -64,6 +64,8 @@ class Cell(NamedTuple):
     replications. `peak` is the theoretical value that the cell shows or is divided by, and
     `peak_source` where it comes from. `value` is the number that `text` rounds (an interval's lower
     end), in the column's base unit, and `reference` the measured value that it is compared with.
+    `interval` is the 95 % interval, in the metric's base unit, of the mean if the cell shows one,
+    else of the median.
     """
 
     text: str
@@ -80,6 +82,7 @@ class Cell(NamedTuple):
     peak_source: str = ""
     value: float | None = None
     reference: ReferenceValue | None = None
+    interval: Interval | None = None
 
     @property
     def number(self) -> bool:
@@ -105,7 +108,10 @@ class Column:
     value that it is a ratio to. Where it shows such a value, `metric` names it and the statistic is
     `theoretical`. `label` is the text that heads it. Where it is a ratio to a measured value, or a
     difference or a change from one, `compared` says which and `against` names that one in words.
-    `beside` is the statistic that stands beside the number in the same cell, "" for none.
+    `beside` is the statistic that stands beside the number in the same cell, "" for none. Where
+    the table shows the interval of what it shows, `by_interval`, that one's width says how many
+    decimals there are: at most `digits`, if the definition says so (`digits_given`). `average` is
+    the mean that fits its values.
     """
 
     key: tuple[Value | None, ...]
@@ -121,6 +127,9 @@ class Column:
     compared: str = ""
     against: str = ""
     beside: str = ""
+    by_interval: bool = False
+    digits_given: bool = False
+    average: Average = "none"
 
     @property
     def theoretical(self) -> bool:

@@ -11,12 +11,12 @@ import numpy as np
 
 from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import record
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
-from railgauge.report.tables.statistic import record
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -93,7 +93,7 @@ def _draw_line(
         rows.append((left, left + filled, point.value, point.low, point.high))
         number = valued.number_text(point.value, 4)
         texts.append(f"{number}{valued.unit_of(y.scale)} at {text}")
-        numbers = record(point.summary, series.metric, series.unit)
+        numbers = record(point.summary, series.average)
         records.append((*valued.columns(line.label, series), text, *numbers))
     plotted = PlottedSeries(line.label, np.array(rows, np.float64).reshape(-1, 5))
     return PointLine(plotted, points, missing, f"{line.label}: {', '.join(texts)}.", records)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import value_of, words_of
 from railgauge.report.figures.figure import Content, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.colouring import Colouring
@@ -20,7 +21,6 @@ from railgauge.report.figures.kinds.heatmap import MOST_CELLS, make_grid, tics
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind
 from railgauge.report.figures.kinds.unseen import map_crosses
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
-from railgauge.report.tables.statistic import value_of, words_of
 from railgauge.stats import summarise
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import DEFAULT
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
-from railgauge.report.tables.statistic import DEFAULT
 from railgauge.stats import summarise
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import Errors, FigureSpec
+from railgauge.report.definition.statistic import DEFAULT, LEAST_FOR_INTERVAL, value_of, words_of
 from railgauge.report.figures.figure import PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.unseen import crosses
-from railgauge.report.tables.statistic import DEFAULT, LEAST_FOR_INTERVAL, value_of, words_of
 from railgauge.stats import Summary, summarise
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class PointAxis:
         """Return the case's point; None where it has no such number."""
         if not len(series.values):
             return None
-        summary = summarise(series.values)
+        summary = summarise(series.values, series.level)
         value = value_of(summary, self.statistic)
         if value is None:
             return None

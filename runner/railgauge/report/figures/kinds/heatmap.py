@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import FIELDS, words_of
 from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Content, Grid, Scale, Tics
 from railgauge.report.figures.kinds import valued
@@ -20,7 +21,6 @@ from railgauge.report.figures.kinds.unseen import map_crosses
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms
-from railgauge.report.tables.statistic import FIELDS, words_of
 
 if TYPE_CHECKING:
     from railgauge.store import Store

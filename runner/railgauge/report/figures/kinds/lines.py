@@ -12,13 +12,13 @@ import numpy as np
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import record
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale, Style
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.unseen import beyond, refuse_unseen
 from railgauge.report.tables.axes import Axis, axis_value
-from railgauge.report.tables.statistic import record
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -74,7 +74,7 @@ def _draw_line(
             continue
         points.append(point)
         rows.append((number / per_x, point.value, point.low, point.high))
-        numbers = record(point.summary, series.metric, series.unit)
+        numbers = record(point.summary, series.average)
         records.append((*valued.columns(line.label, series), number, *numbers))
     if x.log:
         valued.refuse_unloggable(figure, "x", min(placed))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import DEFAULT
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
@@ -21,7 +22,6 @@ from railgauge.report.figures.kinds.time_axis import time_scale
 from railgauge.report.figures.kinds.unseen import beyond, crosses, refuse_unseen, within
 from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
-from railgauge.report.tables.statistic import DEFAULT
 
 if TYPE_CHECKING:
     from railgauge.store import Store

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
 from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.statistic import words_of
 from railgauge.report.figures.figure import Scale
-from railgauge.report.tables.statistic import words_of
 
 
 def beyond(scale: Scale, values: Iterable[float]) -> Iterator[str]:

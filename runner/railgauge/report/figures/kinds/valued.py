@@ -13,6 +13,15 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value, varying
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
+from railgauge.report.definition.statistic import (
+    DEFAULT,
+    FIELDS,
+    common_average,
+    own_unit,
+    record,
+    resolved,
+    words_of,
+)
 from railgauge.report.figures.figure import Scale
 from railgauge.report.figures.kinds.kind import scale_of
 from railgauge.report.formats.csvfile import axis_columns
@@ -20,7 +29,6 @@ from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.notes import words
-from railgauge.report.tables.statistic import DEFAULT, FIELDS, own_unit, record, resolved, words_of
 from railgauge.stats import summarise, two_groups
 
 if TYPE_CHECKING:
@@ -53,7 +61,8 @@ def numbers(series: Series) -> tuple[Value | None, ...]:
     """Return the values of statistic.FIELDS, of which a case without values has only n."""
     if not len(series.values):
         return (0, *(None,) * (len(FIELDS) - 1))
-    return record(summarise(series.values), series.metric, series.unit)
+    summary = summarise(series.values, series.level)
+    return record(summary, series.average)
 
 
 def members(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[Series]:
@@ -95,7 +104,8 @@ def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str
     """
     y = figure.y
     statistic = y.statistic if "statistic" in y.model_fields_set else usual
-    names = {resolved(statistic, y.metric, series.unit) for series in all_series}
+    averages = {common_average(all_series, series.unit) for series in all_series}
+    names = {resolved(statistic, average) for average in averages}
     return "median" if names == {"mean"} else min(names, default=statistic)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from railgauge.base.characters import visible
-from railgauge.report.formats.page import Details
+from railgauge.report.pages.contents import Details
 from railgauge.report.pages.machines import peaks_by_host
 from railgauge.report.tables.notes import listed
 from railgauge.store.records import StoredRun

@@ -10,15 +10,15 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.model import Plan
-from railgauge.plan.texts import NODES, only_cases
+from railgauge.plan.texts import allocated_nodes, only_cases
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
-from railgauge.report.formats.contents import Passage
-from railgauge.report.formats.page import RunRecords, time_of
 from railgauge.report.pages.appendix.reasons import counted, plural
-from railgauge.report.pages.appendix.test_settings import distinct_parameters, settings
+from railgauge.report.pages.case_settings import distinct_parameters
+from railgauge.report.pages.contents import Passage
+from railgauge.report.pages.page import RunRecords, time_of
 from railgauge.report.tables.selection import abbreviated, make_axes
-from railgauge.store.counts import Counts, LaunchSettings
+from railgauge.store.counts import Counts
 from railgauge.store.records import PlannedCase, StoredRun
 
 if TYPE_CHECKING:
@@ -47,14 +47,11 @@ def methods(
     records: RunRecords,
     counts: Mapping[str, Counts],
     catalogue: Catalogue | None,
-    *,
-    launches: Mapping[str, LaunchSettings],
     changed: Sequence[tuple[str, str]] = (),
 ) -> Passage:
     """Return how the run of `records` was measured; `counts` are its replications by test.
 
-    `launches` are its settings by test, `changed` the (host, fact)s that had changed when it was
-    resumed.
+    `changed` are the (host, fact)s that had changed when it was resumed.
     """
     run = records.run
     paragraphs = [" ".join([*_run_sentences(run), *_resumption(changed)])]
@@ -71,8 +68,7 @@ def methods(
             test, cases, counts.get(test, Counts()), run.new.origin == "imported"
         )
         warmup_sentences = _warmup_sentences(cases, counts.get(test), catalogue)
-        in_effect = settings(cases, launches.get(test), catalogue)
-        paragraphs.append(" ".join([*test_sentences, *warmup_sentences, *in_effect]))
+        paragraphs.append(" ".join([*test_sentences, *warmup_sentences]))
     if reasons := " ".join(_reason_sentences(records)):
         paragraphs.append(reasons)
     return Passage(f"appendix.run-{run.id}", f"Run {run.id}", tuple(paragraphs))
@@ -122,8 +118,8 @@ def _stored_plan(run: StoredRun) -> Plan | None:
     """Return the plan that is stored with the run; None if it is another version's."""
     try:
         document = loads(run.new.plan_text, "plan")
-        if NODES in run.new.files:
-            document = Allocated(run.new.files[NODES]).fill(document)
+        if nodes := allocated_nodes(run.new.files):
+            document = Allocated(nodes).fill(document)
         return validate(document, Plan)
     except InputError:
         return None

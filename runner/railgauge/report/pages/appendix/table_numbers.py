@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from railgauge.report.formats.contents import Passage
+from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL
 from railgauge.report.pages.appendix.reasons import plural
-from railgauge.report.tables.statistic import LEAST_FOR_INTERVAL
+from railgauge.report.pages.contents import Passage
 from railgauge.report.tables.table import Cell, Column, Table
 from railgauge.store.records import StoredRun
 

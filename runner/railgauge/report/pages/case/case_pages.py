@@ -11,6 +11,8 @@ from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_records import CaseRecords
 from railgauge.report.pages.case.case_view import CasePage, make_case_page
+from railgauge.report.pages.case_settings import case_settings
+from railgauge.report.pages.metric_definitions import metric_tables
 from railgauge.report.tables.case_names import CaseNames, parameter_texts
 from railgauge.report.tables.default import stem
 from railgauge.store.records import StoredRun
@@ -82,17 +84,22 @@ def case_pages(
     plans = {run.id: run.new.plan for run in runs}
     suspicions = {run.id: _suspicions(store, run.id) for run in runs}
     warnings = {run.id: _warnings(store, run.id) for run in runs}
+    launches = {run.id: store.launch_settings(run.id) for run in runs}
     for link in links:
+        replications = store.replications(link.run, link.test, link.case.key)
+        measured = {name: None for replication in replications for name in replication.metrics}
         records = CaseRecords(
             run=link.run,
             plan=plans[link.run],
             test=link.test,
             case=link.case,
-            replications=store.replications(link.run, link.test, link.case.key),
+            replications=replications,
             logs=_logs(store, link),
             suspicions=suspicions[link.run].get((link.test, link.case.key), {}),
             warnings=warnings[link.run].get((link.test, link.case.key), ()),
             ports=_ports(store, link),
+            settings=case_settings(launches[link.run].get(link.test), link.case.key),
+            definitions=metric_tables({link.case.engine: measured}, catalogue),
         )
         parameters = parameter_texts(link.case, catalogue)
         yield make_case_page(link.name, records, parameters, headlines())

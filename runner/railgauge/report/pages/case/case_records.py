@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.plan.cases import Case
+from railgauge.report.pages.contents import Details
 from railgauge.store.stored_replications import StoredReplication
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRecords:
-    """What the store has of a case of a run; `logs`, `suspicions`, `ports` by replication."""
+    """What the store has of a case of a run; `logs`, `suspicions`, `ports` by replication.
+
+    `settings` are what was in effect, as (end, text), `definitions` what its metrics are.
+    """
 
     run: int
     plan: str
@@ -23,3 +27,5 @@ class CaseRecords:
     suspicions: Mapping[int, Sequence[Suspicion]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     ports: Mapping[int, Sequence[PortLog]] = field(default_factory=dict)
+    settings: Sequence[tuple[str, str]] = ()
+    definitions: Sequence[Details] = ()

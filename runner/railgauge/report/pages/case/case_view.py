@@ -24,6 +24,7 @@ from railgauge.report.pages.case.overview import (
 from railgauge.report.pages.case.protocols import fabric_sheet, protocol_sheet, trouble_sheet
 from railgauge.report.pages.case.sheet import Sheet
 from railgauge.report.pages.case.timelines import Timeline, timelines
+from railgauge.report.pages.contents import Details
 from railgauge.report.pages.scheme import Scheme, scheme
 from railgauge.store.stored_replications import StoredReplication
 
@@ -65,9 +66,10 @@ class HostTimelines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CasePage:
-    """One page. `name` is its file's stem; `parameters` are (name, text).
+    """One page. `name` is its file's stem; `parameters` are (name, text), `settings` (end, text).
 
-    `scheme` draws the path between the two hosts, where there are two.
+    `definitions` say what its metrics are. `scheme` draws the path between the two hosts, where
+    there are two.
     """
 
     name: str
@@ -75,6 +77,8 @@ class CasePage:
     run: int
     lead: tuple[str, ...]
     parameters: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...]
+    definitions: tuple[Details, ...]
     scheme: Scheme | None
     warnings: tuple[str, ...]
     replications: Sheet
@@ -104,6 +108,8 @@ def make_case_page(
         run=records.run,
         lead=_lead(records),
         parameters=tuple((visible(key), visible(text)) for key, text in parameters),
+        settings=tuple(records.settings),
+        definitions=tuple(records.definitions),
         scheme=_scheme(records),
         warnings=tuple(map(visible, dict.fromkeys(records.warnings))),
         replications=replication_sheet(records, units, headlines),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from railgauge.base.characters import visible
 from railgauge.report.figures.gnuplot import run_gnuplot
-from railgauge.report.figures.scripts import render_timelines
+from railgauge.report.figures.scripts import render_script
 from railgauge.report.pages.case.case_view import HostTimelines
 from railgauge.report.pages.case.timelines import Steps, blocks
 
@@ -46,7 +46,7 @@ def draw_timelines(program: str, name: str, title: str, drawn: Sequence[HostTime
     EnvironmentFailedError when that can't be done.
     """
     panels, dat = _lay_out(name, drawn)
-    plot = render_timelines(name, title, panels)
+    plot = render_script("timelines", name=name, title=title, panels=panels)
     texts = run_gnuplot(
         program,
         {f"{name}.plot": plot, f"{name}.dat": dat},

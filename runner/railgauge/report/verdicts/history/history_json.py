@@ -51,6 +51,7 @@ def _changed(changed: Changed) -> dict[str, Any]:
         "after": point.after,
         "ratio": point.ratio if point.ratio > 0 else None,
         "p": point.p,
+        "provisional": point.provisional,
         "beside": [_beside(beside) for beside in changed.beside],
     }
 

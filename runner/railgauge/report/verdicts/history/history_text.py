@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from railgauge.base.characters import in_columns, visible
 from railgauge.base.number import in_best_unit
-from railgauge.compare.case_history import AROUND, LEAST_NIGHTS, AllHistories, Changed, History
+from railgauge.compare.case_history import (
+    AROUND,
+    LEAST_NIGHTS,
+    AllHistories,
+    Changed,
+    History,
+    changed_cases,
+)
 from railgauge.plan.cases import case_name, varying
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.history.history_words import (
@@ -14,6 +21,7 @@ from railgauge.report.verdicts.history.history_words import (
     beside_names,
     change_text,
     day,
+    direction_text,
     levels,
 )
 from railgauge.stats.digits import ratio_text
@@ -22,6 +30,10 @@ from railgauge.stats.digits import ratio_text
 _MOST_ROWS = 100
 _HEADER = ("since", "run", "test", "case", "metric", "before", "after", "ratio", "p", "")
 _NUMBERS = {1, 5, 6, 7, 8}
+_PROVISIONAL = (
+    "provisional: in a year of nightly looks chance makes such changes, too; later nights confirm"
+    " those that last"
+)
 
 
 def history_lines(history: History, name: str) -> Iterator[str]:
@@ -35,6 +47,8 @@ def history_lines(history: History, name: str) -> Iterator[str]:
         yield from _beside(changed)
     yield ""
     yield summary(history)
+    if any(changed.point.provisional for changed in history.changes):
+        yield _PROVISIONAL
 
 
 def all_lines(
@@ -60,11 +74,14 @@ def all_lines(
     if len(histories) > _MOST_ROWS:
         yield f"… and {len(histories) - _MOST_ROWS:,} more: all of them with --json"
     yield ""
-    changed = len({(history.plan, history.test, history.case.key) for history in histories})
+    changed, provisional = changed_cases(histories)
+    share = f" ({provisional:,} provisional)" if provisional else ""
     yield (
-        f"{changed:,} {'case' if changed == 1 else 'cases'} changed in {_nights(nights)};"
+        f"{changed:,} {'case' if changed == 1 else 'cases'} changed in {_nights(nights)}{share};"
         f" of what is listed, about 5 % may be chance{_not_looked_at_suffix(all_histories)}"
     )
+    if any(history.changes[-1].point.provisional for history in listed):
+        yield _PROVISIONAL
 
 
 def nothing_changed(all_histories: AllHistories, nights: int) -> str:
@@ -105,7 +122,7 @@ def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[
         after,
         ratio_text(ratio) if ratio > 0 else "–",
         f"{changed.point.p:.1g}",
-        changed.direction,
+        direction_text(changed),
     )
 
 
@@ -135,7 +152,8 @@ def summary(history: History) -> str:
     if not history.changes:
         return f"found no change of {100 * history.smallest:.3g} % or more"
     point = history.changes[-1].point
-    return f"now: {in_best_unit(point.after, history.unit)} for {_nights(n - point.index)}"
+    now = f"now: {in_best_unit(point.after, history.unit)} for {_nights(n - point.index)}"
+    return f"{now}, provisional" if point.provisional else now
 
 
 def _too_few(nights: int) -> str:

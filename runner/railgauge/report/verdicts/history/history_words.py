@@ -37,11 +37,17 @@ def levels(history: History, changed: Changed) -> tuple[str, str]:
     return first, second
 
 
+def direction_text(changed: Changed) -> str:
+    """Return `slower`, or `slower, provisional`."""
+    return f"{changed.direction}, provisional" if changed.point.provisional else changed.direction
+
+
 def change_text(history: History, changed: Changed) -> str:
     """Return `slower, 1.002 Gbit/s → 0.951 Gbit/s, ×0.949 (p = 2e-12)`."""
     before, after = levels(history, changed)
     ratio = f", ×{ratio_text(changed.point.ratio)}" if changed.point.ratio > 0 else ""
-    return f"{changed.direction}, {before} → {after}{ratio} (p = {changed.point.p:.1g})"
+    direction = direction_text(changed)
+    return f"{direction}, {before} → {after}{ratio} (p = {changed.point.p:.1g})"
 
 
 def beside_lines(beside: RunDifference) -> Iterator[str]:

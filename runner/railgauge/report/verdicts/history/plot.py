@@ -11,7 +11,7 @@ from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, scale
 from railgauge.compare.case_history import History, Night
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
-from railgauge.report.figures.scripts import render_history
+from railgauge.report.figures.scripts import render_script
 from railgauge.report.verdicts.history.dots import dots
 from railgauge.report.verdicts.history.history_words import beside_lines, change_text, day
 from railgauge.store.records import Series
@@ -34,6 +34,7 @@ class ChangeMark:
 
     number: int
     seconds: float
+    provisional: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,9 @@ def draw_history(
     blocks = dots(same_unit, began, per_unit, dot) | _blocks(history, per_unit)
     shown_unit = "" if unit in ("", "1") else f" ({unit})"
     captions = _caption_lines(history) if captioned else ()
-    plot = render_history(
-        HistoryPlot(
+    plot = render_script(
+        "history",
+        plot=HistoryPlot(
             name=name,
             title=visible(title) if captioned else "",
             y=f"{visible(history.metric).replace('_', ' ')}{shown_unit}",
@@ -86,11 +88,11 @@ def draw_history(
             days=times[-1] - times[0] >= _DAYS,
             blocks={block: place for place, block in enumerate(blocks)},
             marks=tuple(
-                ChangeMark(number, _seconds(change.night))
+                ChangeMark(number, _seconds(change.night), change.point.provisional)
                 for number, change in enumerate(history.changes, 1)
             ),
             captions=tuple(shortened(line, _LONGEST) for line in captions),
-        )
+        ),
     )
     dat = "\n\n".join(f"# {block}\n{rows}" for block, rows in blocks.items())
     dat = f"# {visible(title)}\n# {visible(history.metric)}{shown_unit}\n{dat}"

@@ -1,0 +1,1 @@
+"""What is wrong with a report definition, each mistake with its place; `spec` reads one."""

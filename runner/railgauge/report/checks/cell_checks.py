@@ -1,0 +1,176 @@
+"""What is checked in each cell of a table: its own selection, its metric or theoretical value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+
+from railgauge.base.errors import Problem
+from railgauge.base.quantities import unit_of
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.declared_peaks import RESOURCES
+from railgauge.plan.validation import suggest
+from railgauge.plan.yamlfile import Document
+from railgauge.report.checks.checking import Checker, Place, Selections
+from railgauge.report.definition.definition_model import CellSpec
+from railgauge.report.definition.statistic import LOCATIONS, own_unit
+from railgauge.report.tables.axes import FIXED_AXES, REPLICATION
+from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
+from railgauge.report.tables.theoretical import BRACED
+
+# Statistics that have no ratio to a theoretical value.
+_NO_RATIO = ("cv", "n", "outliers")
+# Metrics of both ways, which a time of one way would make look twice as long.
+_BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
+
+
+class CellChecker(Checker):
+    """Checks one cell; `select` is the table's and the cell's own together."""
+
+    def __init__(
+        self,
+        document: Document,
+        place: Place,
+        cell: CellSpec,
+        select: Selections,
+        catalogue: Catalogue,
+        own_axes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(document, place, catalogue, cell.select, {}, [select], own_axes)
+        self._cell = cell
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield everything that is wrong with the cell."""
+        yield from super().problems()
+        cell = self._cell
+        if not cell.metric and not cell.peak:
+            message = "the cell shows nothing: add the key 'metric', or 'peak'"
+            yield self._problem((), message)
+        if is_logged(cell.metric) and not cell.peak:
+            yield from self._log_metric()
+        elif cell.metric and not cell.peak:
+            yield from self._engine_metric()
+        yield from self._against()
+        yield from self._beside()
+        if cell.peak:
+            yield from self._only_peak()
+            units = yield from self._resource("peak", cell.peak)
+            if len(units) == 1:
+                yield from self._unit(("unit",), f"the theoretical {cell.peak}", cell.unit, *units)
+
+    def _against(self) -> Iterator[Problem]:
+        """Yield what is wrong with how the cell is compared with another."""
+        cell = self._cell
+        if not cell.against:
+            if "compared" in cell.model_fields_set:
+                message = "'as' says how a cell is held against another: add 'against', or drop it"
+                yield self._problem(("as",), message, key=True)
+            return
+        if cell.relative_to:
+            message = "a cell is held against one thing: drop 'relative_to', or 'against'"
+            yield self._problem(("relative_to",), message, key=True)
+        if cell.statistic in _NO_RATIO:
+            message = f"the {cell.statistic} is held against nothing: drop 'against'"
+            yield self._problem(("statistic",), message)
+
+    def _beside(self) -> Iterator[Problem]:
+        cell = self._cell
+        if cell.beside is None:
+            return
+        if cell.beside == cell.statistic:
+            message = f"the {cell.beside} is what the cell shows: name another, or drop 'beside'"
+        elif cell.against and cell.beside != "interval":
+            message = f"beside a {cell.compared} only its 'interval' can stand: write that"
+        elif cell.against and cell.statistic not in LOCATIONS:
+            message = (
+                f"a {cell.compared} of the {cell.statistic} has no interval: drop 'beside', or show"
+                " the median"
+            )
+        elif own_unit(cell.statistic) is not None and own_unit(cell.beside) is None:
+            message = f"the {cell.beside} has another unit than the {cell.statistic}: swap the two"
+        else:
+            return
+        yield self._problem(("beside",), message)
+
+    def _only_peak(self) -> Iterator[Problem]:
+        for key in ("metric", "statistic", "beside", "relative_to", "against"):
+            if key in self._cell.model_fields_set:
+                message = f"a cell with 'peak' shows no measurement: drop {key!r}, or 'peak'"
+                yield self._problem((key,), message, key=True)
+
+    def _log_metric(self) -> Iterator[Problem]:
+        cell = self._cell
+        side, _, quantity = cell.metric.partition("/")
+        if side not in SIDES or not quantity:
+            example = quantity or "stat/interrupts"
+            message = f"{cell.metric!r} names no system log: write client/{example} or server/…"
+            yield self._problem(("metric",), message)
+        if "{" in without_axes(cell.metric):
+            message = (
+                f"{cell.metric!r}: in braces stands the name of an axis, such as {{interface}}"
+            )
+            yield self._problem(("metric",), message)
+        for name in axes_of(cell.metric):
+            if name == REPLICATION or self._is_other_axis(name):
+                message = f"{name!r} is another axis already: write another name in braces"
+                yield self._problem(("metric",), message)
+        if cell.relative_to:
+            message = f"{cell.metric} has no theoretical value: drop 'relative_to'"
+            yield self._problem(("relative_to",), message, key=True)
+        else:
+            own = own_unit(cell.statistic)
+            base = unit_of(quantity) if own is None else own
+            quantity = f"the {cell.statistic} of {cell.metric}"
+            if cell.against and cell.compared != "difference":
+                base, quantity = "1", f"a {cell.compared}"
+            yield from self._unit(("unit",), quantity, cell.unit, base)
+
+    def _is_other_axis(self, name: str) -> bool:
+        return name in FIXED_AXES or any(name in engine.parameters for engine in self._engines)
+
+    def _engine_metric(self) -> Iterator[Problem]:
+        cell = self._cell
+        as_ratio = bool(cell.against) and cell.compared != "difference"
+        if not cell.relative_to and not as_ratio:
+            yield from self._metric((), cell.metric, cell.statistic, cell.unit)
+            return
+        yield from self._metric((), cell.metric, "mean", "")
+        quantity = f"a {cell.compared}" if as_ratio else "a ratio"
+        yield from self._unit(("unit",), quantity, cell.unit, "1")
+        if cell.relative_to:
+            yield from self._relative_to()
+
+    def _relative_to(self) -> Iterator[Problem]:
+        cell = self._cell
+        if cell.statistic in _NO_RATIO:
+            yield self._problem(
+                ("statistic",),
+                f"the {cell.statistic} has no ratio to a theoretical value: drop 'relative_to'",
+            )
+        if cell.relative_to == "network_latency" and _BOTH_WAYS.fullmatch(cell.metric):
+            yield self._problem(
+                ("relative_to",),
+                f"{cell.metric} is a time there and back, and network_latency is one way:"
+                " name network_round_trip",
+            )
+        units = yield from self._resource("relative_to", cell.relative_to)
+        of_metric = self._metrics().get(cell.metric, [])
+        if units and of_metric and self._complete and not units.intersection(of_metric):
+            yield self._problem(
+                ("relative_to",),
+                f"{cell.relative_to} is in {' or '.join(sorted(units))} and {cell.metric} in"
+                f" {' or '.join(unit or '1' for unit in of_metric)}, which have no ratio:"
+                " name another resource",
+            )
+
+    def _resource(self, key: str, template: str) -> Generator[Problem, None, set[str]]:
+        """Yield what is wrong with the name of a resource, and return the units it may have."""
+        for name in BRACED.findall(template):
+            yield from self._axis_name((key,), name, key=False)
+        fixed = BRACED.split(template)[::2]
+        pattern = re.compile(".*".join(map(re.escape, fixed)))
+        units = {unit for name, unit in RESOURCES.items() if pattern.fullmatch(name)}
+        if not units:
+            hint = suggest(template, RESOURCES) or f": known are {', '.join(RESOURCES)}"
+            yield self._problem((key,), f"unknown resource {template!r}{hint}")
+        return units

@@ -1,0 +1,135 @@
+"""What is checked in all parts of a definition alike: `select`, `axes`, metrics and their units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from railgauge.base.errors import InputError, Problem
+from railgauge.base.number import fitting_units, scale
+from railgauge.plan.cases import Value
+from railgauge.plan.catalogue import SOAK, Catalogue, ParameterInfo
+from railgauge.plan.catalogue.result_metrics import result_metrics
+from railgauge.plan.validation import suggest
+from railgauge.plan.yamlfile import Document
+from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
+from railgauge.report.definition.statistic import own_unit
+from railgauge.report.tables.axes import FIXED_AXES, Axis, parameter_infos
+
+Place = tuple[str | int, ...]
+Selections = Mapping[str, Selection]
+
+
+class Checker:
+    """Checks what tables and figures have in common: `select` and `axes`."""
+
+    def __init__(
+        self,
+        document: Document,
+        place: Place,
+        catalogue: Catalogue,
+        select: Selections,
+        axes: Mapping[str, AxisSpec],
+        selects: Sequence[Selections] = (),
+        own_axes: Sequence[str] = (),
+    ) -> None:
+        """Check `select` and `axes` at `place` against the engines that `selects` (or it) select.
+
+        These are all in the catalogue where one of them selects none. `own_axes` are known here
+        besides those of every measurement.
+        """
+        self._document = document
+        self._place = place
+        self._catalogue = catalogue
+        self._select = select
+        self._axes = axes
+        self._own_axes = own_axes
+        parts = selects or [select]
+        names = list(catalogue.engines)
+        if all("engine" in part for part in parts):
+            names = [str(name) for part in parts for name in selected_values(part["engine"])]
+        infos = {name: catalogue.engines.get(name) for name in names}
+        self._engines = [info for info in infos.values() if info is not None]
+        self._complete = len(self._engines) == len(infos)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield everything that is wrong with the part."""
+        for name, selection in self._select.items():
+            yield from self._axis_name(("select", name), name, key=True)
+            values = selected_values(selection)
+            if not values:
+                yield self._problem(("select", name), "the list is empty: name a value to show")
+            for i, value in enumerate(values):
+                place = ("select", name, i) if isinstance(selection, list) else ("select", name)
+                yield from self._value(place, name, value)
+        for name, spec in self._axes.items():
+            yield from self._axis_name(("axes", name), name, key=True)
+            for text in spec.labels:
+                try:
+                    self._axis(name).label(text, "")
+                except InputError as error:
+                    yield self._problem(("axes", name, "labels", text), str(error), key=True)
+            for i, value in enumerate(spec.order):
+                yield from self._value(("axes", name, "order", i), name, value)
+
+    def _problem(self, place: Sequence[str | int], message: str, *, key: bool = False) -> Problem:
+        return self._document.problem((*self._place, *place), message, key=key)
+
+    def _axis_list(
+        self, key: str, names: Sequence[str], used: set[str], allowed: str | None = None
+    ) -> Iterator[Problem]:
+        """Yield what is wrong with a list of axes, none of which may be in `used`; add them there.
+
+        The word `allowed` may stand in it, too.
+        """
+        for i, name in enumerate(names):
+            if name != allowed:
+                yield from self._axis_name((key, i), name, key=False)
+            if name in used:
+                yield self._problem((key, i), f"axis {name!r} is there already: leave it out")
+            used.add(name)
+
+    def _axis_name(self, place: Sequence[str | int], name: str, *, key: bool) -> Iterator[Problem]:
+        parameters = [name for engine in self._engines for name in engine.parameters]
+        names = dict.fromkeys([*FIXED_AXES, *parameters, SOAK, *self._own_axes])
+        if self._complete and name not in names:
+            hint = suggest(name, names) or f": known here are {', '.join(names)}"
+            yield self._problem(place, f"unknown axis {name!r}{hint}", key=key)
+
+    def _value(self, place: Sequence[str | int], name: str, value: Value) -> Iterator[Problem]:
+        try:
+            self._axis(name).parse(value)
+        except InputError as error:
+            yield self._problem(place, str(error))
+
+    def _axis(self, name: str) -> Axis:
+        return Axis(name, self._infos(name))
+
+    def _infos(self, name: str) -> list[ParameterInfo]:
+        return parameter_infos(name, [engine.name for engine in self._engines], self._catalogue)
+
+    def _metric(self, place: Place, metric: str, statistic: str, unit: str) -> Iterator[Problem]:
+        metrics = self._metrics()
+        if metric not in metrics:
+            if self._complete:
+                hint = suggest(metric, metrics) or f": known here are {', '.join(metrics)}"
+                yield self._problem((*place, "metric"), f"unknown metric {metric!r}{hint}")
+            return
+        own = own_unit(statistic)
+        bases = metrics[metric] if own is None else [own]
+        yield from self._unit((*place, "unit"), f"the {statistic} of {metric}", unit, *bases)
+
+    def _unit(self, place: Place, quantity: str, unit: str, *bases: str) -> Iterator[Problem]:
+        """Yield what is wrong with a unit that fits none of the base units `bases`."""
+        if unit and all(scale(unit, base) is None for base in bases):
+            fitting = ", ".join(name for base in bases for name in fitting_units(base))
+            yield self._problem(place, f"{unit!r} can't show {quantity}: use one of {fitting}")
+
+    def _metrics(self) -> Mapping[str, list[str]]:
+        """Return metric -> its unit, or those that it has for different engines."""
+        metrics: dict[str, list[str]] = {}
+        for engine in self._engines:
+            for name, metric in result_metrics(engine).items():
+                of_metric = metrics.setdefault(name, [])
+                if metric.unit not in of_metric:
+                    of_metric.append(metric.unit)
+        return metrics

@@ -1,0 +1,74 @@
+"""The parts of a report: texts, tables, lists, figures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from railgauge.base.characters import visible
+from railgauge.report.definition.definition_model import TextSpec
+from railgauge.report.figures.figure import Figure
+from railgauge.report.figures.plotfile import DrawnFigure
+from railgauge.report.tables.table import Table
+
+if TYPE_CHECKING:
+    from railgauge.report.tables.slow_nodes import Listing
+
+_SPACES = re.compile(r"[ \t\n]+")
+_BETWEEN = re.compile(r"\n[ \t]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text between tables and figures; `heading` may be empty."""
+
+    name: str
+    heading: str
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """A titled table of texts: `rows` are (heading, one text for each of `columns`)."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPart:
+    """What stands at one place of a report: a text, a table, a list, or a figure and its own table.
+
+    `drawn` is the figure with its pictures, once they are made.
+    """
+
+    passage: Passage | None = None
+    table: Table | None = None
+    listing: Listing | None = None
+    figure: Figure | None = None
+    drawn: DrawnFigure | None = None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that stand here."""
+        table = self.table
+        if self.listing is not None:
+            table = self.listing.table
+        if self.figure is not None:
+            table = self.figure.content.table
+        return () if table is None else (table,)
+
+    @property
+    def names(self) -> list[str]:
+        """What its files are called."""
+        first = self.passage or self.figure
+        return [part.name for part in (first, *self.tables) if part is not None]
+
+
+def passage(spec: TextSpec) -> Passage:
+    """Return a definition's text, split into paragraphs, with every character visible."""
+    paragraphs = (_SPACES.sub(" ", text).strip() for text in _BETWEEN.split(spec.text))
+    heading = visible(_SPACES.sub(" ", spec.heading).strip())
+    return Passage(spec.name, heading, tuple(visible(text) for text in paragraphs if text))

@@ -1,0 +1,54 @@
+"""How much a plan measures, and how long that takes, before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from railgauge.plan.cases import ExpandedTest
+from railgauge.plan.load import LoadedPlan
+from railgauge.plan.schedule import Spanned, estimate, schedule
+from railgauge.run.stopping import soonest
+
+
+class Amount(NamedTuple):
+    """Replications, rounds and seconds; the lengths of `unknown` launches are not in them."""
+
+    replications: int
+    rounds: int
+    seconds: float
+    unknown: int
+
+
+def amounts(loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> tuple[Amount, Amount]:
+    """Return how much the tests measure at least, by their rules, and at most."""
+    spans = {
+        expanded.test.name: Spanned(expanded.test.least, expanded.test.rule.span)
+        for expanded in tests
+        if expanded.test.rule and expanded.test.rule.span
+    }
+    most = _amount(loaded, tests, spans)
+    if not any(expanded.test.rule for expanded in tests):
+        return most, most
+    return _amount(loaded, [_at_least(expanded) for expanded in tests], spans), most
+
+
+def _at_least(expanded: ExpandedTest) -> ExpandedTest:
+    """Return the test with the fewest replications that its rule may take."""
+    test = expanded.test
+    return replace(expanded, test=test.model_copy(update={"replications": soonest(test)}))
+
+
+def _amount(
+    loaded: LoadedPlan, tests: Sequence[ExpandedTest], spans: Mapping[str, Spanned]
+) -> Amount:
+    rounds = schedule(
+        tests,
+        machines={name: host.machine for name, host in loaded.plan.hosts.items()},
+        concurrency=loaded.plan.concurrency,
+        seed=loaded.plan.seed or 0,
+    )
+    guess = estimate(rounds, loaded.catalogue, spans)
+    replications = sum(len(expanded.cases) * expanded.test.most for expanded in tests)
+    return Amount(replications, len(rounds), guess.seconds, guess.unknown)

@@ -1,0 +1,151 @@
+"""A gate: run a plan, compare it with its baseline, measure once more what looks slower."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from railgauge.base.errors import EnvironmentFailedError, InputError, InterruptedRunError
+from railgauge.compare.compare import Comparison, Result, compare
+from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
+from railgauge.compare.reading import read as read_runs
+from railgauge.compare.select import Selection, select
+from railgauge.compare.verdict import Verdict, find_reasons, notes_on
+from railgauge.plan.catalogue import Catalogue
+from railgauge.run.job import Finished, ReadRun, Request
+from railgauge.run.pipeline import execute, read, restricted_run
+from railgauge.run.progress import observer_for
+from railgauge.run.stopping import unsettled_lines
+from railgauge.store import Store
+from railgauge.store.baselines import check_name
+
+
+def judge_plan(
+    request: Request, *, baseline: str | None, set_missing: bool, confirm: bool
+) -> tuple[Verdict, Catalogue]:
+    """Return the verdict on the plan, read once and measured now, and the engines it names.
+
+    Without a name the `baseline` is the plan's; where there is none, the run becomes it if it is to
+    be `set_missing`. With `confirm` only what is slower twice counts. The hosts are let go of after
+    each run.
+    """
+    with contextlib.ExitStack() as cleanup:
+        job = read(request, observer_for(), cleanup)
+        plan = job.loaded.plan.name
+        name = baseline or plan
+        selected = _select(request, name, plan, set_missing=set_missing, required=bool(baseline))
+        finished = execute(job)
+    if selected is None:
+        verdict = _first(request.store, name, finished, plan)
+    else:
+        verdict = _judge(job, finished, selected, name, confirm=confirm)
+    return verdict, finished.catalogue
+
+
+def _select(
+    request: Request, name: str, plan: str, *, set_missing: bool, required: bool
+) -> Selection | None:
+    """Return what to compare with; None where the run is to become it."""
+    if "://" in request.where or Path(request.where).exists():
+        is_baseline = any(stored.name == name for stored in request.store.baselines())
+        if is_baseline or (required and not set_missing):
+            return select(request.store, name, plan=plan)
+    if set_missing:
+        check_name(name)
+        return None
+    raise InputError(
+        f"there is no baseline {name!r} yet: say --set-missing, and this run becomes it, or choose "
+        f"a run that was good: railgauge baseline set {name!r} RUN"
+    )
+
+
+def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
+    """Make the run the baseline unless something is missing of it."""
+    problems = _problems(finished, "")
+    notes = list(unsettled_lines(finished.unsettled))
+    if problems:
+        problems.insert(0, f"run {finished.run} did not become baseline {name}")
+    else:
+        store.set_baseline(name, [finished.run], "set by the first gate")
+        notes.insert(0, f"run {finished.run} is baseline {name} now")
+    sides = Selection("no baseline", ()), Selection(f"run {finished.run}", (finished.run,))
+    compared = Comparison(sides, (), ((), ()))
+    return Verdict(compared, plan, problems=tuple(problems), notes=tuple(notes))
+
+
+def _problems(finished: Finished, kind: str) -> list[str]:
+    """Return what could not be measured, a sentence each; `kind` of replications or none."""
+    problems = []
+    if finished.failed:
+        problems.append(
+            f"{finished.failed:,} {kind}replications failed: railgauge show {finished.run}"
+        )
+    if finished.missing:
+        cause = "its time was over" if finished.out_of_time else "hosts were lost"
+        lost_hosts = (f"{host} ({reason})" for host, reason in sorted(finished.lost.items()))
+        hosts = f": {', '.join(lost_hosts)}" if finished.lost else ""
+        problems.append(
+            f"{finished.missing:,} {kind}replications are missing, as {cause}{hosts}; go on with: "
+            f"railgauge resume {finished.run}"
+        )
+    return problems
+
+
+def _judge(
+    job: ReadRun, finished: Finished, baseline: Selection, name: str, *, confirm: bool
+) -> Verdict:
+    store = job.request.store
+    reading = read_runs(store, [*baseline.runs, finished.run])
+    compared = compare(reading, baseline, Selection(f"run {finished.run}", (finished.run,)))
+    problems = _problems(finished, "")
+    unconfirmed: tuple[Result, ...] = ()
+    if confirm and not finished.out_of_time and (again := suspects(compared)):
+        if finished.stopped:
+            raise InterruptedRunError(
+                "stopped before what looks slower was measured once more; as it is, it is told by: "
+                f"railgauge compare {shlex.quote(name)} {finished.run}"
+            )
+        second = _measured_again(job, again, problems)
+        if second is not None:
+            # What is judged of a case depends on all the runs together.
+            reading = read_runs(store, [*baseline.runs, finished.run, second])
+            compared = compare(reading, baseline, compared.selected[1])
+            both_runs = Selection(f"runs {finished.run} and {second}", (finished.run, second))
+            compared, unconfirmed = confirmed(
+                compared,
+                compare_suspects(reading, baseline, second),
+                compare(reading, baseline, both_runs),
+            )
+    problems += _undecided(compared)
+    reasons = find_reasons(store, compared, compared.of("slower"))
+    notes = (*unsettled_lines(finished.unsettled), *notes_on(store, compared))
+    plan = job.loaded.plan.name
+    return Verdict(compared, plan, unconfirmed, tuple(problems), notes, reasons)
+
+
+def _undecided(compared: Comparison) -> list[str]:
+    """Return why a gate can't pass though nothing is slower: it would never find anything."""
+    measured = [result for result in compared.results if all(side.n for side in result.sides)]
+    if not measured:
+        first = compared.selected[0].title
+        return [f"nothing could be compared: no case was measured in {first} too"]
+    if all(math.isnan(result.judged.q) for result in measured):
+        return [f"no case could be judged: {measured[0].judged.reason}"]
+    return []
+
+
+def _measured_again(job: ReadRun, results: Sequence[Result], problems: list[str]) -> int | None:
+    """Measure the results' cases once more; return the run, or None where that was not possible."""
+    cases, observer = cases_of(results), observer_for()
+    observer.say(f"measuring once more what looks slower: {len(cases):,} of the cases")
+    try:
+        with contextlib.ExitStack() as cleanup:
+            finished = execute(restricted_run(job, cases, observer, cleanup))
+    except (EnvironmentFailedError, InputError) as error:
+        problems.append(f"what looked slower could not be measured once more: {error}")
+        return None
+    problems += _problems(finished, "confirming ")
+    return finished.run

@@ -1,1 +1,0 @@
-"""Slurm: the allocation we are in, its nodes and its end, and the batch script for a plan."""
