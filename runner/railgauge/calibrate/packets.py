@@ -85,9 +85,9 @@ def streams(rows: NDArray[np.int64]) -> list[Stream]:
 def round_trips(rows: NDArray[np.int64]) -> list[float]:
     """Return the seconds from each of UDP's `rows` that left to the one that came next."""
     rows = rows[rows[:, 2] == _PROTOCOLS["udp"]]
-    there, back = rows[:-1], rows[1:]
-    trips = (there[:, 1] == 1) & (back[:, 1] == 0)
-    return [float(trip) for trip in (back[trips, 0] - there[trips, 0]) / 1e9]
+    requests, replies = rows[:-1], rows[1:]
+    trips = (requests[:, 1] == 1) & (replies[:, 1] == 0)
+    return [float(trip) for trip in (replies[trips, 0] - requests[trips, 0]) / 1e9]
 
 
 def _stream(rows: NDArray[np.int64]) -> Stream:
