@@ -23,6 +23,7 @@ from railgauge.report.tables.cell_contents import (
     common_limit,
     common_unit,
 )
+from railgauge.report.tables.certified import certified_sentence
 from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
 from railgauge.report.tables.marks import Marks
@@ -331,6 +332,8 @@ def _annotate(
 ) -> Table:
     """Return the table: headings, labels and cells with their marks, footnotes and notes."""
     spec, axes, columns = selected.spec, selected.axes, layout.columns
+    if certified := certified_sentence(contents.series, context.certified):
+        sentences = [*sentences, certified]
     marks = Marks()
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from railgauge.hosts.peaks import Peak
+from railgauge.report.tables.certified import certified_engines
 
 if TYPE_CHECKING:
     from railgauge.report.definition.definition_model import TableSpec
@@ -20,13 +21,15 @@ class RunContext:
 
     `imported` are the runs whose values came from elsewhere, where one value may stand for many
     replications. `warnings` are the sentences of a case's launches, by run, test and case key;
-    `peaks` what the hosts of a run could do at most, `facts` what they were, by host.
+    `peaks` what the hosts of a run could do at most, `facts` what they were, by host; `certified`
+    the engines that were certified on all of them, each with the day.
     """
 
     imported: Collection[int] = ()
     warnings: Mapping[tuple[int, str, str], Sequence[str]] = field(default_factory=dict)
     peaks: Mapping[int, Iterable[Peak]] = field(default_factory=dict)
     facts: Mapping[int, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    certified: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
 
     def warnings_of(self, series: Series) -> Sequence[str]:
         """Return the warnings of the launches of the series' case."""
@@ -51,9 +54,11 @@ def read_context(
             if warning.case is not None and warning.replication is None:
                 key = run.id, warning.test, warning.case.key
                 warnings[key] = (*warnings.get(key, ()), warning.message)
+    certificates = store.certificates()
     return RunContext(
         imported={run.id for run in runs if run.new.origin == "imported"},
         warnings=warnings,
         peaks={run.id: store.peaks(run.id) for run in runs} if with_peaks else {},
         facts={run.id: run.facts for run in runs},
+        certified={run.id: certified_engines(run, certificates) for run in runs},
     )
