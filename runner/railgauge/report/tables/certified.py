@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def certified_engines(run: StoredRun, certificates: Sequence[Certificate]) -> dict[str, str]:
     """Return the engines that are certified on all hosts of a run, each with the day, UTC.
 
-    A certificate holds for the engines' sources and for one boot of a machine, which has one kernel;
-    the last one of each counts, and the oldest day of these.
+    A certificate holds for the engines' sources and for one boot of a machine, and so one kernel.
+    The last one of each counts, and the oldest day of these.
     """
     last = {
         certificate.boot_id: certificate
