@@ -61,7 +61,7 @@ class Rig:
     """Two hosts and what is between them; made by `rig`."""
 
     def __init__(self, state: State, folder: Path, fault: Fault | None) -> None:
-        self.fault = fault
+        self._fault = fault
         self._state = state
         self._folder = folder
         self._runs = 0
@@ -93,7 +93,7 @@ class Rig:
         observer = PlainProgress(io.StringIO())
         with Request(database, plan=plan) as request, contextlib.ExitStack() as cleanup:
             run = execute(read(request, observer, cleanup)).run
-            return _read(request.store, run, self.fault)
+            return _read(request.store, run, self._fault)
 
 
 def _read(store: Store, run: int, fault: Fault | None) -> RigResult:
