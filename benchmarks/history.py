@@ -2,7 +2,8 @@
 
 By simulation: the share of series without a change that have a point, for 10, 60, 120 and 365
 nights of many kinds; the share of changes of 5 % (and 3 %) in 60 nights of 2 % noise that are dated
-within two nights, and of falls in nights 15 to 44 of 60, of 1 % noise, of which both ends are. Then
+within two nights, of falls in nights 15 to 44 of 60, of 1 % noise, of which both ends are, and of
+three to six levels of any length. Then
 the times of `change_points` over 1,000 nights, of `railgauge history CASE` over a database of 1,000
 nights of 100 cases of 10 replications, and of `railgauge history --all` over the last 100 of them.
 
@@ -111,6 +112,7 @@ DRAWS = {
 PROMISED = 4
 YEARLY = (*list(DRAWS)[: PROMISED + 1], "two nights out")
 FALLS = (0.03, 0.08, 0.15, 0.2, 0.3, 0.5)
+LEVEL_NOISES = (0.005, 0.01, 0.02)
 
 
 def simulate(series: int) -> bool:
@@ -140,7 +142,39 @@ def simulate(series: int) -> bool:
         shares = [mended(draw, fall, series) for fall in FALLS]
         good &= name != "normal" or min(shares) >= LEAST_MENDED
         print(f"{name:32}" + "".join(f"{share:8.1f}" for share in shares), flush=True)
+    simulate_short_falls(series)
+    return good & simulate_levels(series)
+
+
+def simulate_levels(series: int) -> bool:
+    good = True
+    print(
+        "\nthree to six levels of 3 to 20 nights, 5 to 30 % apart: changes dated within two nights,"
+    )
+    print("series with a point elsewhere, and without any point, in %")
+    print(f"{'normal noise':32}{'dated':>10}{'elsewhere':>10}{'none':>10}")
+    for noise in LEVEL_NOISES:
+        dated_share, elsewhere, none = levels_found(noise, series)
+        good &= noise > NOISE / 2 or dated_share >= LEAST_DATED
+        print(f"{noise:<32.1%}{dated_share:10.1f}{elsewhere:10.1f}{none:10.1f}", flush=True)
     return good
+
+
+def levels_found(noise: float, series: int) -> tuple[float, float, float]:
+    random = np.random.default_rng(3)
+    changes = near_changes = elsewhere = none = 0
+    for _ in range(series):
+        lengths = random.integers(3, 21, size=int(random.integers(3, 7)))
+        steps = random.choice([-1, 1], len(lengths)) * random.uniform(0.05, 0.3, len(lengths))
+        levels = np.repeat(np.cumprod(1 + steps), lengths)
+        points = change_points(levels * np.exp(noise * normal(random, len(levels))))
+        expected = np.cumsum(lengths)[:-1].tolist()
+        changes += len(expected)
+        near_changes += sum(bool(near(points, place, 2)) for place in expected)
+        stray = [p for p in points if all(abs(p.index - place) > 2 for place in expected)]
+        elsewhere += bool(stray)
+        none += not points
+    return 100 * near_changes / changes, 100 * elsewhere / series, 100 * none / series
 
 
 def dated(
@@ -249,6 +283,31 @@ def delays(step: float, before: int, number: int) -> tuple[float, float]:
 
 def near(points: Sequence[ChangePoint], place: int, nights: int) -> list[ChangePoint]:
     return [point for point in points if abs(point.index - place) <= nights]
+
+
+def simulate_short_falls(series: int) -> None:
+    lengths = (12, 20, 30, 45, 60, 200)
+    print("\nfalls of a few nights that were mended, 1 % of normal noise: both ends dated within a")
+    print("night, in %")
+    print(f"{'nights':20}" + "".join(f"{n:>8}" for n in lengths))
+    for fall, nights in ((0.5, 3), (0.2, 3), (0.1, 5), (0.05, 7)):
+        shares = [short_fall(fall, nights, n, series) for n in lengths]
+        name = f"{fall:.0%}, {nights} nights"
+        print(f"{name:20}" + "".join(f"{share:8.1f}" for share in shares), flush=True)
+
+
+def short_fall(fall: float, nights: int, n: int, series: int) -> float:
+    if n < nights + LEAST_NIGHTS:
+        return math.nan
+    random = np.random.default_rng([11, n, nights])
+    both = 0
+    for _ in range(series):
+        values = 1 + NOISE / 2 * normal(random, n)
+        first = int(random.integers(3, n - nights - 2))
+        values[first : first + nights] *= 1 - fall
+        points = change_points(values)
+        both += bool(near(points, first, 1) and near(points, first + nights, 1))
+    return 100 * both / series
 
 
 def simulate_stays(series: int) -> None:

@@ -231,6 +231,40 @@ def test_several_levels_are_all_found() -> None:
     assert places(change_points(values)) == pytest.approx([30, 60, 90], abs=1)
 
 
+def test_several_changes_never_hide_one_another() -> None:
+    levels = [(20, 1.0), (3, 0.8), (10, 1.0), (12, 0.93), (3, 0.88)]
+    for seed in range(100):
+        values = stepped(seed, *levels, noise=0.005)
+        points = places(change_points(values))
+        for place in (20, 23, 33, 45):
+            assert any(abs(point - place) <= 1 for point in points), (seed, points)
+
+
+@pytest.mark.parametrize("noise", [0.005, 0.01])
+def test_of_levels_of_any_length_nearly_all_are_found(noise: float) -> None:
+    random = np.random.default_rng(3)
+    dated = changes = 0
+    for seed in range(100):
+        lengths = random.integers(3, 21, size=int(random.integers(3, 7)))
+        steps = random.choice([-1, 1], len(lengths)) * random.uniform(0.05, 0.3, len(lengths))
+        levels = np.cumprod(1 + steps)
+        values = stepped(seed, *zip(lengths.tolist(), levels.tolist(), strict=True), noise=noise)
+        points = places(change_points(values))
+        expected = np.cumsum(lengths)[:-1].tolist()
+        changes += len(expected)
+        dated += sum(any(abs(point - place) <= 2 for point in points) for place in expected)
+    assert dated >= 0.985 * changes
+
+
+def test_a_change_is_dated_where_it_was_though_another_is_near() -> None:
+    aside = 0
+    for seed in range(100):
+        first = 10 + seed * 9 // 5
+        values = stepped(seed, (first, 1.0), (7, 0.95), (193 - first, 1.0), noise=0.01)
+        aside += places(change_points(values)) != [first, first + 7]
+    assert aside <= 2
+
+
 def test_a_change_smaller_than_what_matters_is_none() -> None:
     values = stepped(17, (100, 100.0), (100, 99.0), noise=0.002)
     assert change_points(values) == []
