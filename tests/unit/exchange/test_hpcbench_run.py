@@ -467,6 +467,16 @@ def test_an_export_leaves_no_log_of_an_earlier_one(store, tmp_path, catalogue):
     assert list(exported(store, run, tmp_path, catalogue)) == ["stream/output"]
 
 
+def test_a_link_where_a_file_belongs_is_replaced_and_not_followed(store, tmp_path, catalogue):
+    (tmp_path / "stream").mkdir()
+    (tmp_path / "elsewhere").write_text("another's")
+    (tmp_path / "stream/output").symlink_to(tmp_path / "elsewhere")
+    run = import_hpcbench(store, [SAMPLES / "stream.txt"], catalogue=catalogue).run
+    exported(store, run, tmp_path, catalogue)
+    assert (tmp_path / "elsewhere").read_text() == "another's"
+    assert not (tmp_path / "stream/output").is_symlink()
+
+
 def test_a_folder_that_cannot_be_written_is_told(store, tmp_path, catalogue):
     run = import_hpcbench(store, [SAMPLES / "stream.txt"], catalogue=catalogue).run
     (tmp_path / "stream").write_text("a file")

@@ -245,6 +245,11 @@ def test_a_definition_of_figures_needs_no_tables(tmp_path: Path) -> None:
             "10:9: a figure of kind arrival chooses its y axis itself",
         ),
         ("name: second", "name: first", "11:11: 'first' is the name of another figure"),
+        (
+            "name: second",
+            "name: first-picture",
+            "11:11: 'first-picture' is the name of the picture of figure 'first'",
+        ),
         ("axis: datagram, ", "", "14:8: a figure of kind lines needs the key 'axis' in 'x'"),
         ("axis: datagram", "axis: link", "14:15: 'link' is no parameter"),
         ("axis: datagram", "axis: datagrm", "14:15: unknown axis 'datagrm': did you mean"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.exchange.hpcbench.file_names import distinct
@@ -228,7 +229,7 @@ def _write(folder: Path, texts: Mapping[str, str]) -> list[Path]:
         for name in (_OUTPUT, _CLIENT_LOG, _SERVER_LOG):
             path = folder / name
             if name in texts:
-                path.write_text(texts[name], encoding="utf-8", newline="")
+                write_atomic(path, texts[name].encode())
             else:
                 path.unlink(missing_ok=True)
     except OSError as error:

@@ -47,10 +47,14 @@ def load_spec(path: Path, catalogue: Catalogue) -> Spec:
 def _names(document: Document, spec: Spec) -> Iterator[Problem]:
     owners = {spec.name: "the report itself", "index": "the HTML page"}
     for name, (key, i) in _parts(spec):
-        if name in owners:
-            message = f"{name!r} is the name of {owners[name]}: each file needs its own"
+        # A figure's picture for LaTeX is a file of its own.
+        pictures = [f"{name}-picture"] if key == "figures" else []
+        taken = next((stem for stem in (name, *pictures) if stem in owners), None)
+        if taken is not None:
+            message = f"{taken!r} is the name of {owners[taken]}: each file needs its own"
             yield document.problem((key, i, "name"), message)
         owners.setdefault(name, _ANOTHER[key])
+        owners |= dict.fromkeys(pictures, f"the picture of figure {name!r}")
 
 
 def _contents(document: Document, spec: Spec) -> Iterator[Problem]:
