@@ -95,13 +95,17 @@ static const struct metric metrics[] = {
      "latency us", 1e-6, 3, .headline = 6, .judged = true},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0,
      .kind = KIND_COUNT},
-    TIME_METRICS("rtt", "latency", "round trip", 8, 9),
+    TIME_METRICS("rtt", "latency", "round trip",
+                 "from before rank 0 sends until it has the answer; where reading the clock would "
+                 "be above 1 % of that, each is the mean of as many as the setting "
+                 "trips_timed_together says", 8, 9),
     {"rate", "1/s", "higher", ONE_SIDED, "those operations, over the same time", "ops/s", 1, 0},
     {"operations", "", "neither", SINGLY, "operations timed singly", "operations", 1, 0,
      .kind = KIND_COUNT},
     TIME_METRICS("time", SINGLY,
-                 "operation (put, get: until its flush is done; collective: from the moment that "
-                 "all ranks begin it until the slowest has done it)", 7, 0),
+                 "operation",
+                 "put, get: until its flush is done; collective: from the moment that all ranks "
+                 "begin it until the slowest has done it", 7, 0),
     {"start_error", "s", "lower", COLLECTIVES,
      "by how much, at most, a rank may have begun single operations before or after that moment: "
      "half of the quickest exchange in which it compared its clock with rank 0's, and what it had "

@@ -168,7 +168,8 @@ static const struct metric metrics[] = {
     {"connection_rate", "1/s", "higher", "connect",
      "connections that the client made over its time, in all threads together", "conns/s", 1, 1,
      .headline = 18, .judged = true},
-    TIME_METRICS("connect", "connect", "connect call", 19, 20),
+    TIME_METRICS("connect", "connect", "connect call",
+                 "from before the call until it has returned", 19, 20),
     SIDE_METRICS(NULL),
     {0},
 };
