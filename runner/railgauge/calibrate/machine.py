@@ -133,7 +133,8 @@ def _load(
         command = _command(pair, "burn", str(file), str(_LOAD), str(_LOAD_SECONDS))
         measured = pair.measure(
             f"  - {{name: load, engine: command, hosts: [{SENDER}], order: sequential, "
-            f"replications: {replications}, soak: {str(soak).lower()}, set: {{command: {command}}}}}\n"
+            f"soak: {str(soak).lower()}, replications: {replications}, "
+            f"set: {{command: {command}}}}}\n"
         )
         loads = [Load(*numbers) for numbers in _numbers(file)]
     truths = [load.cpu / load.elapsed / cpus for load in loads]
