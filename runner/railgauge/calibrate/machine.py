@@ -143,10 +143,10 @@ def _load(
         busy = measured.values("client_cpu_load")
     else:
         busy = [1 - load.idle / load.elapsed / cpus for load in loads]
-    others = [total - truth for total, truth in zip(busy, truths, strict=False)]
+    background = [total - truth for total, truth in zip(busy, truths, strict=False)]
     reasons = [measured.reason]
-    if others and max(others) > _OTHERS:
-        reasons.append(f"other programs took up to {max(others):.0%} of the CPUs")
+    if background and max(background) > _OTHERS:
+        reasons.append(f"other programs took up to {max(background):.0%} of the CPUs")
     values = measured.values("client_cpu_load_soak" if soak else "client_cpu_load")
     budget = {"start": _LOAD * _START / _LOAD_SECONDS / math.sqrt(3)}
     return judged(check, values, truths, budget, reasons)
