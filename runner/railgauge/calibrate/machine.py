@@ -171,7 +171,7 @@ def judged(
     deviation = statistics.stdev(differences) / math.sqrt(len(differences))
     if deviation <= _STEADY * check.limit or result.reason:
         return result
-    return replace(result, reason="value and truth, measured by turns, scatter: a busy machine")
+    return replace(result, reason="the differences of value and truth scatter: a busy machine")
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from railgauge.calibrate.machine import WIRING
 from railgauge.calibrate.rig import SENDER, Rig, RigResult
 from railgauge.calibrate.truth import Truth
 from railgauge.calibrate.uncertainty import counted, without_value
+from railgauge.engine.deploy import bundle, deploy
 
 REPLICATIONS = 4
 # Where the hierarchy's standard (FHS) has files that outlive a boot: more often a disk than /tmp.
@@ -68,6 +69,8 @@ def _transferred(pair: Rig, check: CertificateCheck, *, mode: str) -> Certificat
     except OSError as error:
         raise EnvironmentFailedError(f"can't make a file to measure with: {error}") from error
     with scratch as folder:
+        # To build them writes files, too.
+        deploy(pair.transport(SENDER), bundle())
         begin = Charged.so_far()
         single = pair.measure(_test(mode, folder, 1))
         single_charge = Charged.so_far() - begin
