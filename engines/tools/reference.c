@@ -159,16 +159,18 @@ static void sleep_until(double moment)
         nanosleep(&pause, NULL);
 }
 
-/* One CPU's load: by turns busy and idle. */
-static void burn_one(int cpu, double share, double end)
+/* One CPU's load: by turns busy and idle, at the same times as all others, so that two CPUs of one
+ * core have one load. */
+static void burn_one(int cpu, double share, double begin, double end)
 {
-    unsigned short seed[3] = {(unsigned short)cpu, 1, 2};
+    unsigned short seed[3] = {0, 1, 2};
+    double period;
     pin(cpu);
-    for (double now = elapsed_now(); now < end; now = elapsed_now()) {
-        double period = SHORTEST_PERIOD + (LONGEST_PERIOD - SHORTEST_PERIOD) * erand48(seed);
-        period = fmin(period, end - now);
-        spin_until(now + share * period);
-        sleep_until(now + period);
+    for (double moment = begin; moment < end; moment += period) {
+        period = SHORTEST_PERIOD + (LONGEST_PERIOD - SHORTEST_PERIOD) * erand48(seed);
+        period = fmin(period, end - moment);
+        spin_until(moment + share * period);
+        sleep_until(moment + period);
     }
     _exit(0);
 }
@@ -211,7 +213,7 @@ static void burn(const char *file, double share, double seconds)
         if (child < 0)
             give_up("fork");
         if (child == 0)
-            burn_one(cpu, share, begin + seconds);
+            burn_one(cpu, share, begin, begin + seconds);
     }
     while (wait(&status) > 0)
         whole = whole && status == 0;
