@@ -10,7 +10,19 @@ import pytest
 from tests.support.engine_cache import deploy_here
 
 ENGINES = Path(__file__).resolve().parents[2] / "engines"
-PROGRAMS = ("cpu", "disk", "exec", "hold", "mem", "soak", "tcp", "udp", "watch", "wire")
+PROGRAMS = (
+    "cpu",
+    "disk",
+    "exec",
+    "hold",
+    "mem",
+    "reference",
+    "soak",
+    "tcp",
+    "udp",
+    "watch",
+    "wire",
+)
 
 
 def _make(*arguments: object, path: str | None = None) -> subprocess.CompletedProcess[str]:

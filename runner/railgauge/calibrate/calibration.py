@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +12,10 @@ from pathlib import Path
 from railgauge import __version__
 from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.base.errors import InputError
+from railgauge.calibrate.machine import machine_truths
 from railgauge.calibrate.network import network_truths
 from railgauge.calibrate.rig import Fault
+from railgauge.calibrate.transfers import BLOCK, transfer_truths
 from railgauge.calibrate.truth import Truth
 from railgauge.engine.deploy import bundle
 
@@ -57,7 +59,42 @@ BROKEN_INSTRUMENTS = (
         "tcp retransmits",
         Fault("retransmits", lambda count: count + 0.25),
     ),
+    BrokenInstrument(
+        "cpu rate × 1.10",
+        "cpu integer rate",
+        Fault("operation_rate", lambda rate: rate * 1.10),
+    ),
+    BrokenInstrument(
+        "mem rate in GiB for GB",
+        "mem reading rate",
+        Fault("throughput", lambda rate: rate * 1e9 / 2**30),
+    ),
+    BrokenInstrument(
+        "bytes written × 0.98",
+        "disk bytes written",
+        Fault("bytes", lambda count: count * 0.98),
+    ),
+    BrokenInstrument(
+        "one block not counted",
+        "disk bytes read",
+        Fault("bytes", lambda count: count - BLOCK),
+    ),
+    BrokenInstrument(
+        "load + 5 points",
+        "cpu load by /proc/stat",
+        Fault("client_cpu_load", lambda load: load + 0.05),
+    ),
+    BrokenInstrument(
+        "soakers' load + 5 points",
+        "cpu load by soakers",
+        Fault("client_cpu_load_soak", lambda load: load + 0.05),
+    ),
 )
+
+
+def _truths() -> Iterator[Truth]:
+    for truths in (network_truths, machine_truths, transfer_truths):
+        yield from truths()
 
 
 def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
@@ -65,7 +102,7 @@ def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
 
     InputError for a word that none has.
     """
-    truths = list(network_truths())
+    truths = list(_truths())
     words = list(names)
     for word in words:
         if not any(word in truth.check.name for truth in truths):
@@ -96,7 +133,7 @@ def calibrate(truths: Iterable[Truth], tell: Callable[[CertificateCheck], None])
 
 def broken_check(broken: BrokenInstrument) -> CertificateCheck:
     """Return what becomes of its check with an instrument that is broken so."""
-    (truth,) = (truth for truth in network_truths() if truth.check.name == broken.check)
+    (truth,) = (truth for truth in _truths() if truth.check.name == broken.check)
     return replace(truth, fault=broken.fault).hold()
 
 

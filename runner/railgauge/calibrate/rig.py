@@ -42,7 +42,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class RigResult:
-    """What a case gave: its values by metric, and what made replications fail or suspect."""
+    """What a plan gave: its values by metric, and what made replications fail or suspect."""
 
     series: dict[str, list[float]]
     suspicions: tuple[str, ...]
@@ -82,7 +82,7 @@ class Rig:
         return counted
 
     def measure(self, test: str) -> RigResult:
-        """Run a plan of this test, in YAML, which has a single case."""
+        """Run a plan of these tests, in YAML; a metric has all their values, in their order."""
         self._runs += 1
         plan = self._folder / f"plan-{self._runs}.yaml"
         database = str(self._folder / f"measured-{self._runs}.db")
@@ -97,7 +97,9 @@ class Rig:
 
 
 def _read(store: Store, run: int, fault: Fault | None) -> RigResult:
-    series = {entry.metric: [float(v) for v in entry.values] for entry in store.series([run])}
+    series: dict[str, list[float]] = {}
+    for entry in store.series([run]):
+        series.setdefault(entry.metric, []).extend(float(value) for value in entry.values)
     if fault is not None:
         series[fault.metric] = [fault.change(value) for value in series.get(fault.metric, [])]
     suspicions = (stored.suspicion for stored in store.suspicions(run))

@@ -90,6 +90,10 @@ def _quantity(check: CertificateCheck, number: float | None) -> str:
     match check.unit:
         case "bit/s":
             return f"{(number or 0) / 1e6:.3f} M"
+        case "op/s" | "B/s":
+            return f"{(number or 0) / 1e9:.4f} G"
+        case "B":
+            return f"{number or 0:.0f}"
         case "s":
             return f"{(number or 0) * 1e3:.4f} ms"
         case _:

@@ -1,0 +1,251 @@
+/* rail-reference: rates and loads that `railgauge calibrate` holds the engines against. It has no
+ * code in common with them, and their clock is CLOCK_MONOTONIC. Each run adds a line to FILE:
+ *   rail-reference integer FILE CPU SECONDS        operations, CPU seconds, seconds
+ *   rail-reference read FILE CPU SECONDS BYTES     bytes, CPU seconds, seconds
+ *   rail-reference burn FILE SHARE SECONDS         CPU seconds, seconds, idle seconds of all CPUs */
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEAD 0.1          /* s of load before anything counts, for the clock to settle */
+#define LONGEST 60.0      /* s */
+#define BATCH 100000      /* steps of a chain, or so many words, between two looks at the clock */
+#define WORDS_AT_ONCE 8   /* read by one round of the loop, so that its end costs nothing */
+#define SHORTEST_PERIOD 0.05 /* s of load and rest; their lengths vary, so that the kernel's tick, */
+#define LONGEST_PERIOD 0.15  /* by which it counts CPU time, doesn't keep meeting the same phase */
+
+static _Noreturn void give_up(const char *subject)
+{
+    fprintf(stderr, "rail-reference: %s: %s\n", subject, strerror(errno));
+    exit(1);
+}
+
+static _Noreturn void refuse(void)
+{
+    fputs("usage: rail-reference integer FILE CPU SECONDS | read FILE CPU SECONDS BYTES | "
+          "burn FILE SHARE SECONDS; SHARE 0 to 1, SECONDS up to 60, BYTES a multiple of 64\n",
+          stderr);
+    exit(2);
+}
+
+static double number(const char *text, double least, double most)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (*end != '\0' || end == text || !(value >= least && value <= most))
+        refuse();
+    return value;
+}
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0)
+        give_up("clock_gettime");
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Not slewed by NTP. */
+static double elapsed_now(void)
+{
+    return seconds_of(CLOCK_MONOTONIC_RAW);
+}
+
+static void pin(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        give_up("pinning to the CPU");
+}
+
+static void add_line(const char *file, double first, double second, double third)
+{
+    FILE *out = fopen(file, "ae");
+    if (out == NULL || fprintf(out, "%.9f %.9f %.9f\n", first, second, third) < 0 || fclose(out) != 0)
+        give_up(file);
+}
+
+/* A multiplication and an addition. The compiler has to have the value in a register after each
+ * and may not know it, so that nothing is folded, and no two chains become one vector. */
+#define STEP(x) \
+    x = x * factor + addend; \
+    __asm__ volatile("" : "+r"(x));
+/* As many as the registers hold; the multiplier of x86 has one pipe with a latency of 3 cycles. */
+#ifdef __x86_64__
+#define CHAINS 6
+#define STEPS STEP(a) STEP(b) STEP(c) STEP(d) STEP(e) STEP(f)
+#else
+#define CHAINS 12
+#define STEPS \
+    STEP(a) STEP(b) STEP(c) STEP(d) STEP(e) STEP(f) STEP(g) STEP(h) STEP(i) STEP(j) STEP(k) STEP(l)
+#endif
+
+static double multiply_and_add(size_t unused)
+{
+    uint64_t factor = 6364136223846793005u, addend = 1442695040888963407u;
+    uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
+#ifndef __x86_64__
+    uint64_t g = 7, h = 8, i = 9, j = 10, k = 11, l = 12;
+#endif
+    __asm__ volatile("" : "+r"(factor), "+r"(addend));
+    for (int count = 0; count < BATCH; count++) {
+        STEPS
+    }
+    (void)unused;
+    return 2.0 * CHAINS * BATCH;
+}
+
+static const double *memory;
+
+static double read_words(size_t bytes)
+{
+    size_t words = bytes / sizeof *memory, passes = BATCH / words + 1;
+    for (size_t pass = 0; pass < passes; pass++)
+        for (const volatile double *at = memory; at < memory + words; at += WORDS_AT_ONCE) {
+            (void)at[0], (void)at[1], (void)at[2], (void)at[3];
+            (void)at[4], (void)at[5], (void)at[6], (void)at[7];
+        }
+    return (double)bytes * (double)passes;
+}
+
+static void work(const char *file, double (*batch)(size_t bytes), size_t bytes, double seconds)
+{
+    double done = 0, now, limit = elapsed_now() + LEAD;
+    while (elapsed_now() < limit)
+        batch(bytes);
+    double cpu_begin = seconds_of(CLOCK_THREAD_CPUTIME_ID), begin = elapsed_now();
+    do {
+        done += batch(bytes);
+        now = elapsed_now();
+    } while (now < begin + seconds);
+    add_line(file, done, seconds_of(CLOCK_THREAD_CPUTIME_ID) - cpu_begin, now - begin);
+}
+
+static void map_memory(size_t bytes)
+{
+    double *words = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (words == MAP_FAILED)
+        give_up("memory");
+    for (size_t i = 0; i < bytes / sizeof *words; i++)
+        words[i] = (double)i;
+    memory = words;
+}
+
+static void spin_until(double moment)
+{
+    while (elapsed_now() < moment)
+        for (volatile int i = 0; i < 200; i++)
+            ;
+}
+
+static void sleep_until(double moment)
+{
+    double rest = moment - elapsed_now();
+    struct timespec pause = {.tv_sec = (time_t)rest};
+    pause.tv_nsec = (long)((rest - floor(rest)) * 1e9);
+    if (rest > 0)
+        nanosleep(&pause, NULL);
+}
+
+/* One CPU's load: by turns busy and idle, at the same times as all others, so that two CPUs of one
+ * core have one load. */
+static void burn_one(int cpu, double share, double begin, double end)
+{
+    unsigned short seed[3] = {0, 1, 2};
+    double period;
+    pin(cpu);
+    for (double moment = begin; moment < end; moment += period) {
+        period = SHORTEST_PERIOD + (LONGEST_PERIOD - SHORTEST_PERIOD) * erand48(seed);
+        period = fmin(period, end - moment);
+        spin_until(moment + share * period);
+        sleep_until(moment + period);
+    }
+    _exit(0);
+}
+
+/* Of all CPUs together, as /proc/uptime counts; 0 where it can't be read. */
+static double idle_seconds(void)
+{
+    double idle = 0;
+    FILE *uptime = fopen("/proc/uptime", "re");
+    if (uptime != NULL) {
+        if (fscanf(uptime, "%*f %lf", &idle) != 1)
+            idle = 0;
+        fclose(uptime);
+    }
+    return idle;
+}
+
+static double cpu_seconds(int who)
+{
+    struct rusage used;
+    if (getrusage(who, &used) != 0)
+        give_up("getrusage");
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+/* On each CPU that this process may use. */
+static void burn(const char *file, double share, double seconds)
+{
+    cpu_set_t set;
+    bool whole = true;
+    int status;
+    double begin = elapsed_now(), idle = idle_seconds();
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        give_up("the CPUs of this process");
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET((size_t)cpu, &set))
+            continue;
+        pid_t child = fork();
+        if (child < 0)
+            give_up("fork");
+        if (child == 0)
+            burn_one(cpu, share, begin, begin + seconds);
+    }
+    while (wait(&status) > 0)
+        whole = whole && status == 0;
+    idle = idle_seconds() - idle;
+    if (!whole) {
+        errno = ECHILD;
+        give_up("a CPU's load ended early");
+    }
+    double used = cpu_seconds(RUSAGE_CHILDREN) + cpu_seconds(RUSAGE_SELF);
+    add_line(file, used, elapsed_now() - begin, idle);
+}
+
+static bool asks(const char *word, int argc, char **argv, int count)
+{
+    return argc == count && strcmp(argv[1], word) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    alarm((unsigned)(2 * LONGEST)); /* whatever becomes of who waits for it */
+    if (asks("burn", argc, argv, 5)) {
+        burn(argv[2], number(argv[3], 0, 1), number(argv[4], 0, LONGEST));
+        return 0;
+    }
+    bool reads = asks("read", argc, argv, 6);
+    if (!reads && !asks("integer", argc, argv, 5))
+        refuse();
+    size_t bytes = reads ? (size_t)number(argv[5], 64, 1 << 30) / 64 * 64 : 0;
+    double seconds = number(argv[4], 0, LONGEST);
+    pin((int)number(argv[3], 0, CPU_SETSIZE - 1));
+    if (reads)
+        map_memory(bytes);
+    work(argv[2], reads ? read_words : multiply_and_add, bytes, seconds);
+    return 0;
+}

@@ -1,0 +1,87 @@
+"""rail-reference: what it writes of what it did, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support.wire import PATIENCE
+
+CPU = str(max(os.sched_getaffinity(0)))
+# Seconds that a look at a clock may be late.
+LATE = 0.02
+
+
+@pytest.fixture
+def program(folder: Path) -> Path:
+    return folder / "rail-reference"
+
+
+def reference(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+
+
+def lines(file: Path) -> list[list[float]]:
+    return [[float(word) for word in line.split()] for line in file.read_text().splitlines()]
+
+
+def test_work_is_counted_in_whole_batches_over_the_seconds_asked_for(
+    program: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "results"
+    assert reference(program, "integer", str(file), CPU, "0.02").returncode == 0
+    assert reference(program, "read", str(file), CPU, "0.02", "4096").returncode == 0
+    integer, read = lines(file)
+    assert (integer[0] > 0, integer[0] % 100_000, read[0] > 0, read[0] % 4096) == (True, 0, True, 0)
+    for _, cpu, elapsed in (integer, read):
+        assert elapsed >= 0.02
+        assert 0 < cpu <= elapsed + LATE
+
+
+@pytest.mark.parametrize("share", ["0", "1"])
+def test_a_load_takes_no_more_cpu_time_than_there_is(
+    program: Path, tmp_path: Path, share: str
+) -> None:
+    file = tmp_path / "results"
+    assert reference(program, "burn", str(file), share, "0.1").returncode == 0
+    ((cpu, elapsed, idle),) = lines(file)
+    cpus = os.cpu_count() or 1
+    assert elapsed >= 0.1
+    assert 0 < cpu <= cpus * (elapsed + LATE)
+    # The kernel counts idle time in ticks.
+    assert 0 <= idle <= cpus * (elapsed + LATE)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("burn", "f", "1.5", "1"),
+        ("burn", "f", "nan", "1"),
+        ("burn", "f", "0.5", "61"),
+        ("read", "f", "0", "1", "32"),
+        ("integer", "f", "-1", "1"),
+        ("integer", "f", "0", "1s"),
+    ],
+)
+def test_other_arguments_are_refused(
+    program: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    done = subprocess.run(
+        [program, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("usage: rail-reference")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_is_named(program: Path) -> None:
+    done = reference(program, "burn", "/nowhere/results", "0", "0")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "rail-reference: /nowhere/results: No such file or directory\n",
+    )
