@@ -69,13 +69,16 @@ class PacketRecord:
         return round_trips(self._rows)
 
     def numbered_streams(self, payload: int, *, left: bool) -> list[NDArray[np.int64]]:
-        """Return numbers and stamps of the streams of such datagrams that left, or came."""
+        """Return number and stamp (ns) of each datagram of so many bytes that left, or came.
+
+        int64 (n, 2) for each stream, in their order; a stream begins with number 0.
+        """
         return numbered_streams(self._rows, payload, left=left)
 
     def segments(self) -> NDArray[np.int64]:
-        """Return the rows of the TCP connection that carried most, without bare acknowledgements.
+        """Return the segments with a payload, both ways, of the connection that carried most.
 
-        int64 (n, 7), both ways.
+        int64 (n, 7), as the recorder's lines have them.
         """
         return busiest_connection(self._rows)
 
@@ -104,10 +107,7 @@ def round_trips(rows: NDArray[np.int64]) -> list[float]:
 def numbered_streams(
     rows: NDArray[np.int64], payload: int, *, left: bool
 ) -> list[NDArray[np.int64]]:
-    """Return for each stream among `rows` its datagrams of so many bytes: number, stamp in ns.
-
-    int64 (n, 2) each, in their order on the interface; a stream begins with number 0.
-    """
+    """Return the same out of `rows`."""
     is_udp = rows[:, 2] == _PROTOCOLS["udp"]
     flow = rows[is_udp & (rows[:, 1] == int(left)) & (rows[:, 5] == payload)][:, [6, 0]]
     begins = np.flatnonzero(flow[:, 0] == 0)

@@ -201,7 +201,7 @@ def stamps_of(stream: _Stamps, trace: Trace) -> _Stamps:
     missing = sum(number not in stamps for number in trace.sequence.tolist())
     if missing or not len(trace.sequence):
         raise EnvironmentFailedError(
-            f"{missing} of a trace's {len(trace.sequence)} datagrams aren't in the record of packets"
+            f"{missing} of a trace's {len(trace.sequence)} datagrams passed no interface"
         )
     return np.array([stamps[number] for number in trace.sequence.tolist()], np.int64)
 
