@@ -105,17 +105,21 @@ def _arrivals(pair: Rig, check: CertificateCheck) -> CertificateCheck:
 def _arrival_gaps(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare the gaps of the receiver's own clock readings."""
     observed = _observe(pair, RECEIVER, "user")
-    return _gaps(check, observed, [trace.received for trace in observed.traces])
+    times = [trace.received for trace in observed.traces]
+    return _gaps(check, observed, times, observed.reason)
 
 
 def _sending_gaps(pair: Rig, check: CertificateCheck) -> CertificateCheck:
-    """Compare the gaps of the sender's clock readings with those of the packets that left."""
+    """Compare the gaps of the sender's clock readings with those of the packets that left.
+
+    A sender is late before it reads the clock: what else ran then disturbs nothing.
+    """
     observed = _observe(pair, SENDER, "kernel")
-    return _gaps(check, observed, [trace.sent_at for trace in observed.traces])
+    return _gaps(check, observed, [trace.sent_at for trace in observed.traces], "")
 
 
 def _gaps(
-    check: CertificateCheck, observed: Observation, times: Sequence[_Stamps]
+    check: CertificateCheck, observed: Observation, times: Sequence[_Stamps], reason: str
 ) -> CertificateCheck:
     if not observed.traces:
         return without_value(check, observed.reason)
@@ -126,9 +130,8 @@ def _gaps(
         np.diff(stamps)[whole] / 1e9 / observed.clock.ratio
         for stamps, whole in zip(observed.stamps, successive, strict=True)
     ]
-    return compared_by_datagram(
-        check, values, truths, _gap_budget(observed.clock), observed.clock.reason
-    )
+    budget = _gap_budget(observed.clock)
+    return compared_by_datagram(check, values, truths, budget, _both(reason, observed.clock.reason))
 
 
 def _pace(pair: Rig, check: CertificateCheck) -> CertificateCheck:
@@ -138,7 +141,7 @@ def _pace(pair: Rig, check: CertificateCheck) -> CertificateCheck:
         return without_value(check, observed.reason)
     values = [np.diff(stamps) / 1e9 / observed.clock.ratio for stamps in observed.stamps]
     truths = [np.full(len(part), _GAP) for part in values]
-    reason = "; ".join(filter(None, (observed.reason, observed.clock.reason)))
+    reason = _both(observed.reason, observed.clock.reason)
     return compared_by_datagram(check, values, truths, _gap_budget(observed.clock), reason)
 
 
@@ -162,7 +165,7 @@ def compared_by_datagram(
         return result
     if abs(median) > check.limit and median * error > 0:
         return result
-    return replace(result, reason="; ".join(filter(None, (reason, _FEW))))
+    return replace(result, reason=_both(reason, _FEW))
 
 
 def _observe(pair: Rig, host: str, timestamp: str) -> Observation:
@@ -231,6 +234,10 @@ def clock_rate(before: ClockReading, after: ClockReading) -> ClockRate:
 def _gap_budget(clock: ClockRate) -> dict[str, float]:
     """Return the standard uncertainties of a mean gap, in s, that its scatter doesn't show."""
     return {"clocks": clock.uncertainty * _GAP, "ends": _ENDS / (_COUNT - 1) / math.sqrt(3)}
+
+
+def _both(reason: str, further: str) -> str:
+    return "; ".join(filter(None, (reason, further)))
 
 
 def _pairs(observed: Observation) -> Iterator[tuple[Trace, _Stamps]]:
