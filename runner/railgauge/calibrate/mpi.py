@@ -74,7 +74,7 @@ def mpi_truths() -> Iterator[Truth]:
 def _throughput(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with the bytes that the receiver's interface got over the same seconds."""
     measured, rows = _measure(pair, RECEIVER, _stream(_MESSAGES), _REPLICATIONS)
-    values, streams = measured.values("throughput"), bursts(rows)
+    values, streams = measured.values("throughput"), bursts(rows, _MESSAGES)
     if len(streams) != len(values) or not streams:
         return without_value(check, measured.reason or _differ(len(values), len(streams)))
     truths = [burst.payload * 8 / burst.seconds for burst in streams]
@@ -107,7 +107,7 @@ def _round_trips(pair: Rig, check: CertificateCheck) -> CertificateCheck:
 def _messages(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with the whole messages in the bytes that came: headers make less than one."""
     measured, rows = _measure(pair, RECEIVER, _stream(_COUNTED_MESSAGES), 4)
-    values, streams = measured.values("sent_messages"), bursts(rows)
+    values, streams = measured.values("sent_messages"), bursts(rows, _COUNTED_MESSAGES)
     if len(streams) != len(values):
         return without_value(check, measured.reason or _differ(len(values), len(streams)))
     whole = sum(burst.payload // _MESSAGE for burst in streams)
@@ -135,15 +135,19 @@ def _differ(values: int, truths: int) -> str:
     return f"{values} replications were measured and {truths} recorded"
 
 
-def bursts(rows: NDArray[np.int64]) -> list[Burst]:
-    """Return the streams that came on a connection: what came without a word back in between."""
+def bursts(rows: NDArray[np.int64], messages: int) -> list[Burst]:
+    """Return the streams of at least so many messages that came on a connection.
+
+    A stream came without a word back in between, and the next word is the answer to it.
+    """
     turns = np.flatnonzero(np.diff(rows[:, 1])) + 1
     parts = np.split(rows, turns)
-    streams = []
-    for part, answer in itertools.pairwise(parts):
-        if len(part) and part[0, 1] == 0 and part[:, 5].sum() > _COUNTED_MESSAGES * _MESSAGE:
-            streams.append(_burst(part, int(answer[0, 0])))
-    return streams
+    streams = [
+        _burst(part, int(answer[0, 0]))
+        for part, answer in itertools.pairwise(parts)
+        if len(part) and part[0, 1] == 0
+    ]
+    return [burst for burst in streams if burst.payload >= messages * _MESSAGE]
 
 
 def _burst(rows: NDArray[np.int64], answered_at: int) -> Burst:
@@ -154,10 +158,9 @@ def _burst(rows: NDArray[np.int64], answered_at: int) -> Burst:
     starts = _offsets(rows[:, 6], begin)
     ends = starts + rows[:, 5]
     last = _delivered(starts.tolist(), ends.tolist())
-    ended_at = int(rows[last, 0])
-    return Burst(
-        (ended_at - int(rows[0, 0])) / 1e9, int(ends.max()), (answered_at - ended_at) / 1e9
-    )
+    began_at, ended_at = int(rows[0, 0]), int(rows[last, 0])
+    seconds, answer = (ended_at - began_at) / 1e9, (answered_at - ended_at) / 1e9
+    return Burst(seconds, int(ends.max()), answer)
 
 
 def _offsets(numbers: NDArray[np.int64], begin: int) -> NDArray[np.int64]:

@@ -131,7 +131,9 @@ def _gaps(
         for stamps, whole in zip(observed.stamps, successive, strict=True)
     ]
     budget = _gap_budget(observed.clock)
-    return compared_by_datagram(check, values, truths, budget, _both(reason, observed.clock.reason))
+    return compared_by_datagram(
+        check, values, truths, budget, _reasons(reason, observed.clock.reason)
+    )
 
 
 def _pace(pair: Rig, check: CertificateCheck) -> CertificateCheck:
@@ -141,7 +143,7 @@ def _pace(pair: Rig, check: CertificateCheck) -> CertificateCheck:
         return without_value(check, observed.reason)
     values = [np.diff(stamps) / 1e9 / observed.clock.ratio for stamps in observed.stamps]
     truths = [np.full(len(part), _GAP) for part in values]
-    reason = _both(observed.reason, observed.clock.reason)
+    reason = _reasons(observed.reason, observed.clock.reason)
     return compared_by_datagram(check, values, truths, _gap_budget(observed.clock), reason)
 
 
@@ -165,7 +167,7 @@ def compared_by_datagram(
         return result
     if abs(median) > check.limit and median * error > 0:
         return result
-    return replace(result, reason=_both(reason, _FEW))
+    return replace(result, reason=_reasons(reason, _FEW))
 
 
 def _observe(pair: Rig, host: str, timestamp: str) -> Observation:
@@ -204,7 +206,7 @@ def stamps_of(stream: _Stamps, trace: Trace) -> _Stamps:
     missing = sum(number not in stamps for number in trace.sequence.tolist())
     if missing or not len(trace.sequence):
         raise EnvironmentFailedError(
-            f"{missing} of a trace's {len(trace.sequence)} datagrams passed no interface"
+            f"the record of packets lacks {missing} of a trace's {len(trace.sequence)} datagrams"
         )
     return np.array([stamps[number] for number in trace.sequence.tolist()], np.int64)
 
@@ -236,7 +238,7 @@ def _gap_budget(clock: ClockRate) -> dict[str, float]:
     return {"clocks": clock.uncertainty * _GAP, "ends": _ENDS / (_COUNT - 1) / math.sqrt(3)}
 
 
-def _both(reason: str, further: str) -> str:
+def _reasons(reason: str, further: str) -> str:
     return "; ".join(filter(None, (reason, further)))
 
 

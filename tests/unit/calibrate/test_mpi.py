@@ -45,9 +45,9 @@ def test_a_stream_begins_with_the_last_word_before_it_and_ends_before_the_answer
     rows = np.concatenate((rows, connection(again, [left(again[-1][0] + 70 * US, 54)])))
     segments = -(-COUNT * (SIZE + HEADER) // SEGMENT)
     expected = [Burst(segments / 1e3, COUNT * (SIZE + HEADER), answer) for answer in (50e-6, 70e-6)]
-    assert bursts(rows) == expected
+    assert bursts(rows, COUNT) == expected
     # The headers of all messages make less than one more of them.
-    assert [burst.payload // SIZE for burst in bursts(rows)] == [COUNT, COUNT]
+    assert [burst.payload // SIZE for burst in bursts(rows, COUNT)] == [COUNT, COUNT]
 
 
 def test_what_is_sent_again_counts_once_and_the_end_is_when_all_is_there() -> None:
@@ -58,14 +58,22 @@ def test_what_is_sent_again_counts_once_and_the_end_is_when_all_is_there() -> No
     late = (end + 7 * MS, *lost[1:])
     rows = connection(sorted([*data, *copies, late]), [left(end + 8 * MS, 54)])
     segments = -(-COUNT * (SIZE + HEADER) // SEGMENT)
-    assert bursts(rows) == [Burst((segments + 7) / 1e3, COUNT * (SIZE + HEADER), 1e-3)]
+    assert bursts(rows, COUNT) == [Burst((segments + 7) / 1e3, COUNT * (SIZE + HEADER), 1e-3)]
 
 
 def test_a_stream_without_an_answer_or_with_few_messages_is_none() -> None:
     data = stream(10 * MS, 1_000)
-    assert bursts(connection(data)) == []
-    assert bursts(connection(data[:100], [left(10_000 * MS, 54)])) == []
-    assert bursts(np.zeros((0, 7), np.int64)) == []
+    assert bursts(connection(data), COUNT) == []
+    assert bursts(connection(data[:100], [left(10_000 * MS, 54)]), COUNT) == []
+    assert bursts(np.zeros((0, 7), np.int64), 1) == []
+
+
+def test_a_word_back_within_a_stream_makes_it_none() -> None:
+    data = stream(10 * MS, 1_000)
+    end = data[-1][0]
+    rows = connection(data[:1_000], [left(data[999][0] + 1, 26)], data[1_000:])
+    rows = np.concatenate((rows, connection([left(end + MS, 54)])))
+    assert bursts(rows, COUNT) == []
 
 
 def trips(count: int, seconds: float, pause: float) -> list[tuple[int, ...]]:

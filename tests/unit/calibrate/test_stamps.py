@@ -78,7 +78,7 @@ def test_stamps_are_found_by_number_however_they_came() -> None:
 @pytest.mark.parametrize("sequence", [(0, 4), ()])
 def test_a_trace_of_other_datagrams_has_no_truth(sequence: tuple[int, ...]) -> None:
     stream = np.array([[0, 100], [1, 105]], np.int64)
-    with pytest.raises(EnvironmentFailedError, match="of a trace's"):
+    with pytest.raises(EnvironmentFailedError, match="the record of packets lacks"):
         stamps_of(stream, trace(*sequence))
 
 
