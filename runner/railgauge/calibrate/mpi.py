@@ -188,6 +188,9 @@ def replication_trips(rows: NDArray[np.int64], replications: int) -> list[Trips]
     """
     sizes = rows[:, 5]
     rows = rows[(sizes >= _TRIP_MESSAGE) & (sizes <= _TRIP_MESSAGE + _HEADERS)]
+    # TCP may send again what is late, which has the same number.
+    firsts = np.unique(rows[:, [1, 6]], axis=0, return_index=True)[1]
+    rows = rows[np.sort(firsts)]
     together = _BEFORE + _TRIPS + _AFTER
     # What comes before them is how the engine finds out how long they take.
     rows = rows[max(0, len(rows) - 2 * together * replications) :]

@@ -17,8 +17,8 @@ def came(at: int, length: int, number: int) -> tuple[int, ...]:
     return (at, 0, TCP, 9, 5001, length, number % WRAPS)
 
 
-def left(at: int, length: int) -> tuple[int, ...]:
-    return (at, 1, TCP, 5001, 9, length, 1)
+def left(at: int, length: int, number: int = 1) -> tuple[int, ...]:
+    return (at, 1, TCP, 5001, 9, length, number)
 
 
 def stream(begin: int, first: int) -> list[tuple[int, ...]]:
@@ -80,7 +80,7 @@ def trips(count: int, seconds: float, pause: float) -> list[tuple[int, ...]]:
     rows = []
     for trip in range(count):
         at = round(trip * (seconds + pause) * 1e9)
-        rows += [left(at, 355), came(at + round(seconds * 1e9), 355, trip)]
+        rows += [left(at, 355, trip), came(at + round(seconds * 1e9), 355, trip)]
         # A word of the library that is no part of it.
         rows.append(left(at + 10, 26))
     return rows
@@ -100,3 +100,11 @@ def test_round_trips_that_are_short_of_an_answer_are_none() -> None:
     assert replication_trips(rows, 2) == []
     assert replication_trips(rows[rows[:, 0] != rows[-2, 0]], 1) == []
     assert replication_trips(rows, 0) == []
+
+
+def test_a_message_that_is_sent_again_is_one_message() -> None:
+    rows = connection(trips(21, 20e-3, 100e-6))
+    again = connection([left(int(rows[33, 0]) + 15 * MS, 355, int(rows[33, 6]))])
+    (expected,) = replication_trips(rows, 1)
+    assert rows[33].tolist()[1] == 1
+    assert replication_trips(np.concatenate((rows[:34], again, rows[34:])), 1) == [expected]
