@@ -101,7 +101,7 @@ def _arrivals(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     truths = [(stamps - stamps[0]) / 1e9 for _, stamps in _pairs(observed)]
     if not values:
         return without_value(check, observed.reason)
-    return compared_by_datagram(check, values, truths, {}, "")
+    return compared_by_datagram(check, values, truths, worst_budget(values, truths), "")
 
 
 def _arrival_gaps(pair: Rig, check: CertificateCheck) -> CertificateCheck:
@@ -241,6 +241,14 @@ def clock_rate(before: ClockReading, after: ClockReading) -> ClockRate:
     ratio = (after.wall - before.wall) / elapsed
     read = (before.width + after.width) / 2 / elapsed
     return ClockRate(ratio, (abs(ratio - 1) + read) / math.sqrt(3))
+
+
+def worst_budget(values: Sequence[_Seconds], truths: Sequence[_Seconds]) -> dict[str, float]:
+    """Return by how much one datagram differs from the mean difference at most, as its
+    standard uncertainty: where stamps have to be the same, a mean would hide a single one.
+    """
+    errors = np.concatenate(values) - np.concatenate(truths)
+    return {"worst": float(np.abs(errors - errors.mean()).max()) / math.sqrt(3)}
 
 
 def _gap_budget(clock: ClockRate) -> dict[str, float]:

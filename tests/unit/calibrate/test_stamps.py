@@ -8,7 +8,13 @@ import pytest
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.base.trace import Trace
-from railgauge.calibrate.stamps import ClockReading, clock_rate, compared_by_datagram, stamps_of
+from railgauge.calibrate.stamps import (
+    ClockReading,
+    clock_rate,
+    compared_by_datagram,
+    stamps_of,
+    worst_budget,
+)
 
 GAPS = CertificateCheck("gaps", "udp", "s", 1e-6, relative=False)
 BUDGET = {"ends": 2e-7}
@@ -72,14 +78,27 @@ def test_a_sender_that_never_catches_up_is_no_fault(late: float) -> None:
     assert "not most of the datagrams show it" in check.reason
 
 
+def compared_stamps(values: list[np.ndarray], truths: list[np.ndarray]) -> CertificateCheck:
+    return compared_by_datagram(GAPS, values, truths, worst_budget(values, truths), "")
+
+
 def test_the_same_stamps_are_exact_and_a_shift_shows_on_any_machine() -> None:
     truths = [np.arange(COUNT) * 1e-3] * REPLICATIONS
-    check = compared_by_datagram(GAPS, truths, truths, {}, "")
+    check = compared_stamps(truths, truths)
     assert (check.error, check.uncertainty, check.conclusion) == (0.0, 0.0, "certified")
-    late = [part + 2e-6 for part in truths]
-    check = compared_by_datagram(GAPS, late, truths, {}, "")
+    check = compared_stamps([part + 2e-6 for part in truths], truths)
     assert check.error == pytest.approx(2e-6)
     assert check.conclusion == "wrong"
+
+
+@pytest.mark.parametrize("seconds", [3e-6, 1e-4])
+def test_a_single_stamp_that_differs_is_not_certified(seconds: float) -> None:
+    truths = [np.arange(COUNT) * 1e-3 for _ in range(REPLICATIONS)]
+    values = [part.copy() for part in truths]
+    values[3][100] += seconds
+    check = compared_stamps(values, truths)
+    assert abs(check.error or 0) < GAPS.limit
+    assert check.conclusion == "not certifiable here"
 
 
 def test_stamps_are_found_by_number_however_they_came() -> None:
