@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +13,10 @@ from railgauge import __version__
 from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.base.errors import InputError
 from railgauge.calibrate.machine import machine_truths
+from railgauge.calibrate.mpi import mpi_truths
 from railgauge.calibrate.network import network_truths
 from railgauge.calibrate.rig import Fault
+from railgauge.calibrate.stamps import stamp_truths
 from railgauge.calibrate.transfers import BLOCK, transfer_truths
 from railgauge.calibrate.truth import Truth
 from railgauge.engine.deploy import bundle
@@ -89,12 +91,44 @@ BROKEN_INSTRUMENTS = (
         "cpu load by soakers",
         Fault("client_cpu_load_soak", lambda load: load + 0.05),
     ),
+    BrokenInstrument(
+        "arrivals 2 us late",
+        "udp trace arrivals",
+        Fault("received", lambda nanoseconds: nanoseconds + 2_000),
+    ),
+    BrokenInstrument(
+        "arrival gaps × 1.01",
+        "udp trace arrival gaps",
+        Fault("received", lambda nanoseconds: nanoseconds * 1.01),
+    ),
+    BrokenInstrument(
+        "sending gaps × 1.01",
+        "udp trace sending gaps",
+        Fault("sent_at", lambda nanoseconds: nanoseconds * 1.01),
+    ),
+    BrokenInstrument(
+        "pace × 0.99",
+        "udp pace",
+        Fault("rate", lambda rate: rate * 0.99),
+    ),
+    BrokenInstrument(
+        "mpi rate × 0.97",
+        "mpi throughput at 200 Mbit/s",
+        Fault("throughput", lambda rate: rate * 0.97),
+    ),
+    BrokenInstrument(
+        "mpi round trip × 1.03",
+        "mpi round trip over 20 ms",
+        Fault("rtt_mean", lambda seconds: seconds * 1.03),
+    ),
+    BrokenInstrument(
+        "one message too many",
+        "mpi messages",
+        Fault("sent_messages", lambda count: count + 0.25),
+    ),
 )
 
-
-def _truths() -> Iterator[Truth]:
-    for truths in (network_truths, machine_truths, transfer_truths):
-        yield from truths()
+_TRUTHS = (network_truths, stamp_truths, mpi_truths, machine_truths, transfer_truths)
 
 
 def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
@@ -102,7 +136,7 @@ def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
 
     InputError for a word that none has.
     """
-    truths = list(_truths())
+    truths = _truths()
     words = list(names)
     for word in words:
         if not any(word in truth.check.name for truth in truths):
@@ -135,6 +169,10 @@ def broken_check(broken: BrokenInstrument) -> CertificateCheck:
     """Return what becomes of its check with an instrument that is broken so."""
     (truth,) = (truth for truth in _truths() if truth.check.name == broken.check)
     return replace(truth, fault=broken.fault).hold()
+
+
+def _truths() -> list[Truth]:
+    return [truth for truths in _TRUTHS for truth in truths()]
 
 
 def _text(path: Path) -> str:

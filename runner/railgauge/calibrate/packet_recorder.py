@@ -6,8 +6,9 @@ A program of its own, with nothing but the standard library, as it runs in a hos
 kernel writes the first bytes of each packet into a ring of SLOTS slots (packet(7), PACKET_RX_RING)
 without anybody having to wake up. It prints `ready`; once its standard input has a line or ends, it
 prints a line a packet: nanoseconds (CLOCK_REALTIME), whether it left (1) or came (0), protocol,
-ports, payload bytes and, of TCP, the sequence number. The last line says how many packets found no
-slot.
+ports, payload bytes and a number: of TCP the sequence number, of UDP the low half of the one that
+railgauge's streams have in bytes 8 to 16 of their payload, 0 in a shorter one. The last line says
+how many packets found no slot.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _BLOCK = 1 << 20
 # It ends by itself after this many seconds, whatever became of the controller.
 _LONGEST = 300.0
 _UDP, _TCP = 17, 6
+# In a datagram of a stream the sequence number, of eight bytes, ends here.
+_NUMBER_END = 16
 
 
 def main(interface: str, slots: int) -> None:
@@ -69,7 +72,10 @@ def _lines(ring: mmap.mmap, count: int) -> Iterator[str]:
             continue
         source, target, number = struct.unpack_from(">HHI", ring, transport)
         if protocol == _UDP:
-            length, number = length - 8, 0
+            length -= 8
+            number = 0
+            if length >= _NUMBER_END:
+                number = struct.unpack_from(">I", ring, transport + 8 + _NUMBER_END - 4)[0]
         else:
             length -= 4 * (ring[transport + 12] >> 4)
         stamp = seconds * 1_000_000_000 + nanoseconds

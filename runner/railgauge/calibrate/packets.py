@@ -68,6 +68,20 @@ class PacketRecord:
         """Return the seconds from each datagram that left to the next one that came."""
         return round_trips(self._rows)
 
+    def numbered_streams(self, payload: int, *, left: bool) -> list[NDArray[np.int64]]:
+        """Return number and stamp (ns) of each datagram of so many bytes that left, or came.
+
+        int64 (n, 2) for each stream, in their order; a stream begins with number 0.
+        """
+        return numbered_streams(self._rows, payload, left=left)
+
+    def segments(self) -> NDArray[np.int64]:
+        """Return the segments with a payload, both ways, of the connection that carried most.
+
+        int64 (n, 7), as the recorder's lines have them.
+        """
+        return busiest_connection(self._rows)
+
 
 def streams(rows: NDArray[np.int64]) -> list[Stream]:
     """Return the streams in `rows`: stamps (ns), whether it left, protocol, ports, payload bytes,
@@ -88,6 +102,27 @@ def round_trips(rows: NDArray[np.int64]) -> list[float]:
     requests, replies = rows[:-1], rows[1:]
     trips = (requests[:, 1] == 1) & (replies[:, 1] == 0)
     return [float(trip) for trip in (replies[trips, 0] - requests[trips, 0]) / 1e9]
+
+
+def numbered_streams(
+    rows: NDArray[np.int64], payload: int, *, left: bool
+) -> list[NDArray[np.int64]]:
+    """Return the same out of `rows`."""
+    is_udp = rows[:, 2] == _PROTOCOLS["udp"]
+    flow = rows[is_udp & (rows[:, 1] == int(left)) & (rows[:, 5] == payload)][:, [6, 0]]
+    begins = np.flatnonzero(flow[:, 0] == 0)
+    return np.split(flow, begins)[1:]
+
+
+def busiest_connection(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return those of TCP's `rows` that have a payload, of the connection that carried most."""
+    rows = rows[(rows[:, 2] == _PROTOCOLS["tcp"]) & (rows[:, 5] > 0)]
+    if not len(rows):
+        return rows
+    ports = np.sort(rows[:, 3:5], axis=1)
+    connections = np.unique(ports, axis=0)
+    flows = [rows[(ports == pair).all(axis=1)] for pair in connections]
+    return max(flows, key=lambda flow: int(flow[:, 5].sum()))
 
 
 def _stream(rows: NDArray[np.int64]) -> Stream:

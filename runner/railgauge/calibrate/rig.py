@@ -11,10 +11,14 @@ import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.trace import Trace
 from railgauge.hosts.transport.netns import NetnsTransport
 from railgauge.lab.testbed.down import down
 from railgauge.lab.testbed.relay import counts
@@ -34,18 +38,36 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a broken instrument does to each value of a metric."""
+    """What a broken instrument does to each value of a metric, or of a trace's `received` or
+    `sent_at`, in ns since the first one; or to the `rate` that it is asked for.
+    """
 
     metric: str
     change: Callable[[float], float]
 
+    def changed(self, trace: Trace) -> Trace:
+        """Return what the broken instrument would have made of the trace."""
+        match self.metric:
+            case "received":
+                return replace(trace, received=self._changed(trace.received))
+            case "sent_at":
+                return replace(trace, sent_at=self._changed(trace.sent_at))
+            case _:
+                return trace
+
+    def _changed(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.array([round(self.change(float(time))) for time in times], np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class RigResult:
-    """What a plan gave: its values by metric, and what made replications fail or suspect."""
+    """What a plan gave: its values by metric, what made replications fail or suspect, and their
+    traces.
+    """
 
     series: dict[str, list[float]]
     suspicions: tuple[str, ...]
+    traces: tuple[Trace, ...] = ()
 
     def values(self, metric: str) -> list[float]:
         """Return the values of a metric, by replication; none if it was not measured."""
@@ -81,6 +103,12 @@ class Rig:
         counted: dict[str, int] = counts(self._state)[0]["left_to_right"]
         return counted
 
+    def effective_rate(self, rate: float) -> float:
+        """Return the rate, in bit/s, that the instrument makes of the one it is asked for."""
+        if self._fault is None or self._fault.metric != "rate":
+            return rate
+        return self._fault.change(rate)
+
     def measure(self, test: str) -> RigResult:
         """Run a plan of these tests, in YAML; a metric has all their values, in their order."""
         self._runs += 1
@@ -100,12 +128,14 @@ def _read(store: Store, run: int, fault: Fault | None) -> RigResult:
     series: dict[str, list[float]] = {}
     for entry in store.series([run]):
         series.setdefault(entry.metric, []).extend(float(value) for value in entry.values)
+    traces = [store.trace(stored) for stored in store.traces([run])]
     if fault is not None:
         series[fault.metric] = [fault.change(value) for value in series.get(fault.metric, [])]
+        traces = [fault.changed(trace) for trace in traces]
     suspicions = (stored.suspicion for stored in store.suspicions(run))
     reasons = {suspicion.code: suspicion.message for suspicion in suspicions}
     reasons |= {failure.error_code: failure.error_message for failure in store.failures(run)}
-    return RigResult(series, tuple(reasons.values()))
+    return RigResult(series, tuple(reasons.values()), tuple(traces))
 
 
 def _name() -> str:

@@ -101,7 +101,9 @@ def _quantity(check: CertificateCheck, number: float | None) -> str:
 
 
 def _share(check: CertificateCheck, number: float) -> str:
-    return f"{100 * number:.3f} %" if check.relative else f"{number:g}"
+    if check.relative:
+        return f"{100 * number:.3f} %"
+    return f"{number * 1e6:.3f} us" if check.unit == "s" else f"{number:g}"
 
 
 def _summary(certificate: Certificate, name: str | None) -> str:

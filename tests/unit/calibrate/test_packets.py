@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from railgauge.calibrate.packets import Stream, round_trips, streams
+from railgauge.calibrate.packets import (
+    Stream,
+    busiest_connection,
+    numbered_streams,
+    round_trips,
+    streams,
+)
 
 UDP, TCP = 17, 6
 MS = 1_000_000
@@ -62,3 +68,31 @@ def test_a_round_trip_goes_from_what_leaves_to_what_comes() -> None:
     answer = (9 * MS, 0, UDP, 9, 5000, 64, 0)
     rows = packets(there, control, back, lost, again, answer)
     assert round_trips(rows) == pytest.approx([0.002, 0.005])
+
+
+def test_a_numbered_stream_begins_with_its_first_number() -> None:
+    first = [(number * MS, 0, UDP, 9, 5000, 1000, number) for number in (0, 1, 3, 2)]
+    second = [(9 * MS + number, 0, UDP, 9, 5000, 1000, number) for number in (0, 1)]
+    straggler = (8 * MS, 0, UDP, 9, 5000, 900, 0)
+    leaves = (8 * MS, 1, UDP, 5000, 9, 1000, 0)
+    rows = packets(*first, straggler, leaves, *second)
+    came = numbered_streams(rows, 1000, left=False)
+    assert [stream.tolist() for stream in came] == [
+        [[0, 0], [1, MS], [3, 3 * MS], [2, 2 * MS]],
+        [[0, 9 * MS], [1, 9 * MS + 1]],
+    ]
+    assert [stream.tolist() for stream in numbered_streams(rows, 1000, left=True)] == [
+        [[0, 8 * MS]]
+    ]
+    assert numbered_streams(rows, 500, left=False) == []
+
+
+def test_the_busiest_connection_has_both_ways_and_no_bare_acknowledgements() -> None:
+    control = (0, 0, TCP, 7, 8, 500, 1)
+    data = (1, 0, TCP, 9, 5001, 400, 1)
+    acknowledgement = (2, 1, TCP, 5001, 9, 0, 1)
+    answer = (3, 1, TCP, 5001, 9, 101, 1)
+    datagram = (4, 0, UDP, 9, 5001, 1000, 0)
+    rows = packets(control, data, acknowledgement, answer, datagram)
+    assert busiest_connection(rows).tolist() == [list(data), list(answer)]
+    assert len(busiest_connection(rows[4:])) == 0
