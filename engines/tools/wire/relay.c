@@ -78,6 +78,7 @@ static void lose(struct relay *relay, uint64_t number, const struct frame *frame
     drops_add(relay_direction(relay->number), number, frame);
     pthread_mutex_lock(&relay->lock);
     relay->counts.read++;
+    relay->counts.counted = number;
     relay->counts.loss_runs += relay->counts.lost == 0 || relay->last_lost + 1 != number;
     relay->counts.lost++;
     pthread_mutex_unlock(&relay->lock);
@@ -104,11 +105,13 @@ static bool take_turn(struct relay *relay, size_t length, uint64_t now, uint64_t
     return true;
 }
 
-static void count(struct relay *relay, uint64_t *first, uint64_t *second)
+/* A frame was read, and this became of it. At once, so that who asks sees all of it or nothing. */
+static void count_read(struct relay *relay, bool counted, uint64_t *fate)
 {
     pthread_mutex_lock(&relay->lock);
-    ++*first;
-    ++*second;
+    relay->counts.read++;
+    relay->counts.counted += counted;
+    ++*fate;
     pthread_mutex_unlock(&relay->lock);
 }
 
@@ -132,6 +135,16 @@ static bool enqueue_copy(struct relay *relay, const unsigned char *bytes, size_t
     return enqueue(relay, length, room != NULL);
 }
 
+static void duplicate(struct relay *relay, const unsigned char *bytes, size_t length)
+{
+    if (!enqueue_copy(relay, bytes, length))
+        return;
+    pthread_mutex_lock(&relay->lock);
+    relay->counts.duplicated++;
+    relay->counts.queued++;
+    pthread_mutex_unlock(&relay->lock);
+}
+
 /* True if the frame has to wait for others to overtake it; one does at a time. */
 static bool falls_back(struct relay *relay, const unsigned char *bytes, size_t length,
                        uint64_t number)
@@ -143,7 +156,7 @@ static bool falls_back(struct relay *relay, const unsigned char *bytes, size_t l
     overtaken->length = length;
     overtaken->times = 0;
     overtaken->until = now_ns() + LONGEST_WAIT;
-    count(relay, &relay->counts.read, &relay->counts.queued);
+    count_read(relay, true, &relay->counts.queued);
     return true;
 }
 
@@ -168,9 +181,6 @@ static void take_counted(struct relay *relay, const unsigned char *bytes, size_t
                          const struct frame *frame)
 {
     uint64_t number = relay->counts.counted + 1; /* only this thread changes it */
-    pthread_mutex_lock(&relay->lock);
-    relay->counts.counted = number;
-    pthread_mutex_unlock(&relay->lock);
     if (picks(relay, &relay->options->loss, number)) {
         lose(relay, number, frame);
         return;
@@ -178,11 +188,11 @@ static void take_counted(struct relay *relay, const unsigned char *bytes, size_t
     if (falls_back(relay, bytes, length, number))
         return;
     bool queued = enqueue(relay, length, room);
-    count(relay, &relay->counts.read, queued ? &relay->counts.queued : &relay->counts.overflowed);
+    count_read(relay, true, queued ? &relay->counts.queued : &relay->counts.overflowed);
     if (!queued)
         return;
-    if (picks(relay, &relay->options->duplicate, number) && enqueue_copy(relay, bytes, length))
-        count(relay, &relay->counts.duplicated, &relay->counts.queued);
+    if (picks(relay, &relay->options->duplicate, number))
+        duplicate(relay, bytes, length);
     if (relay->overtaken.length && ++relay->overtaken.times == relay->options->reorder_by)
         follow_up(relay);
 }
@@ -195,7 +205,7 @@ static void take_in(struct relay *relay, const unsigned char *bytes, size_t leng
         return;
     }
     bool queued = enqueue(relay, length, room);
-    count(relay, &relay->counts.read, queued ? &relay->counts.queued : &relay->counts.overflowed);
+    count_read(relay, false, queued ? &relay->counts.queued : &relay->counts.overflowed);
 }
 
 static void end_wire(struct relay *relay)
@@ -215,7 +225,7 @@ static bool read_frame(struct relay *relay)
         return true;
     }
     if (errno == EMSGSIZE) {
-        count(relay, &relay->counts.read, &relay->counts.refused);
+        count_read(relay, false, &relay->counts.refused);
         return true;
     }
     if (errno != EAGAIN && errno != EINTR)
