@@ -32,8 +32,10 @@ class Cable:
     delay: float
     queue: int | None
     mtu: int
-    patterns: dict[str, PacketPattern]
+    loss: PacketPattern | None
     by: Means
+    duplicate: PacketPattern | None = None
+    reorder: PacketPattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +101,10 @@ def lay_out(testbed: Testbed, network: str, *, netem: bool) -> ClusterLayout:
         interface = f"link{index}"
         ends = (CableEnd(namespaces[left], interface), CableEnd(namespaces[right], interface))
         delay = link.one_way
-        patterns = link.patterns
-        by = _means(delay, patterns, netem)
+        by = _means(delay, link.patterns, netem)
         name = link.name or f"{left}→{right}"
-        cables.append(Cable(name, ends, link.rate, delay, link.queue, link.mtu, patterns, by))
+        shape = (link.rate, delay, link.queue, link.mtu, link.loss, by)
+        cables.append(Cable(name, ends, *shape, link.duplicate, link.reorder))
         routes.append((namespaces[left], addresses[right], interface))
         routes.append((namespaces[right], addresses[left], interface))
         rtt = 2 * delay or None
@@ -168,7 +170,7 @@ def _ports(
         rate, delay, queue = _port(switch, host)
         ends = (CableEnd(namespaces[host], interface), CableEnd(bridge, f"port{number}"))
         by = _means(delay, {}, netem)
-        yield Cable(f"{name}/{host}", ends, rate, delay, queue, switch.mtu, {}, by)
+        yield Cable(f"{name}/{host}", ends, rate, delay, queue, switch.mtu, None, by)
 
 
 def _switched(switch: Switch) -> Iterator[ClusterWay]:

@@ -117,10 +117,14 @@ def arguments(cable: Cable) -> list[str]:
     if cable.rate is not None:
         # What tbf lets pass at once waits here, and leaves at the rate.
         words += ["--rate", f"{cable.rate:.0f}bit/s", "--queue", f"{_BURSTS * burst_of(cable)}B"]
-    for option, pattern in cable.patterns.items():
-        words += [f"--{option}", _pattern(pattern)]
-    for pattern in list(cable.patterns.values())[:1]:  # all count the same packets
-        words += ["--loss-of", pattern.of, "--direction", _DIRECTIONS[pattern.direction]]
+    patterns = {"loss": cable.loss, "duplicate": cable.duplicate, "reorder": cable.reorder}
+    scope: list[str] = []
+    for option, pattern in patterns.items():
+        if pattern is not None:
+            words += [f"--{option}", _pattern(pattern)]
+            # All of them count the same packets.
+            scope = ["--loss-of", pattern.of, "--direction", _DIRECTIONS[pattern.direction]]
+    words += scope
     return words
 
 
