@@ -11,7 +11,7 @@ from functools import partial
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.calibrate.packets import Stream, recording
-from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, link
+from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, RigResult, link
 from railgauge.calibrate.truth import Truth
 from railgauge.calibrate.uncertainty import compared, counted, without_value
 from railgauge.hosts.transport.interface import run
@@ -148,19 +148,33 @@ def _impaired(pair: Rig, check: CertificateCheck, *, impairment: _Impairment) ->
     relayed = pair.relayed()
     dropped = {name: relayed[name] - before[name] for name in ("overflowed", "refused", "unread")}
     dropped["at the receiver"] = _kernel_count(pair, RECEIVER, "Udp", "RcvbufErrors") - errors
-    values = measured.values(impairment.metric)
-    if reason := _incomplete(len(values), dropped):
-        return without_value(check, "; ".join(filter(None, (reason, measured.reason))))
     truth = relayed[impairment.count] - before[impairment.count]
-    return counted(check, values, truth, measured.reason)
+    return exactly_counted(check, measured, impairment.metric, truth, dropped)
 
 
-def _incomplete(replications: int, dropped: Mapping[str, int]) -> str:
-    """Return why counts of a relay aren't those of the replications; empty if they are."""
-    if replications != _COUNTED_REPLICATIONS:
-        return f"{replications} of {_COUNTED_REPLICATIONS} replications were measured"
-    drops = ", ".join(f"{count} {name}" for name, count in dropped.items() if count)
-    return f"the machine itself dropped packets: {drops}" if drops else ""
+def exactly_counted(
+    check: CertificateCheck,
+    measured: RigResult,
+    metric: str,
+    truth: int,
+    dropped: Mapping[str, int],
+) -> CertificateCheck:
+    """Return `check` with the sum of a metric and the count of it that is the `truth`.
+
+    Without a value if a replication failed, whose packets were counted, too, or if packets were
+    `dropped` on their way by the machine itself (how many, by where that was).
+    """
+    values = measured.values(metric)
+    drops = ", ".join(f"{count} {where}" for where, count in dropped.items() if count)
+    reasons = [measured.reason]
+    if drops:
+        reasons.insert(0, f"the machine itself dropped packets: {drops}")
+    if len(values) != _COUNTED_REPLICATIONS:
+        reasons.insert(0, f"{len(values)} of {_COUNTED_REPLICATIONS} replications were measured")
+    reason = "; ".join(filter(None, reasons))
+    if drops or len(values) != _COUNTED_REPLICATIONS:
+        return without_value(check, reason)
+    return counted(check, values, truth, reason)
 
 
 def _round_trips(pair: Rig, check: CertificateCheck) -> CertificateCheck:
@@ -188,10 +202,7 @@ def _retransmits(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     before = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
     measured = pair.measure(_test("tcp", settings, _COUNTED_REPLICATIONS))
     after = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
-    values = measured.values("retransmits")
-    if reason := _incomplete(len(values), {}):
-        return without_value(check, "; ".join(filter(None, (reason, measured.reason))))
-    return counted(check, values, after - before, measured.reason)
+    return exactly_counted(check, measured, "retransmits", after - before, {})
 
 
 def _kernel_count(pair: Rig, host: str, protocol: str, name: str) -> int:
