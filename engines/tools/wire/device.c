@@ -71,22 +71,26 @@ static void enter(const struct device *device, const char *path)
     close(fd);
 }
 
+static const char *remedy(int error)
+{
+    return error == EPERM ? "; it takes root, or `unshare -Urnm`" : "";
+}
+
 _Noreturn void device_refused(const char *netns, const char *name, int error)
 {
     if (error == EBUSY || error == EEXIST)
         fail(BAD_PARAMETER, "there is a device '%s' in %s already: choose another name", name,
              netns);
     fail(failure_of(error), "cannot make the device '%s' in %s: %s%s", name, netns,
-         error == EOPNOTSUPP ? "this kernel has no veth" : strerror(error),
-         error == EPERM ? "; it takes root, or `unshare -Urnm`" : "");
+         error == EOPNOTSUPP ? "this kernel has no veth" : strerror(error), remedy(error));
 }
 
 /* Fails if something about the device did not succeed. */
 static void check(const struct device *device, int error, const char *what)
 {
     if (error)
-        fail(failure_of(error), "cannot %s %s/%s: %s", what, device->netns, device->name,
-             strerror(error));
+        fail(failure_of(error), "cannot %s %s/%s: %s%s", what, device->netns, device->name,
+             strerror(error), remedy(error));
 }
 
 static int own_namespace(void)
@@ -162,9 +166,10 @@ void device_open(struct device *device, enum device_kind kind, int place, int mt
         device->fd = tap_open(device->netns, device->name);
     else
         open_pair(device, links, place, mtu);
-    check(device, link_set_up(links, device->name, mtu, PLACES), "bring up");
+    check(device, link_set_up(links, device->name, mtu, PLACES), "set the MTU of and bring up");
     close(links);
-    enter_own(home);
+    if (path || kind == PACKET)
+        enter_own(home);
     close(home);
 }
 

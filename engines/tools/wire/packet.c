@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define BLOCK ((size_t)128 << 10) /* of whole slots; the longest frame has room in it */
 #define MOST_BLOCKS 512
