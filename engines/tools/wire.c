@@ -143,13 +143,19 @@ static void report_counts(struct relay *const relays[2])
     for (unsigned i = 0; i < 2; i++) {
         relay_counts(relays[i], &counts);
         const struct named_count named[] = {
-            {"read", counts.read},         {"passed", counts.passed},
-            {"passed_bytes", counts.passed_bytes}, {"lost", counts.lost},
-            {"loss_runs", counts.loss_runs},       {"duplicated", counts.duplicated},
+            {"read", counts.read},
+            {"passed", counts.passed},
+            {"passed_bytes", counts.passed_bytes},
+            {"lost", counts.lost},
+            {"loss_runs", counts.loss_runs},
+            {"duplicated", counts.duplicated},
             {"reordered", counts.reordered},
-            {"overflowed", counts.overflowed},     {"refused", counts.refused},
-            {"queued", counts.queued},     {"counted", counts.counted},
-            {"late", counts.late},         {"unread", counts.unread},
+            {"overflowed", counts.overflowed},
+            {"refused", counts.refused},
+            {"queued", counts.queued},
+            {"counted", counts.counted},
+            {"late", counts.late},
+            {"unread", counts.unread},
             {NULL, 0},
         };
         if (options.json)

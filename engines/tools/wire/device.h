@@ -1,5 +1,5 @@
-/* An interface in a network namespace, and its frames; it is gone when this process is, however that
- * ends. */
+/* An interface in a network namespace, and its frames; it is gone when this process is, however
+ * that ends. */
 #ifndef RAIL_WIRE_DEVICE_H
 #define RAIL_WIRE_DEVICE_H
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    LEFT, RIGHT, JSON, DEVICE, SPEED, DELAY, QUEUE, MTU, LOSS, DUPLICATE, REORDER, REORDER_BY, LOSS_OF,
-    DIRECTION, DROPS, DEADLINE_AFTER
+    LEFT, RIGHT, JSON, DEVICE, SPEED, DELAY, QUEUE, MTU, LOSS, DUPLICATE, REORDER, REORDER_BY,
+    LOSS_OF, DIRECTION, DROPS, DEADLINE_AFTER
 };
 
 /* clang-format off */
@@ -21,8 +21,8 @@ static const struct parameter table[] = {
     [JSON] = {.name = "json", .type = BOOL, .initial = "0",
               .help = "one JSON event a line instead of sentences"},
     [DEVICE] = {.name = "device", .type = CHOICE, .initial = "auto", .choices = "auto|tap|packet",
-                .help = "tap: TAP devices, by /dev/net/tun; packet: veth pairs, whose other ends have "
-                        "raw sockets; auto: tap where /dev/net/tun may be opened"},
+                .help = "tap: TAP devices, by /dev/net/tun; packet: veth pairs, whose other ends "
+                        "have raw sockets; auto: tap where /dev/net/tun may be opened"},
     [SPEED] = {.name = "rate", .type = RATE, .initial = "0", .min = 0, .max = 1e12,
                .help = "what each direction carries, counted as on an Ethernet: a frame takes its "
                        "own bytes (at least 60) and 24 more; 0: as fast as this machine can"},
@@ -40,8 +40,8 @@ static const struct parameter table[] = {
     [DUPLICATE] = {.name = "duplicate", .type = TEXT, .initial = "",
                    .help = "sends the packets of such a pattern on twice"},
     [REORDER] = {.name = "reorder", .type = TEXT, .initial = "",
-                 .help = "keeps each packet of such a pattern back until others have overtaken it; one "
-                         "at a time, and for 50 ms at most"},
+                 .help = "keeps each packet of such a pattern back until others have overtaken it; "
+                         "one at a time, and for 50 ms at most"},
     [REORDER_BY] = {.name = "reorder_by", .type = INT, .initial = "1", .min = 1, .max = 1000,
                     .help = "how many packets overtake it"},
     [LOSS_OF] = {.name = "loss_of", .type = CHOICE, .initial = "ip", .choices = "ip|udp|tcp",

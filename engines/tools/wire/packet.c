@@ -56,7 +56,7 @@ int packet_open(struct packet_ring *ring, const char *interface, int mtu, size_t
     if (ioctl(ring->fd, SIOCGIFINDEX, &request) != 0)
         return errno;
     set(ring->fd, PACKET_IGNORE_OUTGOING, 1); /* not before Linux 4.20 */
-    /* Past the queueing discipline, so that a frame which the other end doesn't take is an error. */
+    /* Past the queueing discipline: a frame that the other end doesn't take is an error. */
     if (set(ring->fd, PACKET_QDISC_BYPASS, 1) != 0)
         return errno;
     const int sending = SENDING;

@@ -1,5 +1,5 @@
-/* Frames of an interface by a raw socket (packet(7)): what comes is in a ring that the kernel writes
- * into. */
+/* Frames of an interface by a raw socket (packet(7)): what comes is in a ring that the kernel
+ * writes into. */
 #ifndef RAIL_WIRE_PACKET_H
 #define RAIL_WIRE_PACKET_H
 
@@ -15,8 +15,9 @@ struct packet_ring {
     uint64_t dropped; /* for want of a slot, as last seen */
 };
 
-/* Opens one for the interface, of this thread's network namespace, with slots for that many frames of
- * this MTU but no more than 64 MiB. The interface's own sending isn't shown. Returns 0 or the error. */
+/* Opens one for the interface, of this thread's network namespace, with slots for that many frames
+ * of this MTU but no more than 64 MiB. The interface's own sending isn't shown. Returns 0 or the
+ * error. */
 int packet_open(struct packet_ring *ring, const char *interface, int mtu, size_t frames);
 
 /* Takes the oldest frame, with its VLAN tag, and returns its length; -1: EAGAIN if there is none,

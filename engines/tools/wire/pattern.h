@@ -1,5 +1,5 @@
-/* Which packets are lost, duplicated or overtaken: a rule over their numbers, so that it is the same
- * ones every time. */
+/* Which packets are lost, duplicated or overtaken: a rule over their numbers, so that it is the
+ * same ones every time. */
 #ifndef RAIL_WIRE_PATTERN_H
 #define RAIL_WIRE_PATTERN_H
 
