@@ -1,5 +1,5 @@
-/* rail-wire: a wire between two network namespaces. Two TAP devices, and a relay each way that
- * adds a delay, a rate and losses by a pattern, and counts what it did. */
+/* rail-wire: a wire between two network namespaces. Two devices, and a relay each way that adds a
+ * delay, a rate, and losses, copies and another order by patterns, and counts what it did. */
 #include "wire/drops.h"
 #include "wire/options.h"
 #include "wire/relay.h"
@@ -86,6 +86,8 @@ static void report_ready(void)
     json_text(&json, RAIL_VERSION);
     add_end(&json, "left", &options.left);
     add_end(&json, "right", &options.right);
+    json_key(&json, "kind");
+    json_text(&json, device_kind_name(options.kind));
     add_number(&json, "rate", options.rate);
     add_number(&json, "delay", options.delay);
     add_number(&json, "queue", (double)options.queue);
@@ -141,11 +143,19 @@ static void report_counts(struct relay *const relays[2])
     for (unsigned i = 0; i < 2; i++) {
         relay_counts(relays[i], &counts);
         const struct named_count named[] = {
-            {"read", counts.read},         {"passed", counts.passed},
-            {"passed_bytes", counts.passed_bytes}, {"lost", counts.lost},
-            {"overflowed", counts.overflowed},     {"refused", counts.refused},
-            {"queued", counts.queued},     {"counted", counts.counted},
-            {"late", counts.late},         {"unread", counts.unread},
+            {"read", counts.read},
+            {"passed", counts.passed},
+            {"passed_bytes", counts.passed_bytes},
+            {"lost", counts.lost},
+            {"loss_runs", counts.loss_runs},
+            {"duplicated", counts.duplicated},
+            {"reordered", counts.reordered},
+            {"overflowed", counts.overflowed},
+            {"refused", counts.refused},
+            {"queued", counts.queued},
+            {"counted", counts.counted},
+            {"late", counts.late},
+            {"unread", counts.unread},
             {NULL, 0},
         };
         if (options.json)
@@ -226,8 +236,11 @@ int main(int argc, char **argv)
         fail(SYSTEM_ERROR, "cannot make an eventfd: %s", strerror(errno));
     if (options.drops)
         drops_open(options.drops);
-    device_open(&options.left, options.mtu);
-    device_open(&options.right, options.mtu);
+    if (options.kind == TAP_OR_PACKET)
+        options.kind = device_kind_here();
+    int place = options.kind == PACKET ? device_relay_namespace() : -1;
+    device_open(&options.left, options.kind, place, options.mtu);
+    device_open(&options.right, options.kind, place, options.mtu);
     struct relay *relays[2] = {
         relay_start(&options, 0, &options.left, &options.right, ended),
         relay_start(&options, 1, &options.right, &options.left, ended),
@@ -239,6 +252,8 @@ int main(int argc, char **argv)
     report_counts(relays);
     relay_free(relays[0]);
     relay_free(relays[1]);
+    device_close(&options.left);
+    device_close(&options.right);
     if (end == TIME_UP)
         fail(DEADLINE, "the deadline of %g s passed", options.deadline);
     if (end == DEVICE_GONE)

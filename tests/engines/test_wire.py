@@ -14,18 +14,15 @@ from pathlib import Path
 
 import pytest
 from tests.support import wire_lab
-from tests.support.wire_lab import DEVICE, RIGHT, Lab, Relay
+from tests.support.wire_lab import DEVICE, RIGHT, Lab, Relay, either
 
 ETHERNET = 24  # bytes on the wire beside a frame
 HEADERS = 14 + 20 + 8  # of a UDP datagram's frame
 
 
 @pytest.fixture
-def lab(folder: Path, require) -> Iterator[Lab]:
-    may = os.geteuid() == 0 and Path("/dev/net/tun").exists()
-    require(may, "root and /dev/net/tun, to make network namespaces")
-    with wire_lab.lab(str(folder / "rail-wire")) as made:
-        yield made
+def lab(folder: Path, require, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    yield from wire_lab.lab_fixture(folder, require, getattr(request, "param", "tap"))
 
 
 def _measure(engines, lab: Lab, engine: str, *options: object) -> dict[str, float]:
@@ -83,6 +80,7 @@ def test_a_tcp_stream_gets_what_the_rate_leaves_it(engines, lab: Lab, paced, mtu
         paced(share, lambda share: share >= 0.7)
 
 
+@either
 def test_what_finds_no_room_in_the_queue_is_counted(lab: Lab) -> None:
     """There is room for ten, and one is on its way for 8 ms."""
     size = 1000
@@ -146,6 +144,7 @@ _ODD_FRAMES = {
 }
 
 
+@either
 def test_frames_that_make_no_sense_come_through_unchanged(lab: Lab) -> None:
     frames = {bytes.fromhex("020000000001020000000002") + rest for rest in _ODD_FRAMES.values()}
     with lab.joined("--loss=every:1000") as relay, lab.raw(lab.left) as a, lab.raw(lab.right) as b:
@@ -161,6 +160,7 @@ def test_frames_that_make_no_sense_come_through_unchanged(lab: Lab) -> None:
     assert (counts["lost"], counts["refused"]) == (0, 0)
 
 
+@either
 def test_a_tagged_packet_is_counted_as_what_it_carries(lab: Lab, tmp_path: Path) -> None:
     joined = lab.joined("--loss=every:1", "--loss-of=udp", f"--drops={tmp_path / 'drops'}")
     with joined as relay, lab.raw(lab.left) as a:
@@ -171,6 +171,7 @@ def test_a_tagged_packet_is_counted_as_what_it_carries(lab: Lab, tmp_path: Path)
     assert (drop["ip_length"], drop["payload"]) == (255, "")
 
 
+@either
 def test_what_a_device_that_is_down_does_not_take_is_counted(lab: Lab) -> None:
     with lab.joined() as relay, lab.udp(lab.left) as a, lab.udp(lab.right) as b:
         wire_lab.send_numbers(a, b, 1)
@@ -187,6 +188,7 @@ def test_what_a_device_that_is_down_does_not_take_is_counted(lab: Lab) -> None:
 # Beginning.
 
 
+@either
 def test_the_devices_are_there_at_once_with_their_mtu(lab: Lab) -> None:
     relay = Relay(lab.argv("--mtu=9000", "--rate=1Gbit/s", "--delay=1.45ms", "--queue=1MiB"))
     try:
@@ -224,7 +226,8 @@ def test_by_hand_it_says_what_it_does_in_words(lab: Lab) -> None:
 def test_help_has_every_option(folder: Path) -> None:
     done = subprocess.run([folder / "rail-wire", "--help"], capture_output=True, text=True)
     numbers = ["rate", "delay", "queue", "mtu", "deadline"]
-    for word in ("left", "right", "json", "loss", "loss-of", "direction", "drops", *numbers):
+    patterns = ["loss", "duplicate", "reorder", "reorder-by", "loss-of", "direction", "drops"]
+    for word in ("left", "right", "json", "device", *patterns, *numbers):
         assert f"\n  --{word}" in done.stdout
     assert done.returncode == 0
 
@@ -244,6 +247,10 @@ def test_help_has_every_option(folder: Path) -> None:
         ("--rate=5Mbps", "rate must be 0 to 1000Gbit/s"),
         ("--rate=10", "at least 1kbit/s"),
         ("--mtu=10", "mtu must be 68 to 65521"),
+        ("--device=veth", "auto|tap|packet"),
+        ("--reorder=every:0", "--reorder: a 0 (packets count from 1)"),
+        ("--duplicate=often", "--duplicate: no known pattern"),
+        ("--reorder-by=0", "must be 1 to 1000"),
         ("--direction=up", "both|left-to-right|right-to-left"),
         ("--drops=/tmp/x", "give that too"),
         ("left", "options begin with --"),
@@ -280,12 +287,13 @@ def test_a_wire_with_one_end_is_none(folder: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
+@either
 def test_a_device_that_is_there_already_is_left_alone(lab: Lab) -> None:
     wire_lab.ip(lab.right, "tuntap", "add", DEVICE, "mode", "tap")
     error = lab.refused()
     assert f"there is a device '{DEVICE}' in {lab.right} already" in error["message"]
     assert lab.exists(lab.right)
-    assert not lab.exists(lab.left)
+    lab.wait_until_gone(lab.left)
 
 
 def test_a_list_of_drops_that_cannot_be_written_is_an_error(lab: Lab) -> None:
@@ -340,19 +348,20 @@ def test_a_signal_ends_it_with_its_counts(lab: Lab, number: int) -> None:
     assert counts["left_to_right"]["queued"] >= 3  # under way for a minute
 
 
+@either
 def test_the_end_of_its_standard_input_ends_it(lab: Lab) -> None:
     with lab.joined() as relay:
         assert relay.finish()["event"] == "counts"
         assert not lab.exists(lab.right)
 
 
+@either
 def test_killed_it_leaves_no_device(lab: Lab) -> None:
     with lab.joined() as relay:
         assert lab.exists(lab.left)
         relay.process.kill()
         relay.process.wait()
-        assert not lab.exists(lab.left)
-        assert not lab.exists(lab.right)
+        lab.wait_until_gone(lab.left, lab.right)
 
 
 def test_a_deadline_ends_it_and_is_told(lab: Lab) -> None:
@@ -362,6 +371,7 @@ def test_a_deadline_ends_it_and_is_told(lab: Lab) -> None:
     assert (counts["event"], error["code"], status) == ("counts", "deadline", 1)
 
 
+@either
 def test_a_device_that_is_taken_away_ends_it(lab: Lab) -> None:
     with lab.joined() as relay:
         wire_lab.ip(lab.right, "link", "del", DEVICE)
@@ -372,6 +382,7 @@ def test_a_device_that_is_taken_away_ends_it(lab: Lab) -> None:
     assert "a device of the wire was taken away" in error["message"]
 
 
+@either
 def test_frames_that_nobody_read_in_time_are_counted_as_unread(lab: Lab) -> None:
     """A stopped process reads nothing; the kernel keeps a number of frames for it."""
     with lab.joined() as relay, lab.udp(lab.left) as a, lab.udp(lab.right) as b:
@@ -385,6 +396,7 @@ def test_frames_that_nobody_read_in_time_are_counted_as_unread(lab: Lab) -> None
     assert counts["counted"] + counts["unread"] - 12_000 <= 10  # the kernel's own now and then
 
 
+@either
 def test_ipv6_and_ipv4_share_the_wire(lab: Lab) -> None:
     with lab.joined(acquainted=False):
         for family in (socket.AF_INET, socket.AF_INET6):

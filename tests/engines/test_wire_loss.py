@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from socket import AF_INET, AF_INET6
 
 import pytest
 from tests.support import wire_lab
-from tests.support.wire_lab import RIGHT, Lab
+from tests.support.wire_lab import RIGHT, Lab, either
 
 from railgauge.base import trace
 
@@ -22,11 +22,8 @@ MASK = 2**64 - 1
 
 
 @pytest.fixture
-def lab(folder: Path, require) -> Iterator[Lab]:
-    may = os.geteuid() == 0 and Path("/dev/net/tun").exists()
-    require(may, "root and /dev/net/tun, to make network namespaces")
-    with wire_lab.lab(str(folder / "rail-wire")) as made:
-        yield made
+def lab(folder: Path, require, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    yield from wire_lab.lab_fixture(folder, require, getattr(request, "param", "tap"))
 
 
 def _splitmix(seed: int, number: int) -> int:
@@ -60,8 +57,12 @@ def _all_arrived(counts: wire_lab.Event) -> bool:
     return all(counts[d]["counted"] == COUNT and counts[d]["queued"] == 0 for d in DIRECTIONS)
 
 
-@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize(
+    ("lab", "pattern", "family"),
+    [("tap", pattern, family) for pattern in PATTERNS for family in (AF_INET, AF_INET6)]
+    + [("packet", "every:7", AF_INET), ("packet", "random:0.2:42", AF_INET6)],
+    indirect=["lab"],
+)
 def test_exactly_the_patterns_packets_are_lost_both_ways(
     lab: Lab, tmp_path: Path, pattern: str, family: int
 ) -> None:
@@ -85,15 +86,16 @@ def test_exactly_the_patterns_packets_are_lost_both_ways(
         own = [drop for drop in drops if drop["direction"] == direction]
         assert [drop["number"] for drop in own] == lost
         assert [int(str(drop["payload"])[:16], 16) for drop in own] == lost
-        header = 28 if family == socket.AF_INET else 48
+        header = 28 if family == AF_INET else 48
         assert {drop["ip_length"] for drop in own} <= {100 + header}
         ends = names if direction == "left_to_right" else names[::-1]
-        if family == socket.AF_INET:
+        if family == AF_INET:
             ends = [end.replace("[", "").replace("]", "") for end in ends]
         assert {(drop["source"], drop["destination"]) for drop in own} <= {tuple(ends)}
 
 
-@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+@either
+@pytest.mark.parametrize("family", [AF_INET, AF_INET6])
 def test_hosts_find_each_other_even_where_everything_is_lost(
     lab: Lab, tmp_path: Path, family: int
 ) -> None:
@@ -124,8 +126,8 @@ def test_what_loss_of_leaves_out_is_neither_counted_nor_lost(lab: Lab, tmp_path:
     joined = lab.joined("--loss=every:1", "--loss-of=udp", "--drops", tmp_path / "drops")
     with (
         joined as relay,
-        lab.open_socket(lab.right, socket.AF_INET, socket.SOCK_STREAM) as listener,
-        lab.open_socket(lab.left, socket.AF_INET, socket.SOCK_STREAM) as client,
+        lab.open_socket(lab.right, AF_INET, socket.SOCK_STREAM) as listener,
+        lab.open_socket(lab.left, AF_INET, socket.SOCK_STREAM) as client,
         lab.udp(lab.left) as a,
         lab.udp(lab.right) as b,
     ):
@@ -142,7 +144,7 @@ def test_losing_all_of_tcp_leaves_udp_alone(lab: Lab, tmp_path: Path) -> None:
     joined = lab.joined("--loss=every:1", "--loss-of=tcp", "--drops", tmp_path / "drops")
     with (
         joined as relay,
-        lab.open_socket(lab.left, socket.AF_INET, socket.SOCK_STREAM) as client,
+        lab.open_socket(lab.left, AF_INET, socket.SOCK_STREAM) as client,
         lab.udp(lab.left) as a,
         lab.udp(lab.right) as b,
     ):
@@ -156,6 +158,7 @@ def test_losing_all_of_tcp_leaves_udp_alone(lab: Lab, tmp_path: Path) -> None:
     assert "payload" not in first
 
 
+@either
 def test_a_fragment_is_a_packet_of_its_own(lab: Lab, tmp_path: Path) -> None:
     joined = lab.joined("--loss=list:2", "--drops", tmp_path / "drops")
     with joined as relay, lab.udp(lab.left) as a, lab.udp(lab.right) as b:
@@ -180,7 +183,13 @@ def _runs(numbers: list[int]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["random:0.05:7", "list:1,2,17-40,500,1999-2003,3999-4000", "every:3"]
+    ("lab", "pattern"),
+    [
+        ("tap", "random:0.05:7"),
+        ("tap", "every:3"),
+        ("packet", "list:1,2,17-40,500,1999-2003,3999-4000"),
+    ],
+    indirect=["lab"],
 )
 def test_rail_udp_reports_the_very_losses_that_the_wire_lists(
     engines, lab: Lab, tmp_path: Path, pattern: str

@@ -143,6 +143,24 @@ ETHERNET_FRAMES = {
     "arp": _ETHERNET + b"\x08\x06" + bytes(28),
 }
 
+
+def slot(frame: bytes, status: int = 1, missing: int = 0, kind: int = 0) -> bytes:
+    """A slot of TPACKET_V2: its header, sockaddr_ll, and the frame from byte 66 on."""
+    length = len(frame)
+    numbers = (status, length, length - missing, 66, 80, 0, 0, 5, 0x8100)
+    header = struct.pack("=IIIHHIIHH4x", *numbers) + bytes(10) + bytes([kind]) + bytes(9)
+    return header.ljust(66, b"\0") + frame
+
+
+SLOTS = {
+    "frame": slot(ETHERNET_FRAMES["udp4"]),
+    "tagged": slot(ETHERNET_FRAMES["udp4"], status=0x51),
+    "no-check-sum": slot(ETHERNET_FRAMES["udp4"], status=0x9),
+    "cut": slot(ETHERNET_FRAMES["udp6"], missing=20),
+    "outgoing": slot(ETHERNET_FRAMES["arp"], kind=4),
+    "empty": slot(b""),
+}
+
 MARKS = {
     "begin": b"\0begin 17 3",
     "end": b"\0end 9223372036854775807 2147483647",
@@ -214,6 +232,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
             for way, length in PIECES.items()
         },
         "mark": MARKS,
+        "packet": SLOTS,
         "parameters": {
             f"{number}-{kind}": bytes([kind]) + text.encode()
             for number, text in enumerate(TEXTS)

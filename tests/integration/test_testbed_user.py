@@ -176,14 +176,8 @@ def test_the_mpi_agent_reaches_the_holders_hosts_from_outside(box: Box) -> None:
     assert done.stdout.strip() == box.namespace("b"), done.stderr
 
 
-def test_delays_in_a_user_namespace_are_rail_wires(
-    box: Box, tmp_path: Path, require: Callable[[object, str], None]
-) -> None:
-    tun = tmp_path / "tun"
-    tun_there = subprocess.run(["mknod", "-m", "666", str(tun), "c", "10", "200"]).returncode == 0
-    require(tun_there and Path("/dev/net/tun").exists(), "the device /dev/net/tun")
-    script = 'mount --bind "$0" /dev/net/tun && exec "$@"'
-    box.railgauge = ("unshare", "-m", "sh", "-c", script, str(tun), *box.railgauge)
+def test_delays_in_a_user_namespace_are_rail_wires(box: Box) -> None:
+    """Here /dev/net/tun is closed to the user, or open: the wire takes what it may."""
     box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: {every: 1000}, delay: 1ms}]\n")
     box.up()
     values = boxes.measured(box)
@@ -195,11 +189,16 @@ def test_delays_in_a_user_namespace_are_rail_wires(
     assert "by rail-wire, →" in box.command("list").stdout
 
 
-def test_an_ordinary_user_calibrates_by_what_needs_no_tun_device(box: Box) -> None:
-    done = box.run("calibrate", "--only", "retransmits", "--only", "udp throughput at 50", "--json")
+def test_an_ordinary_user_calibrates_as_root_does(box: Box) -> None:
+    """Rates and what is counted; a machine may drop packets by itself, but nothing is wrong."""
+    words = ("retransmits", "udp throughput at 50", "lost", "reordered")
+    done = box.run("calibrate", *(f"--only={word}" for word in words), "--json")
     assert done.stderr == ""
-    rate, resent = json.loads(done.stdout)["checks"]
-    assert (resent["error"], resent["conclusion"]) == (0, "certified")
+    rate, *counts = json.loads(done.stdout)["checks"]
+    assert [check["name"].split()[1] for check in counts] == ["lost", "reordered", "retransmits"]
+    for check in counts:
+        certified = (check["error"], check["conclusion"]) == (0, "certified")
+        assert certified or "the machine itself dropped packets" in check["reason"], check
     # Packets were recorded, too; how well the rate is known is the machine's affair.
     assert rate["truth"] is not None or "were asked for" in rate["reason"]
     assert rate["conclusion"] != "wrong"

@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.support import long_way
 
 LEFT, RIGHT = "10.99.0.1", "10.99.0.2"
 LEFT6, RIGHT6 = "fd99::1", "fd99::2"
 DEVICE = "wire0"
 PATIENCE = 30  # seconds for what takes one at most, on a busy machine
+
+either = pytest.mark.parametrize("lab", ["tap", "packet"], indirect=True)
 
 Event = dict[str, Any]
 Counts = dict[str, float]
@@ -81,24 +84,26 @@ class Relay:
 
 
 def check(counts: Event) -> None:
-    """Hold the rule that every frame that was read is in exactly one count."""
+    """Hold the rule that every frame that was read, and every copy, is in exactly one count."""
     for direction in ("left_to_right", "right_to_left"):
         c = counts[direction]
         parts = ("passed", "lost", "overflowed", "refused", "queued")
-        assert c["read"] == sum(c[part] for part in parts), c
+        assert c["read"] + c["duplicated"] == sum(c[part] for part in parts), c
 
 
 @dataclass
 class Lab:
-    """Two namespaces with nothing between them yet."""
+    """Two namespaces with nothing between them yet; `device` is how they shall be joined."""
 
     program: str
     left: str
     right: str
+    device: str = "auto"
 
     def argv(self, *options: object) -> list[str]:
         ends = ("--left", f"{self.left}/{DEVICE}", "--right", f"{self.right}/{DEVICE}")
-        return [self.program, "--json", *ends, *(str(option) for option in options)]
+        given = ("--device", self.device, *(str(option) for option in options))
+        return [self.program, "--json", *ends, *given]
 
     def refused(self, *options: object, prefix: tuple[str, ...] = ()) -> Event:
         """Run it where it must not start; return the error that it tells, with its exit status."""
@@ -137,7 +142,15 @@ class Lab:
             ip(namespace, "neigh", "replace", *given)
 
     def exists(self, namespace: str) -> bool:
-        return f" {DEVICE}:" in ip(namespace, "link", "show")
+        links = json.loads(ip(namespace, "-j", "link", "show"))
+        return any(link["ifname"] == DEVICE for link in links)
+
+    def wait_until_gone(self, *namespaces: str) -> None:
+        """Wait until no end is there any more; the kernel ends a namespace in its own time."""
+        end = time.monotonic() + PATIENCE
+        while any(self.exists(name) for name in namespaces):
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
     def open_socket(
         self, namespace: str, family: int, kind: int, protocol: int = 0
@@ -170,9 +183,17 @@ class Lab:
 
 
 @contextlib.contextmanager
-def lab(program: str) -> Iterator[Lab]:
+def lab(program: str, device: str = "auto") -> Iterator[Lab]:
     with long_way.namespaces() as (left, right):
-        yield Lab(program, left, right)
+        yield Lab(program, left, right, device)
+
+
+def lab_fixture(folder: Path, require: Any, device: str) -> Iterator[Lab]:
+    """Give a test a lab with that device, where this machine allows it."""
+    may = os.geteuid() == 0 and (device == "packet" or Path("/dev/net/tun").exists())
+    require(may, "root, to make network namespaces, and /dev/net/tun")
+    with lab(str(folder / "rail-wire"), device) as made:
+        yield made
 
 
 def numbers(received: socket.socket, count: int = 0) -> list[int]:

@@ -1,50 +1,50 @@
 #include "device.h"
 
-#include "../../lib/failure.h"
+#include "link.h"
+#include "tap.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if_tun.h>
-#include <linux/rtnetlink.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TUN_PATH "/dev/net/tun"
-#define PLACES 10000 /* frames that may wait to be read */
+#define OWN_NAMESPACE "/proc/thread-self/ns/net"
+#define PLACES 10000        /* frames that may wait to be read */
+#define RELAY_END_MTU 65535 /* the longest that a veth can have: the other end's counts */
 
-static enum failure kind_of(int error)
+enum failure failure_of(int error)
 {
     return error == EPERM || error == EACCES ? NOT_PERMITTED : SYSTEM_ERROR;
 }
 
-void device_parse(struct device *device, const char *option, const char *text)
+void device_parse(struct device *device, const char *end, const char *text)
 {
     const char *slash = strrchr(text, '/');
     if (slash == NULL || slash == text || slash[1] == 0)
         fail(BAD_PARAMETER,
-             "--%s must be NETNS/IFNAME ('-' for the namespace this runs in), not '%.64s'", option,
+             "--%s must be NETNS/IFNAME ('-' for the namespace this runs in), not '%.64s'", end,
              text);
     size_t length = (size_t)(slash - text);
     const char *name = slash + 1;
     if (length >= sizeof device->netns)
-        fail(BAD_PARAMETER, "--%s: the namespace's name is longer than %d characters", option,
+        fail(BAD_PARAMETER, "--%s: the namespace's name is longer than %d characters", end,
              NAMESPACE_LIMIT - 1);
     if (*text != '/' && memchr(text, '/', length))
         fail(BAD_PARAMETER,
              "--%s: '%.*s' is no namespace's name: give one of `ip netns`, or a path from /",
-             option, (int)length, text);
+             end, (int)length, text);
     if (strlen(name) >= IFNAMSIZ)
-        fail(BAD_PARAMETER, "--%s: the device's name '%.64s' is longer than %d characters", option,
+        fail(BAD_PARAMETER, "--%s: the device's name '%.64s' is longer than %d characters", end,
              name, IFNAMSIZ - 1);
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strpbrk(name, "%: \t\n"))
-        fail(BAD_PARAMETER, "--%s: '%s' cannot be a device's name", option, name);
+        fail(BAD_PARAMETER, "--%s: '%s' cannot be a device's name", end, name);
     memcpy(device->netns, text, length);
     device->netns[length] = 0;
     strcpy(device->name, name);
+    device->end = end;
 }
 
 /* Where the namespace is to be found; NULL: it is our own. */
@@ -63,111 +63,141 @@ static void enter(const struct device *device, const char *path)
         fail(BAD_PARAMETER, "there is no network namespace '%s' (%s): `ip netns add` makes one",
              device->netns, path);
     if (fd < 0)
-        fail(kind_of(errno), "cannot open the network namespace %s: %s", path, strerror(errno));
+        fail(failure_of(errno), "cannot open the network namespace %s: %s", path, strerror(errno));
     if (setns(fd, CLONE_NEWNET) != 0)
-        fail(errno == EINVAL ? BAD_PARAMETER : kind_of(errno),
+        fail(errno == EINVAL ? BAD_PARAMETER : failure_of(errno),
              "cannot enter the network namespace %s: %s%s", path, strerror(errno),
              errno == EPERM ? "; run rail-wire as root, or inside `unshare -Urnm`" : "");
     close(fd);
 }
 
-static int open_tun(void)
+static const char *remedy(int error)
 {
-    int fd = open(TUN_PATH, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0)
-        return fd;
-    if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
-        fail(SYSTEM_ERROR, "there is no " TUN_PATH " (%s): load the kernel module tun",
-             strerror(errno));
-    fail(kind_of(errno), "cannot open " TUN_PATH ": %s; its owner may let others use it",
-         strerror(errno));
+    return error == EPERM ? "; it takes root, or `unshare -Urnm`" : "";
 }
 
-static void create(struct device *device)
+_Noreturn void device_refused(const char *netns, const char *name, int error)
 {
-    struct ifreq request = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL)};
-    strcpy(request.ifr_name, device->name);
-    device->fd = open_tun();
-    if (ioctl(device->fd, TUNSETIFF, &request) == 0)
-        return;
-    int error = errno;
     if (error == EBUSY || error == EEXIST)
-        fail(BAD_PARAMETER, "there is a device '%s' in %s already: choose another name",
-             device->name, device->netns);
-    fail(kind_of(error), "cannot make the device '%s' in %s: %s%s", device->name, device->netns,
-         strerror(error), error == EPERM ? "; it takes root, or `unshare -Urnm`" : "");
+        fail(BAD_PARAMETER, "there is a device '%s' in %s already: choose another name", name,
+             netns);
+    fail(failure_of(error), "cannot make the device '%s' in %s: %s%s", name, netns,
+         error == EOPNOTSUPP ? "this kernel has no veth" : strerror(error), remedy(error));
 }
 
-static void add_attribute(struct nlmsghdr *message, unsigned short type, uint32_t value)
+/* Fails if something about the device did not succeed. */
+static void check(const struct device *device, int error, const char *what)
 {
-    struct rtattr *attribute = (void *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
-    attribute->rta_type = type;
-    attribute->rta_len = RTA_LENGTH(sizeof value);
-    memcpy(RTA_DATA(attribute), &value, sizeof value);
-    message->nlmsg_len = NLMSG_ALIGN(message->nlmsg_len) + RTA_LENGTH(sizeof value);
-}
-
-/* Sends the request to the namespace's kernel; returns 0 or the error that it answers with. */
-static int ask(struct nlmsghdr *message)
-{
-    struct {
-        struct nlmsghdr header;
-        struct nlmsgerr error;
-        char rest[512];
-    } answer = {.error.error = -EPROTO};
-    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    bool answered = fd >= 0 && send(fd, message, message->nlmsg_len, 0) >= 0 &&
-                recv(fd, &answer, sizeof answer, 0) >= (ssize_t)NLMSG_LENGTH(sizeof answer.error);
-    int error = answered ? -answer.error.error : errno;
-    if (fd >= 0)
-        close(fd);
-    return error;
-}
-
-/* By netlink, since ioctl refuses the queue's length to a user namespace's root. */
-static void bring_up(const struct device *device, int mtu)
-{
-    struct {
-        struct nlmsghdr header;
-        struct ifinfomsg link;
-        char attributes[64];
-    } request = {
-        .header = {.nlmsg_len = NLMSG_LENGTH(sizeof request.link),
-                   .nlmsg_type = RTM_NEWLINK,
-                   .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK},
-        .link = {.ifi_index = (int)if_nametoindex(device->name),
-                 .ifi_flags = IFF_UP,
-                 .ifi_change = IFF_UP},
-    };
-    add_attribute(&request.header, IFLA_MTU, (uint32_t)mtu);
-    add_attribute(&request.header, IFLA_TXQLEN, PLACES);
-    int error = ask(&request.header);
     if (error)
-        fail(kind_of(error), "cannot bring up %s/%s with an MTU of %d: %s", device->netns,
-             device->name, mtu, strerror(error));
+        fail(failure_of(error), "cannot %s %s/%s: %s%s", what, device->netns, device->name,
+             strerror(error), remedy(error));
 }
 
-void device_open(struct device *device, int mtu)
+static int own_namespace(void)
 {
-    char place[NAMESPACE_LIMIT + 16];
-    const char *path = path_of(device, place, sizeof place);
-    int home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    if (home < 0)
+    int fd = open(OWN_NAMESPACE, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         fail(SYSTEM_ERROR, "cannot open our own network namespace: %s", strerror(errno));
+    return fd;
+}
+
+static void enter_own(int fd)
+{
+    if (setns(fd, CLONE_NEWNET) != 0)
+        fail(SYSTEM_ERROR, "cannot enter a network namespace of our own: %s", strerror(errno));
+}
+
+int device_relay_namespace(void)
+{
+    int home = own_namespace();
+    if (unshare(CLONE_NEWNET) != 0)
+        fail(failure_of(errno), "cannot make a network namespace for the relay: %s%s",
+             strerror(errno),
+             errno == EPERM ? "; run rail-wire as root, or inside `unshare -Urnm`" : "");
+    int place = own_namespace();
+    enter_own(home);
+    close(home);
+    return place;
+}
+
+enum device_kind device_kind_here(void)
+{
+    return tap_possible() ? TAP : PACKET;
+}
+
+const char *device_kind_name(enum device_kind kind)
+{
+    return kind == PACKET ? "packet" : "tap";
+}
+
+/* The pair's other end is in `place`, where this thread is afterwards. */
+static void open_pair(struct device *device, int links, int place, int mtu)
+{
+    int error = link_add_pair(links, device->name, mtu, place, device->end, RELAY_END_MTU);
+    if (error)
+        device_refused(device->netns, device->name, error);
+    check(device, link_without_offloads(links, device->name), "turn off the offloads of");
+    enter_own(place);
+    device->links = link_socket();
+    if (device->links < 0)
+        fail(SYSTEM_ERROR, "cannot open a netlink socket: %s", strerror(errno));
+    check(device, link_without_addresses(device->links, device->end), "set up the relay's end of");
+    error = link_set_up(device->links, device->end, RELAY_END_MTU, PLACES);
+    check(device, error, "bring up the relay's end of");
+    check(device, packet_open(&device->ring, device->end, mtu, PLACES), "open a raw socket for");
+    device->fd = device->ring.fd;
+}
+
+void device_open(struct device *device, enum device_kind kind, int place, int mtu)
+{
+    char space[NAMESPACE_LIMIT + 16];
+    const char *path = path_of(device, space, sizeof space);
+    int home = own_namespace();
     if (path)
         enter(device, path);
-    create(device);
-    bring_up(device, mtu);
+    int links = link_socket();
     /* Open, it goes on showing the namespace that it was opened in. */
     device->statistics = fopen("/proc/thread-self/net/dev", "re");
-    if (device->statistics == NULL)
-        fail(SYSTEM_ERROR, "cannot open /proc/thread-self/net/dev: %s", strerror(errno));
-    if (path && setns(home, CLONE_NEWNET) != 0)
-        fail(SYSTEM_ERROR, "cannot come back from %s: %s", path, strerror(errno));
+    if (links < 0 || device->statistics == NULL)
+        fail(SYSTEM_ERROR, "cannot open a netlink socket and /proc/thread-self/net/dev: %s",
+             strerror(errno));
+    device->kind = kind;
+    if (kind == TAP)
+        device->fd = tap_open(device->netns, device->name);
+    else
+        open_pair(device, links, place, mtu);
+    check(device, link_set_up(links, device->name, mtu, PLACES), "set the MTU of and bring up");
+    close(links);
+    if (path || kind == PACKET)
+        enter_own(home);
     close(home);
 }
 
-uint64_t device_unread(struct device *device)
+ssize_t device_read(struct device *device, unsigned char *bytes, size_t room)
+{
+    return device->kind == PACKET ? packet_read(&device->ring, bytes, room)
+                                  : read(device->fd, bytes, room);
+}
+
+bool device_write(const struct device *device, const unsigned char *bytes, size_t length)
+{
+    return (device->kind == PACKET ? send(device->fd, bytes, length, 0)
+                                   : write(device->fd, bytes, length)) == (ssize_t)length;
+}
+
+bool device_is_gone(int error)
+{
+    return error == EBADFD || error == ENETDOWN || error == ENXIO || error == ENODEV;
+}
+
+void device_close(struct device *device)
+{
+    if (device->kind == PACKET)
+        link_delete(device->links, device->end);
+}
+
+/* What the interface itself dropped of what it was given to send. */
+static uint64_t unsent(struct device *device)
 {
     char line[512];
     rewind(device->statistics);
@@ -183,4 +213,9 @@ uint64_t device_unread(struct device *device)
             device->unread = dropped;
     }
     return device->unread;
+}
+
+uint64_t device_unread(struct device *device)
+{
+    return unsent(device) + (device->kind == PACKET ? packet_dropped(&device->ring) : 0);
 }

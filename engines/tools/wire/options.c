@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    LEFT, RIGHT, JSON, SPEED, DELAY, QUEUE, MTU, LOSS, LOSS_OF, DIRECTION, DROPS, DEADLINE_AFTER
+    LEFT, RIGHT, JSON, DEVICE, SPEED, DELAY, QUEUE, MTU, LOSS, DUPLICATE, REORDER, REORDER_BY,
+    LOSS_OF, DIRECTION, DROPS, DEADLINE_AFTER
 };
 
 /* clang-format off */
@@ -19,6 +20,9 @@ static const struct parameter table[] = {
     [RIGHT] = {.name = "right", .type = TEXT, .initial = "", .help = "the other end"},
     [JSON] = {.name = "json", .type = BOOL, .initial = "0",
               .help = "one JSON event a line instead of sentences"},
+    [DEVICE] = {.name = "device", .type = CHOICE, .initial = "auto", .choices = "auto|tap|packet",
+                .help = "tap: TAP devices, by /dev/net/tun; packet: veth pairs, whose other ends "
+                        "have raw sockets; auto: tap where /dev/net/tun may be opened"},
     [SPEED] = {.name = "rate", .type = RATE, .initial = "0", .min = 0, .max = 1e12,
                .help = "what each direction carries, counted as on an Ethernet: a frame takes its "
                        "own bytes (at least 60) and 24 more; 0: as fast as this machine can"},
@@ -33,11 +37,18 @@ static const struct parameter table[] = {
               .help = "every:N[:OFFSET] loses packets OFFSET, OFFSET+N, OFFSET+2N ... (OFFSET is N "
                       "if left out); list:5,17,20-29 loses those; random:RATE:SEED loses each with "
                       "probability RATE, for one seed always the same"},
+    [DUPLICATE] = {.name = "duplicate", .type = TEXT, .initial = "",
+                   .help = "sends the packets of such a pattern on twice"},
+    [REORDER] = {.name = "reorder", .type = TEXT, .initial = "",
+                 .help = "keeps each packet of such a pattern back until others have overtaken it; "
+                         "one at a time, and for 50 ms at most"},
+    [REORDER_BY] = {.name = "reorder_by", .type = INT, .initial = "1", .min = 1, .max = 1000,
+                    .help = "how many packets overtake it"},
     [LOSS_OF] = {.name = "loss_of", .type = CHOICE, .initial = "ip", .choices = "ip|udp|tcp",
-                 .help = "the packets that the pattern counts (from 1, each direction for itself) "
-                         "and may lose; never ARP, neighbour discovery and group membership"},
+                 .help = "the packets that the patterns count (from 1, each direction for itself) "
+                         "and pick from; never ARP, neighbour discovery and group membership"},
     [DIRECTION] = {.name = "direction", .type = CHOICE, .initial = "both",
-                   .choices = "both|left-to-right|right-to-left", .help = "where the loss is"},
+                   .choices = "both|left-to-right|right-to-left", .help = "where the patterns hold"},
     [DROPS] = {.name = "drops", .type = TEXT, .initial = "",
                .help = "a file that gets a JSON line for each lost packet, as it is lost"},
     [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1,
@@ -64,7 +75,9 @@ static void print_option(const struct parameter *p)
         printf("  --%s\n", name);
     else if (p->type == TEXT)
         printf("  --%s %s\n", name,
-               p == &table[LOSS] ? "PATTERN" : p == &table[DROPS] ? "FILE" : "NETNS/IFNAME");
+               p == &table[LEFT] || p == &table[RIGHT] ? "NETNS/IFNAME"
+               : p == &table[DROPS]                    ? "FILE"
+                                                       : "PATTERN");
     else
         printf("  --%s VALUE   %s; default %s%s%s\n", name, range, p->initial,
                *parameter_unit(p->type) ? " " : "", parameter_unit(p->type));
@@ -122,6 +135,10 @@ static void set_checked(struct options *options, int index, const struct value *
 {
     if (index == JSON)
         options->json = value->number != 0;
+    else if (index == DEVICE)
+        options->kind = strcmp(value->text, "tap") == 0      ? TAP
+                        : strcmp(value->text, "packet") == 0 ? PACKET
+                                                             : TAP_OR_PACKET;
     else if (index == SPEED)
         options->rate = value->number;
     else if (index == DELAY)
@@ -130,13 +147,15 @@ static void set_checked(struct options *options, int index, const struct value *
         options->queue = (size_t)value->number;
     else if (index == MTU)
         options->mtu = (int)value->number;
+    else if (index == REORDER_BY)
+        options->reorder_by = (unsigned)value->number;
     else if (index == LOSS_OF)
         options->loss_of = kind_of(value->text);
     else if (index == DEADLINE_AFTER)
         options->deadline = value->number;
     else {
-        options->loses[0] = strcmp(value->text, "right-to-left") != 0;
-        options->loses[1] = strcmp(value->text, "left-to-right") != 0;
+        options->impaired[0] = strcmp(value->text, "right-to-left") != 0;
+        options->impaired[1] = strcmp(value->text, "left-to-right") != 0;
     }
 }
 
@@ -146,8 +165,11 @@ static void set_text_option(struct options *options, int index, const char *text
     if (index == LEFT || index == RIGHT) {
         device_parse(index == LEFT ? &options->left : &options->right, table[index].name, text);
     } else if (index == LOSS) {
-        pattern_parse(&options->loss, text);
+        pattern_parse(&options->loss, table[index].name, text);
         options->loss_text = text;
+    } else if (index == DUPLICATE || index == REORDER) {
+        pattern_parse(index == REORDER ? &options->reorder : &options->duplicate,
+                      table[index].name, text);
     } else {
         options->drops = text;
     }
@@ -200,6 +222,6 @@ void options_parse(struct options *options, int argc, char **argv)
                             "NETNS/IFNAME; --help tells more");
     if (options->rate > 0 && options->rate < 1000)
         fail(BAD_PARAMETER, "--rate must be at least 1kbit/s, or 0 for none");
-    if (options->drops && options->loss.kind == LOSE_NOTHING)
+    if (options->drops && options->loss.kind == PICK_NOTHING)
         fail(BAD_PARAMETER, "--drops lists what --loss loses: give that too");
 }

@@ -18,10 +18,12 @@ struct options {
     double deadline; /* seconds */
     size_t queue;    /* bytes that may wait for the rate */
     int mtu;
-    struct pattern loss;
+    enum device_kind kind;
+    struct pattern loss, duplicate, reorder;
     const char *loss_text; /* as given; "" for none */
+    unsigned reorder_by;   /* packets that overtake */
     enum loss_of loss_of;
-    bool loses[2]; /* left to right, right to left */
+    bool impaired[2]; /* left to right, right to left */
     const char *drops; /* a file, NULL for none */
 };
 

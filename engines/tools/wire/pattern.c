@@ -8,39 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void refuse(const char *text, const char *reason)
+static _Noreturn void refuse(const struct pattern *pattern, const char *text,
+                              const char *reason)
 {
     fail(BAD_PARAMETER,
-         "--loss: %s in '%.64s'; it must be every:N[:OFFSET], list:5,17,20-29 or random:RATE:SEED",
-         reason, text);
+         "--%s: %s in '%.64s'; it must be every:N[:OFFSET], list:5,17,20-29 or random:RATE:SEED",
+         pattern->option, reason, text);
 }
 
 /* Reads a whole number and moves on behind it. */
-static uint64_t take_number(const char **at, const char *text)
+static uint64_t take_number(const struct pattern *pattern, const char **at, const char *text)
 {
     char *end;
     if (!isdigit((unsigned char)**at))
-        refuse(text, "no number where one is due");
+        refuse(pattern, text, "no number where one is due");
     errno = 0;
     uint64_t number = strtoull(*at, &end, 10);
     if (errno)
-        refuse(text, "a number too large");
+        refuse(pattern, text, "a number too large");
     *at = end;
     return number;
 }
 
 static void parse_every(struct pattern *pattern, const char *text, const char *at)
 {
-    pattern->kind = LOSE_EVERY;
-    pattern->period = pattern->offset = take_number(&at, text);
+    pattern->kind = PICK_EVERY;
+    pattern->period = pattern->offset = take_number(pattern, &at, text);
     if (*at == ':') {
         at++;
-        pattern->offset = take_number(&at, text);
+        pattern->offset = take_number(pattern, &at, text);
     }
     if (*at)
-        refuse(text, "something left over");
+        refuse(pattern, text, "something left over");
     if (pattern->period == 0 || pattern->offset == 0)
-        refuse(text, "a 0 (packets count from 1)");
+        refuse(pattern, text, "a 0 (packets count from 1)");
 }
 
 static void parse_list(struct pattern *pattern, const char *text, const char *at)
@@ -48,49 +49,49 @@ static void parse_list(struct pattern *pattern, const char *text, const char *at
     size_t commas = 0;
     for (const char *c = at; *c; c++)
         commas += *c == ',';
-    pattern->kind = LOSE_LISTED;
+    pattern->kind = PICK_LISTED;
     pattern->ranges = malloc((commas + 1) * sizeof *pattern->ranges);
     if (pattern->ranges == NULL)
-        fail(OUT_OF_MEMORY, "no memory for the list of packets to lose");
+        fail(OUT_OF_MEMORY, "no memory for the list of packets");
     for (uint64_t before = 0;; at++) {
         struct range *range = &pattern->ranges[pattern->count++];
-        range->first = range->last = take_number(&at, text);
+        range->first = range->last = take_number(pattern, &at, text);
         if (*at == '-') {
             at++;
-            range->last = take_number(&at, text);
+            range->last = take_number(pattern, &at, text);
         }
         if (range->first <= before || range->last < range->first)
-            refuse(text, "numbers that do not rise from 1 up");
+            refuse(pattern, text, "numbers that do not rise from 1 up");
         before = range->last;
         if (*at != ',')
             break;
     }
     if (*at)
-        refuse(text, "something left over");
+        refuse(pattern, text, "something left over");
 }
 
 static void parse_random(struct pattern *pattern, const char *text, const char *at)
 {
     char *end;
-    pattern->kind = LOSE_RANDOM;
+    pattern->kind = PICK_RANDOM;
     pattern->rate = isdigit((unsigned char)*at) ? strtod(at, &end) : -1;
     if (!(pattern->rate >= 0 && pattern->rate <= 1))
-        refuse(text, "a rate that is not from 0 to 1");
+        refuse(pattern, text, "a rate that is not from 0 to 1");
     if (*end != ':')
-        refuse(text, "no seed");
+        refuse(pattern, text, "no seed");
     at = end + 1;
-    pattern->seed = take_number(&at, text);
+    pattern->seed = take_number(pattern, &at, text);
     if (*at)
-        refuse(text, "something left over");
+        refuse(pattern, text, "something left over");
 }
 
-void pattern_parse(struct pattern *pattern, const char *text)
+void pattern_parse(struct pattern *pattern, const char *option, const char *text)
 {
     static const struct {
         const char *word;
         void (*parse)(struct pattern *, const char *, const char *);
     } kinds[] = {{"every:", parse_every}, {"list:", parse_list}, {"random:", parse_random}};
-    *pattern = (struct pattern){.kind = LOSE_NOTHING};
+    *pattern = (struct pattern){.option = option, .kind = PICK_NOTHING};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t length = strlen(kinds[i].word);
         if (strncmp(text, kinds[i].word, length) == 0) {
@@ -98,7 +99,7 @@ void pattern_parse(struct pattern *pattern, const char *text)
             return;
         }
     }
-    refuse(text, "no known pattern");
+    refuse(pattern, text, "no known pattern");
 }
 
 static bool listed(const struct pattern *pattern, uint64_t number)
@@ -114,14 +115,14 @@ static bool listed(const struct pattern *pattern, uint64_t number)
     return low < pattern->count && pattern->ranges[low].first <= number;
 }
 
-bool pattern_loses(const struct pattern *pattern, unsigned stream, uint64_t number)
+bool pattern_picks(const struct pattern *pattern, unsigned stream, uint64_t number)
 {
     switch (pattern->kind) {
-    case LOSE_EVERY:
+    case PICK_EVERY:
         return number >= pattern->offset && (number - pattern->offset) % pattern->period == 0;
-    case LOSE_LISTED:
+    case PICK_LISTED:
         return listed(pattern, number);
-    case LOSE_RANDOM: {
+    case PICK_RANDOM: {
         uint64_t seed = stream ? ~pattern->seed : pattern->seed;
         return (double)(splitmix_at(seed, number) >> 11) / 0x1p53 < pattern->rate;
     }

@@ -1,4 +1,5 @@
-/* Which packets are lost: a rule over their numbers, so that the same ones are lost every time. */
+/* Which packets are lost, duplicated or overtaken: a rule over their numbers, so that it is the
+ * same ones every time. */
 #ifndef RAIL_WIRE_PATTERN_H
 #define RAIL_WIRE_PATTERN_H
 
@@ -12,20 +13,21 @@ struct range {
 };
 
 struct pattern {
-    enum { LOSE_NOTHING, LOSE_EVERY, LOSE_LISTED, LOSE_RANDOM } kind;
-    uint64_t period, offset;   /* LOSE_EVERY: offset, offset + period ... */
-    struct range *ranges;      /* LOSE_LISTED: in rising order, apart from one another */
+    const char *option; /* that gave it */
+    enum { PICK_NOTHING, PICK_EVERY, PICK_LISTED, PICK_RANDOM } kind;
+    uint64_t period, offset;   /* PICK_EVERY: offset, offset + period ... */
+    struct range *ranges;      /* PICK_LISTED: in rising order, apart from one another */
     size_t count;
-    double rate; /* LOSE_RANDOM: the share that gets lost */
+    double rate; /* PICK_RANDOM: the share that it picks */
     uint64_t seed;
 };
 
 /* Reads "every:N[:OFFSET]", "list:5,17,20-29" or "random:RATE:SEED"; anything else ends in
- * fail(BAD_PARAMETER). */
-void pattern_parse(struct pattern *pattern, const char *text);
+ * fail(BAD_PARAMETER). option: for its message. */
+void pattern_parse(struct pattern *pattern, const char *option, const char *text);
 
-/* True if the packet with that number, from 1, is lost. stream: 0 or 1, the direction; a random
- * pattern loses others in one than in the other. */
-bool pattern_loses(const struct pattern *pattern, unsigned stream, uint64_t number);
+/* True if it picks the packet with that number, from 1. stream: 0 or 1, the direction; a random
+ * pattern picks others in one than in the other. */
+bool pattern_picks(const struct pattern *pattern, unsigned stream, uint64_t number);
 
 #endif

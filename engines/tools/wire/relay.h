@@ -7,15 +7,18 @@
 
 #include "../../lib/histogram.h"
 
-/* What happened to every frame that was read: read = passed + lost + overflowed + refused +
- * queued. */
+/* What happened to every frame that was read, and to the copies of them: read + duplicated =
+ * passed + lost + overflowed + refused + queued. */
 struct counts {
     uint64_t read;
     uint64_t counted; /* of those, the ones that --loss-of names */
     uint64_t passed, passed_bytes;
     uint64_t lost;       /* by the pattern */
+    uint64_t loss_runs;  /* stretches of them that were counted one after the other */
+    uint64_t duplicated; /* sent on twice */
+    uint64_t reordered;  /* sent on after some that came later */
     uint64_t overflowed; /* there was no room for them */
-    uint64_t refused;    /* the other device did not take them: it is down, or they are no frames */
+    uint64_t refused;    /* cannot be passed on: the other device is down, or they are not whole */
     uint64_t queued;     /* under way */
     uint64_t late;       /* written more than LATE_NS after they were due */
     uint64_t unread;     /* never seen: the kernel dropped them before they could be read */

@@ -52,6 +52,21 @@ BROKEN_INSTRUMENTS = (
         Fault("lost_packets", lambda lost: lost - 0.25),
     ),
     BrokenInstrument(
+        "one loss run not counted",
+        "udp loss runs",
+        Fault("loss_runs", lambda runs: runs - 0.25),
+    ),
+    BrokenInstrument(
+        "one duplicate not counted",
+        "udp duplicate datagrams",
+        Fault("duplicate_packets", lambda duplicates: duplicates - 0.25),
+    ),
+    BrokenInstrument(
+        "one reordered datagram too many",
+        "udp reordered datagrams",
+        Fault("reordered_packets", lambda reordered: reordered + 0.25),
+    ),
+    BrokenInstrument(
         "round trip × 1.03",
         "udp round trip over 20 ms",
         Fault("rtt_mean", lambda seconds: seconds * 1.03),

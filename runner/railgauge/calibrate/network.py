@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.calibrate.packets import Stream, recording
-from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, link
+from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, RigResult, link
 from railgauge.calibrate.truth import Truth
 from railgauge.calibrate.uncertainty import compared, counted, without_value
 from railgauge.hosts.transport.interface import run
@@ -35,18 +36,57 @@ _WAKE_UP = 50e-6
 # The same where its CPU has been idle for as long as a round trip takes: a virtual CPU that halted
 # takes that long to come back, and other programs take the CPU of a thread that polls.
 _IDLE_WAKE_UP = 100e-6
-_LOSSY = "delay: 20us, loss: {every: 97, of: udp}"
 # A switch that drops what its short queue has no room for: a stream, which is faster, loses by
 # itself, and the control channel is silent then.
 _NARROW = (
     f"switches: {{switch: {{hosts: [{SENDER}, {RECEIVER}], "
     f"ports: {{{RECEIVER}: {{rate: 100Mbit/s, queue: 30000B}}}}}}}}"
 )
-_LOST_OF = 5_000
+# Datagrams of a replication, and of a second: few and small enough that a receiver which stands
+# still for a tenth of a second finds them in its buffer, whatever size the kernel grants.
+_IMPAIRED = 2_500
+_IMPAIRED_PER_SECOND = 5_000
+_IMPAIRED_BYTES = 64
+_COUNTED_REPLICATIONS = 4
 # Seconds one way. What a wake-up adds to a shorter round trip is more than the limit.
 _DELAY = 10e-3
 _ROUND_TRIPS = 50
 _ROUND_TRIP_LIMIT = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class _Impairment:
+    """What a relay does to packets on purpose: a property of its link, its own count of it, and the
+    metric that has to be the same. Neither a stretch of lost packets nor a packet that others have
+    to overtake is at the end of a replication.
+    """
+
+    name: str
+    properties: str
+    count: str
+    metric: str
+    settings: str = ""
+
+
+_IMPAIRMENTS = (
+    _Impairment("udp lost datagrams", "loss: {every: 97, of: udp}", "lost", "lost_packets"),
+    _Impairment(
+        "udp loss runs",
+        "loss: {random: 5%, seed: 1, of: udp}",
+        "loss_runs",
+        "loss_runs",
+        f", trace: {_IMPAIRED}",
+    ),
+    _Impairment(
+        "udp duplicate datagrams",
+        "duplicate: {every: 97, of: udp}",
+        "duplicated",
+        "duplicate_packets",
+    ),
+    _Impairment(
+        "udp reordered datagrams", "reorder: {every: 97, of: udp}", "reordered", "reordered_packets"
+    ),
+)
 
 
 def network_truths() -> Iterator[Truth]:
@@ -56,8 +96,10 @@ def network_truths() -> Iterator[Truth]:
             name = f"{engine} throughput at {rate / 1e6:.0f} Mbit/s"
             check = CertificateCheck(name, engine, "bit/s", limit, relative=True)
             yield Truth(check, link(f"rate: {rate:.0f}bit/s"), partial(_throughput, rate=rate))
-    lost = CertificateCheck("udp lost datagrams", "udp", "", 0.0, relative=False)
-    yield Truth(lost, link(_LOSSY), _lost_datagrams)
+    for impairment in _IMPAIRMENTS:
+        count = CertificateCheck(impairment.name, "udp", "", 0.0, relative=False)
+        wiring = link(impairment.properties)
+        yield Truth(count, wiring, partial(_impaired, impairment=impairment))
     name = f"udp round trip over {2e3 * _DELAY:g} ms"
     trip = CertificateCheck(name, "udp", "s", _ROUND_TRIP_LIMIT, relative=True)
     yield Truth(trip, link(f"delay: {_DELAY * 1e3:g}ms"), _round_trips)
@@ -96,13 +138,46 @@ def _throughput_budget(streams: Sequence[Stream], first_look: float) -> dict[str
     return {"wake-up": max(looks), "first look": max(first) / math.sqrt(3)}
 
 
-def _lost_datagrams(pair: Rig, check: CertificateCheck) -> CertificateCheck:
-    """Compare with what a relay lost on purpose."""
-    before = pair.relayed()["lost"]
-    settings = f"count: {_LOST_OF}, datagram: {_DATAGRAM}, sockbuf: 4MiB, rate: 100Mbit/s"
-    measured = pair.measure(_test("udp", settings, 4))
-    lost = pair.relayed()["lost"] - before
-    return counted(check, measured.values("lost_packets"), lost, measured.reason)
+def _impaired(pair: Rig, check: CertificateCheck, *, impairment: _Impairment) -> CertificateCheck:
+    """Compare with what a relay did on purpose, unless packets got lost in another way."""
+    rate = _IMPAIRED_PER_SECOND * _IMPAIRED_BYTES * 8
+    settings = f"count: {_IMPAIRED}, datagram: {_IMPAIRED_BYTES}, sockbuf: 4MiB, rate: {rate}bit/s"
+    before, errors = pair.relayed(), _kernel_count(pair, RECEIVER, "Udp", "RcvbufErrors")
+    test = _test("udp", settings + impairment.settings, _COUNTED_REPLICATIONS)
+    measured = pair.measure(test)
+    relayed = pair.relayed()
+    dropped = {name: relayed[name] - before[name] for name in ("overflowed", "refused", "unread")}
+    dropped["at the receiver"] = _kernel_count(pair, RECEIVER, "Udp", "RcvbufErrors") - errors
+    # Also if the relay was too busy to say what it has counted by now.
+    numbers = relayed["counted"] - before["counted"]
+    dropped["not counted by the relay"] = _COUNTED_REPLICATIONS * _IMPAIRED - numbers
+    truth = relayed[impairment.count] - before[impairment.count]
+    return exactly_counted(check, measured, impairment.metric, truth, dropped)
+
+
+def exactly_counted(
+    check: CertificateCheck,
+    measured: RigResult,
+    metric: str,
+    truth: int,
+    dropped: Mapping[str, int],
+) -> CertificateCheck:
+    """Return `check` with the sum of a metric and the count of it that is the `truth`.
+
+    Without a value if a replication failed, whose packets were counted, too, or if packets were
+    `dropped` on their way by the machine itself (how many, by where that was).
+    """
+    values = measured.values(metric)
+    drops = ", ".join(f"{count} {where}" for where, count in dropped.items() if count)
+    reasons = [measured.reason]
+    if drops:
+        reasons.insert(0, f"the machine itself dropped packets: {drops}")
+    if len(values) != _COUNTED_REPLICATIONS:
+        reasons.insert(0, f"{len(values)} of {_COUNTED_REPLICATIONS} replications were measured")
+    reason = "; ".join(filter(None, reasons))
+    if drops or len(values) != _COUNTED_REPLICATIONS:
+        return without_value(check, reason)
+    return counted(check, values, truth, reason)
 
 
 def _round_trips(pair: Rig, check: CertificateCheck) -> CertificateCheck:
@@ -126,19 +201,20 @@ def _round_trips(pair: Rig, check: CertificateCheck) -> CertificateCheck:
 
 def _retransmits(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with what the sender's kernel counted of all its connections (RFC 4022)."""
-    before = _sent_again(pair)
-    measured = pair.measure(_test("tcp", "duration: 500ms, congestion: reno", 4))
-    after = _sent_again(pair)
-    return counted(check, measured.values("retransmits"), after - before, measured.reason)
+    settings = "duration: 500ms, congestion: reno"
+    before = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
+    measured = pair.measure(_test("tcp", settings, _COUNTED_REPLICATIONS))
+    after = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
+    return exactly_counted(check, measured, "retransmits", after - before, {})
 
 
-def _sent_again(pair: Rig) -> int:
-    """Return the segments that the sender's kernel sent again so far."""
-    answer = run(pair.transport(SENDER), ["cat", "/proc/self/net/snmp"], timeout=10.0)
-    lines = [line.split() for line in answer.stdout.splitlines() if line.startswith("Tcp:")]
-    if len(lines) != 2 or "RetransSegs" not in lines[0]:
-        raise EnvironmentFailedError("the kernel's /proc/net/snmp doesn't count RetransSegs")
-    return int(dict(zip(*lines, strict=True))["RetransSegs"])
+def _kernel_count(pair: Rig, host: str, protocol: str, name: str) -> int:
+    """Return what a host's kernel has counted so far (RFC 4022 and 4113)."""
+    answer = run(pair.transport(host), ["cat", "/proc/self/net/snmp"], timeout=10.0)
+    lines = [line.split() for line in answer.stdout.splitlines() if line.startswith(f"{protocol}:")]
+    if len(lines) != 2 or name not in lines[0]:
+        raise EnvironmentFailedError(f"the kernel's /proc/net/snmp doesn't count {name}")
+    return int(dict(zip(*lines, strict=True))[name])
 
 
 def _test(engine: str, settings: str, replications: int) -> str:

@@ -99,8 +99,13 @@ class Rig:
         return NetnsTransport(host, self.record.layout.namespaces[host], self.record.holder)
 
     def relayed(self) -> dict[str, int]:
-        """Return what the relay of the link counted from sender to receiver so far."""
-        counted: dict[str, int] = counts(self._state)[0]["left_to_right"]
+        """Return what the relay of the link counted from sender to receiver so far.
+
+        EnvironmentFailedError if it has never said so.
+        """
+        counted: dict[str, int] | None = counts(self._state)[0].get("left_to_right")
+        if counted is None:
+            raise EnvironmentFailedError("the link's relay doesn't say soon what it counted")
         return counted
 
     def effective_rate(self, rate: float) -> float:

@@ -98,6 +98,16 @@ def test_a_loss_is_rail_wires_pattern(tmp_path: Path, loss: str, pattern: list[s
     assert " ".join(["--loss", *pattern]) in " ".join(words)
 
 
+def test_duplicates_and_reordering_are_rail_wires_patterns_too(tmp_path: Path) -> None:
+    patterns = "duplicate: {every: 5, of: udp}, reorder: {list: [7], of: udp}"
+    (cable,) = _layout(
+        tmp_path, f"hosts: [a, b]\nlinks: [{{between: [a, b], {patterns}}}]\n"
+    ).cables
+    words = " ".join(arguments(cable))
+    assert cable.by == "rail-wire"
+    assert "--duplicate every:5 --reorder list:7 --loss-of udp --direction both" in words
+
+
 def test_a_rate_is_shaped_with_what_a_frame_takes_on_the_wire(tmp_path: Path) -> None:
     text = "hosts: [a, b]\nlinks: [{between: [a, b], rate: 1Gbit/s, queue: 1MiB}]\n"
     assert " ".join(discipline(_layout(tmp_path, text).cables[0])) == (
@@ -148,6 +158,11 @@ def test_another_testbed_gets_another_network() -> None:
             "'rtt' and 'delay' say the same",
         ),
         ("hosts: [a, b]\nlinks: [{between: [a, b], loss: 200%}]\n", "4:33", "no share of packets"),
+        (
+            "hosts: [a, b]\nlinks: [{between: [a, b], loss: 1%, reorder: {every: 3, of: udp}}]\n",
+            "4:9",
+            "a link counts its packets once",
+        ),
         (
             "hosts: [a, b]\nlinks: [{between: [a, b], loss: {every: 3, list: [1]}}]\n",
             "4:33",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
 
-from railgauge.lab.testbed.testbed_model import Loss, Switch, Testbed
+from railgauge.lab.testbed.testbed_model import PacketPattern, Switch, Testbed
 
 Means = Literal["veth", "netem", "rail-wire"]
 _FIRST_OCTET = 77  # of 10.x.0.0/16, the networks that testbeds take where their files name none
@@ -32,8 +32,10 @@ class Cable:
     delay: float
     queue: int | None
     mtu: int
-    loss: Loss | None
+    loss: PacketPattern | None
     by: Means
+    duplicate: PacketPattern | None = None
+    reorder: PacketPattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,10 @@ def lay_out(testbed: Testbed, network: str, *, netem: bool) -> ClusterLayout:
         interface = f"link{index}"
         ends = (CableEnd(namespaces[left], interface), CableEnd(namespaces[right], interface))
         delay = link.one_way
-        by = _means(delay, link.loss, netem)
+        by = _means(delay, link.patterns, netem)
         name = link.name or f"{left}→{right}"
-        cables.append(Cable(name, ends, link.rate, delay, link.queue, link.mtu, link.loss, by))
+        shape = (link.rate, delay, link.queue, link.mtu, link.loss, by)
+        cables.append(Cable(name, ends, *shape, link.duplicate, link.reorder))
         routes.append((namespaces[left], addresses[right], interface))
         routes.append((namespaces[right], addresses[left], interface))
         rtt = 2 * delay or None
@@ -136,9 +139,9 @@ def _addresses(testbed: Testbed, network: str) -> dict[str, str]:
     return {name: host.address or next(free) for name, host in testbed.hosts.items()}
 
 
-def _means(delay: float, loss: Loss | None, netem: bool) -> Means:
-    """Return what makes a cable; only rail-wire loses the same packets every time."""
-    if loss is not None:
+def _means(delay: float, patterns: dict[str, PacketPattern], netem: bool) -> Means:
+    """Return what makes a cable; only rail-wire picks the same packets every time."""
+    if patterns:
         return "rail-wire"
     if delay:
         return "netem" if netem else "rail-wire"
@@ -166,7 +169,7 @@ def _ports(
     for number, host in enumerate(switch.hosts):
         rate, delay, queue = _port(switch, host)
         ends = (CableEnd(namespaces[host], interface), CableEnd(bridge, f"port{number}"))
-        by = _means(delay, None, netem)
+        by = _means(delay, {}, netem)
         yield Cable(f"{name}/{host}", ends, rate, delay, queue, switch.mtu, None, by)
 
 

@@ -21,7 +21,7 @@ from railgauge.lab.testbed.layout import Cable
 from railgauge.lab.testbed.shaping import burst_of
 from railgauge.lab.testbed.state import TOKEN, ClusterRecord, State, translated
 from railgauge.lab.testbed.system_commands import processes_of
-from railgauge.lab.testbed.testbed_model import Loss
+from railgauge.lab.testbed.testbed_model import PacketPattern
 
 _READY = 10.0  # seconds until a relay has made its devices
 _ANSWER = 2.0  # seconds until a relay has written its counts
@@ -117,18 +117,23 @@ def arguments(cable: Cable) -> list[str]:
     if cable.rate is not None:
         # What tbf lets pass at once waits here, and leaves at the rate.
         words += ["--rate", f"{cable.rate:.0f}bit/s", "--queue", f"{_BURSTS * burst_of(cable)}B"]
-    if cable.loss is not None:
-        words += ["--loss", _pattern(cable.loss), "--loss-of", cable.loss.of]
-        words += ["--direction", _DIRECTIONS[cable.loss.direction]]
+    patterns = {"loss": cable.loss, "duplicate": cable.duplicate, "reorder": cable.reorder}
+    scope: list[str] = []
+    for option, pattern in patterns.items():
+        if pattern is not None:
+            words += [f"--{option}", _pattern(pattern)]
+            # All of them count the same packets.
+            scope = ["--loss-of", pattern.of, "--direction", _DIRECTIONS[pattern.direction]]
+    words += scope
     return words
 
 
-def _pattern(loss: Loss) -> str:
-    if loss.every is not None:
-        return f"every:{loss.every}"
-    if loss.list_ is not None:
-        return f"list:{','.join(map(str, loss.list_))}"
-    return f"random:{loss.random}:{loss.seed}"
+def _pattern(pattern: PacketPattern) -> str:
+    if pattern.every is not None:
+        return f"every:{pattern.every}"
+    if pattern.list_ is not None:
+        return f"list:{','.join(map(str, pattern.list_))}"
+    return f"random:{pattern.random}:{pattern.seed}"
 
 
 def _await_ready(

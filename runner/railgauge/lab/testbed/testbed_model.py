@@ -146,11 +146,11 @@ Mtu = Annotated[int, Field(ge=576, le=65521)]
 Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
-class Loss(StrictModel):
-    """Which packets a link loses, counted from 1 in each direction: the same ones every time.
+class PacketPattern(StrictModel):
+    """Packets of a link, counted from 1 in each direction: the same ones every time.
 
     `every` N: each Nth; `list`: those numbers; `random`: this share of them, drawn by `seed`.
-    `of` counts and loses packets of that protocol only, `direction` those of one direction.
+    `of` counts and picks packets of that protocol only, `direction` those of one direction.
     """
 
     every: Count | None = None
@@ -161,12 +161,15 @@ class Loss(StrictModel):
     direction: Literal["both", "there", "back"] = "both"
 
     @model_validator(mode="after")
-    def _single_pattern(self) -> Loss:
+    def _single_pattern(self) -> PacketPattern:
         if [self.every, self.list_, self.random].count(None) != 2:
             raise ValueError("say one of 'every: N', 'list: [numbers]' and 'random: SHARE'")
         if self.random is None and "seed" in self.model_fields_set:
             raise ValueError("'seed' belongs to 'random': leave it out")
         return self
+
+
+Pattern = Annotated[PacketPattern | None, BeforeValidator(_shorthand)]
 
 
 class TestbedHost(StrictModel):
@@ -181,7 +184,8 @@ class TestbedLink(StrictModel):
     """A cable between two hosts.
 
     `rate` in bit/s for each direction; `rtt` or `delay` (one way) in s; `queue` in bytes before
-    it, each way; `name` for its first direction in the hosts file in place of `a→b`.
+    it, each way; which packets it loses (`loss`), sends on twice (`duplicate`) or lets the next one
+    overtake (`reorder`); `name` for its first direction in the hosts file in place of `a→b`.
     """
 
     __test__ = False
@@ -193,15 +197,30 @@ class TestbedLink(StrictModel):
     delay: Time = None
     queue: Queue = None
     mtu: Mtu = 1500
-    loss: Annotated[Loss | None, BeforeValidator(_shorthand)] = Field(
-        default=None, json_schema_extra=_share_too
-    )
+    loss: Pattern = Field(default=None, json_schema_extra=_share_too)
+    duplicate: Pattern = Field(default=None, json_schema_extra=_share_too)
+    reorder: Pattern = Field(default=None, json_schema_extra=_share_too)
 
     @model_validator(mode="after")
     def _one_delay(self) -> TestbedLink:
         if self.rtt is not None and self.delay is not None:
             raise ValueError("'rtt' and 'delay' say the same (rtt is twice the delay): drop one")
         return self
+
+    @model_validator(mode="after")
+    def _same_packets(self) -> TestbedLink:
+        if len({(pattern.of, pattern.direction) for pattern in self.patterns.values()}) > 1:
+            raise ValueError(
+                "a link counts its packets once: give 'loss', 'duplicate' and 'reorder' the same "
+                "'of' and 'direction'"
+            )
+        return self
+
+    @property
+    def patterns(self) -> dict[str, PacketPattern]:
+        """What happens to which packets: `loss`, `duplicate` and `reorder`, where there is any."""
+        patterns = {"loss": self.loss, "duplicate": self.duplicate, "reorder": self.reorder}
+        return {name: pattern for name, pattern in patterns.items() if pattern is not None}
 
     @property
     def one_way(self) -> float:
