@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +12,11 @@ from pathlib import Path
 from railgauge import __version__
 from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.base.errors import InputError
+from railgauge.calibrate.alarms import alarm_truths
+from railgauge.calibrate.analysis import analysis_truths, one_rank_more
 from railgauge.calibrate.network import network_truths
 from railgauge.calibrate.rig import Fault
-from railgauge.calibrate.truth import Truth
+from railgauge.calibrate.truth import LocalTruth, Truth
 from railgauge.engine.deploy import bundle
 
 _KERNEL = Path("/proc/sys/kernel")
@@ -57,15 +59,47 @@ BROKEN_INSTRUMENTS = (
         "tcp retransmits",
         Fault("retransmits", lambda count: count + 0.25),
     ),
+    BrokenInstrument(
+        "Mbit/s printed for Gbit/s",
+        "report means",
+        Fault("means", lambda rate: rate * 1e-3),
+    ),
+    BrokenInstrument("median off by one rank", "report medians", Fault("medians", one_rank_more)),
+    BrokenInstrument(
+        "slower called faster",
+        "compare verdicts",
+        Fault("verdicts", lambda direction: -direction),
+    ),
+    BrokenInstrument(
+        "an alarm in every tenth night more",
+        "gate false alarms",
+        Fault("alarms", lambda share: share + 0.1),
+    ),
+    BrokenInstrument(
+        "every other shift overlooked",
+        "gate finds a shift of 3 %",
+        Fault("alarms", lambda share: share / 2),
+    ),
+)
+# What yields truths.
+_TRUTHS: tuple[Callable[[], Iterator[Truth | LocalTruth]], ...] = (
+    network_truths,
+    analysis_truths,
+    alarm_truths,
 )
 
 
-def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
+def all_truths() -> list[Truth | LocalTruth]:
+    """Return all truths, in the order of the certificate."""
+    return [truth for truths in _TRUTHS for truth in truths()]
+
+
+def chosen_truths(names: Iterable[str] = ()) -> list[Truth | LocalTruth]:
     """Return the truths whose checks have one of these words in their names; all without any.
 
     InputError for a word that none has.
     """
-    truths = list(network_truths())
+    truths = all_truths()
     words = list(names)
     for word in words:
         if not any(word in truth.check.name for truth in truths):
@@ -74,7 +108,9 @@ def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
     return [t for t in truths if not words or any(word in t.check.name for word in words)]
 
 
-def calibrate(truths: Iterable[Truth], tell: Callable[[CertificateCheck], None]) -> Certificate:
+def calibrate(
+    truths: Iterable[Truth | LocalTruth], tell: Callable[[CertificateCheck], None]
+) -> Certificate:
     """Hold the instrument against each of the truths, and tell of each as it comes."""
     checks = []
     for truth in truths:
@@ -96,7 +132,7 @@ def calibrate(truths: Iterable[Truth], tell: Callable[[CertificateCheck], None])
 
 def broken_check(broken: BrokenInstrument) -> CertificateCheck:
     """Return what becomes of its check with an instrument that is broken so."""
-    (truth,) = (truth for truth in network_truths() if truth.check.name == broken.check)
+    (truth,) = (truth for truth in all_truths() if truth.check.name == broken.check)
     return replace(truth, fault=broken.fault).hold()
 
 

@@ -1,0 +1,32 @@
+"""The known numbers, by other means than their closed forms."""
+
+from __future__ import annotations
+
+from statistics import fmean, median
+
+import pytest
+from scipy.stats import binom
+
+from railgauge.calibrate.analysis import KNOWN_SERIES, KnownSeries, one_rank_more
+
+
+@pytest.mark.parametrize("known", KNOWN_SERIES, ids=lambda known: f"n{known.n}")
+def test_closed_forms_agree_with_the_values(known: KnownSeries) -> None:
+    values = known.values
+    assert len(set(values)) == known.n
+    assert known.statistics["median"] == median(values)
+    assert float(known.statistics["arithmetic_mean"]) == pytest.approx(fmean(values), rel=1e-12)
+    assert known.statistics["median"] != known.statistics["arithmetic_mean"]
+    ordered = sorted(values)
+    rank = ordered.index(known.ends[0]) + 1
+    assert known.ends == (ordered[rank - 1], ordered[-rank])
+    # What is outside has at most 5 %, and one rank further in has more.
+    assert 2 * binom.cdf(rank - 1, known.n, 0.5) <= 0.05 < 2 * binom.cdf(rank, known.n, 0.5)
+
+
+def test_one_rank_more_is_the_next_value_of_the_same_series() -> None:
+    for known in KNOWN_SERIES:
+        middle = float(known.statistics["median"])
+        above = one_rank_more(middle)
+        assert above in known.values
+        assert sum(middle < value <= above for value in known.values) == 1
