@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from railgauge import __version__
-from railgauge.base.certificate import Certificate, CertificateCheck
+from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
 from railgauge.base.errors import InputError
 from railgauge.calibrate.alarms import alarm_truths
 from railgauge.calibrate.analysis import analysis_truths, one_rank_more
 from railgauge.calibrate.network import network_truths
 from railgauge.calibrate.rig import Fault
 from railgauge.calibrate.truth import LocalTruth, Truth
+from railgauge.calibrate.uncertainty import without_value
 from railgauge.engine.deploy import bundle
 
 _KERNEL = Path("/proc/sys/kernel")
@@ -111,11 +112,20 @@ def chosen_truths(names: Iterable[str] = ()) -> list[Truth | LocalTruth]:
 def calibrate(
     truths: Iterable[Truth | LocalTruth], tell: Callable[[CertificateCheck], None]
 ) -> Certificate:
-    """Hold the instrument against each of the truths, and tell of each as it comes."""
-    checks = []
+    """Hold the instrument against each of the truths, and tell of each as it comes.
+
+    The other checks of their engines are in the certificate, too, as left out.
+    """
+    made = {}
     for truth in truths:
-        checks.append(truth.hold())
-        tell(checks[-1])
+        made[truth.check.name] = truth.hold()
+        tell(made[truth.check.name])
+    engines = {check.engine for check in made.values()}
+    checks = [
+        made.get(truth.check.name, without_value(truth.check, LEFT_OUT))
+        for truth in all_truths()
+        if truth.check.engine in engines
+    ]
     return Certificate(
         uid=secrets.token_hex(16),
         made_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),

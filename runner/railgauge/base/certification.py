@@ -1,0 +1,124 @@
+"""What certificates come to on given boots of machines: which engines are certified, since when.
+
+A certificate holds for the engines' sources and for one boot of a machine, and so for one kernel.
+Of each check the last result counts; a calibration that left it out says nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from railgauge.base.certificate import Certificate, CertificateCheck, Conclusion
+
+
+@dataclass(frozen=True, slots=True)
+class DatedCheck:
+    """The last result of a check, and when the certificate that has it was made."""
+
+    check: CertificateCheck
+    made_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStanding:
+    """What became of all the checks of an engine; `since` the oldest of the certified was made.
+
+    `certified`, `wrong` and `open` are names of checks: `open` ones can't be certified here, or
+    were left out. On several machines the worst of a check counts.
+    """
+
+    certified: tuple[str, ...]
+    wrong: tuple[str, ...]
+    open: tuple[str, ...]
+    since: str
+
+    @property
+    def whole(self) -> bool:
+        """Whether all checks of the engine are certified."""
+        return bool(self.certified) and not self.wrong and not self.open
+
+    @property
+    def checks(self) -> int:
+        """How many checks there are."""
+        return len(self.certified) + len(self.wrong) + len(self.open)
+
+
+def last_checks(
+    certificates: Iterable[Certificate], engines_hash: str, boot_id: str
+) -> dict[str, DatedCheck]:
+    """Return the last result of each check, by name, of these engines on this boot."""
+    checks: dict[str, DatedCheck] = {}
+    for certificate in sorted(certificates, key=lambda certificate: certificate.made_at):
+        if not boot_id or (certificate.engines_hash, certificate.boot_id) != (
+            engines_hash,
+            boot_id,
+        ):
+            continue
+        for check in certificate.checks:
+            if check.name not in checks or check.conclusion != "left out":
+                checks[check.name] = DatedCheck(check, certificate.made_at)
+    return checks
+
+
+def engine_standings(
+    certificates: Sequence[Certificate], engines_hash: str, boot_ids: Iterable[str]
+) -> dict[str, EngineStanding]:
+    """Return what certificates say, by engine, that hold on all these boots; {} if one has none."""
+    of_boots = [last_checks(certificates, engines_hash, boot) for boot in dict.fromkeys(boot_ids)]
+    if not of_boots or not all(of_boots):
+        return {}
+    by_engine: dict[str, dict[str, list[DatedCheck]]] = {}
+    for checks in of_boots:
+        for name, dated in checks.items():
+            by_engine.setdefault(dated.check.engine, {}).setdefault(name, []).append(dated)
+    return {
+        engine: _standing(checks, len(of_boots)) for engine, checks in sorted(by_engine.items())
+    }
+
+
+def _standing(checks: Mapping[str, Sequence[DatedCheck]], boots: int) -> EngineStanding:
+    wrong = [name for name in checks if "wrong" in _conclusions(checks[name])]
+    certified = [
+        name
+        for name, dated in checks.items()
+        if len(dated) == boots and _conclusions(dated) == {"certified"}
+    ]
+    return EngineStanding(
+        tuple(certified),
+        tuple(wrong),
+        tuple(name for name in checks if name not in (*certified, *wrong)),
+        min((dated.made_at for name in certified for dated in checks[name]), default=""),
+    )
+
+
+def _conclusions(dated: Iterable[DatedCheck]) -> set[Conclusion]:
+    return {entry.check.conclusion for entry in dated}
+
+
+def ended_certification(
+    certificates: Iterable[Certificate], engines_hash: str, facts: Mapping[str, str]
+) -> str:
+    """Return which certificate a host had, and what ended it; "" if it had none or has one now.
+
+    `facts` are the host's: `hostname`, `boot_id` and `kernel`, a text with the kernel's release.
+    """
+    of_host = [
+        certificate
+        for certificate in certificates
+        if certificate.host == facts.get("hostname") and certificate.certified()
+    ]
+    if not of_host:
+        return ""
+    last = max(of_host, key=lambda certificate: certificate.made_at)
+    causes = []
+    if last.engines_hash != engines_hash:
+        causes.append(f"the engines changed ({last.engines_hash[:12]}, now {engines_hash[:12]})")
+    if last.kernel not in facts.get("kernel", "").split():
+        causes.append(f"the kernel changed (was {last.kernel})")
+    if last.boot_id != facts.get("boot_id"):
+        causes.append("the machine was booted since")
+    if not causes:
+        return ""
+    engines = ", ".join(last.certified())
+    return f"{engines} certified on {last.made_at[:10]}, until {' and '.join(causes)}"
