@@ -122,3 +122,34 @@ def ended_certification(
         return ""
     engines = ", ".join(last.certified())
     return f"{engines} certified on {last.made_at[:10]}, until {' and '.join(causes)}"
+
+
+def certification_text(
+    certificates: Sequence[Certificate],
+    engines_hash: str,
+    facts: Mapping[str, str],
+    engines: Iterable[str] | None = None,
+) -> str:
+    """Return which of the `engines` are certified on a host with these `facts`; of None, all.
+
+    `tcp, udp certified on 2026-11-23`; others are named with what is wrong, open or was never
+    checked. Without any, what ended the certificate that the host had.
+    """
+    standings = engine_standings(certificates, engines_hash, [facts.get("boot_id", "")])
+    days: dict[str, list[str]] = {}
+    others = []
+    for engine in sorted(standings if engines is None else engines):
+        standing = standings.get(engine)
+        if standing is None:
+            others.append(f"{engine} not checked")
+        elif standing.whole:
+            days.setdefault(standing.since[:10], []).append(engine)
+        elif standing.wrong:
+            others.append(f"{engine} is wrong: {', '.join(standing.wrong)}")
+        else:
+            counts = f"{len(standing.certified)} of {standing.checks}"
+            others.append(f"{engine} only in part, {counts} checks")
+    if not standings:
+        return ended_certification(certificates, engines_hash, facts) or "no certificate"
+    certified = [f"{', '.join(names)} certified on {day}" for day, names in sorted(days.items())]
+    return "; ".join([*certified, *others])
