@@ -6,7 +6,7 @@ Of each check the last result counts; a calibration that left it out says nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.certificate import Certificate, CertificateCheck, Conclusion
@@ -128,7 +128,7 @@ def certification_text(
     certificates: Sequence[Certificate],
     engines_hash: str,
     facts: Mapping[str, str],
-    engines: Iterable[str] | None = None,
+    engines: Collection[str] | None = None,
 ) -> str:
     """Return which of the `engines` are certified on a host with these `facts`; of None, all.
 
@@ -153,3 +153,22 @@ def certification_text(
         return ended_certification(certificates, engines_hash, facts) or "no certificate"
     certified = [f"{', '.join(names)} certified on {day}" for day, names in sorted(days.items())]
     return "; ".join([*certified, *others])
+
+
+def certification_notes(
+    certificates: Sequence[Certificate],
+    engines_hash: str,
+    hosts: Mapping[str, Mapping[str, str]],
+    engines: Collection[str] | None = None,
+) -> list[str]:
+    """Return `certification_text` of each host, by name with its facts, those alike in one line.
+
+    Nothing where there is no certificate at all.
+    """
+    if not certificates:
+        return []
+    names: dict[str, list[str]] = {}
+    for host, facts in hosts.items():
+        text = certification_text(certificates, engines_hash, facts, engines)
+        names.setdefault(text, []).append(host)
+    return [f"{', '.join(alike)}: {text} (railgauge calibrate)" for text, alike in names.items()]

@@ -5,7 +5,7 @@ A certificate of a machine may be made anywhere and copied; here its database al
 
 from __future__ import annotations
 
-from railgauge.base.certification import certification_text, engine_standings
+from railgauge.base.certification import certification_notes, certification_text, engine_standings
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.run.job import InspectedRun
 from railgauge.store import Store
@@ -44,18 +44,8 @@ def _refusal(job: InspectedRun) -> str:
     )
 
 
-def certification_notes(store: Store, run_id: int) -> list[str]:
-    """Return, for hosts alike, which of a run's engines are certified there, or what ended that.
-
-    Nothing where the database has no certificate.
-    """
-    certificates = store.certificates()
-    if not certificates:
-        return []
+def run_notes(store: Store, run_id: int) -> list[str]:
+    """Return which of a run's engines are certified on its hosts, or what ended that."""
     run = store.run(run_id)
     engines = {planned.case.engine for planned in run.cases}
-    hosts: dict[str, list[str]] = {}
-    for host, facts in run.facts.items():
-        text = certification_text(certificates, run.new.engines_hash, facts, engines)
-        hosts.setdefault(text, []).append(host)
-    return [f"{', '.join(names)}: {text} (railgauge calibrate)" for text, names in hosts.items()]
+    return certification_notes(store.certificates(), run.new.engines_hash, run.facts, engines)

@@ -14,7 +14,7 @@ from railgauge.compare.reading import read as read_runs
 from railgauge.compare.select import Selection, select
 from railgauge.compare.verdict import Verdict, find_reasons, notes_on
 from railgauge.plan.catalogue import Catalogue
-from railgauge.run.certified_hosts import certification_notes
+from railgauge.run.certified_hosts import run_notes
 from railgauge.run.job import Finished, ReadRun, Request
 from railgauge.run.pipeline import execute, read, restricted_run
 from railgauge.run.progress import observer_for
@@ -65,7 +65,7 @@ def _select(
 def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
     """Make the run the baseline unless something is missing of it."""
     problems = _problems(finished, "")
-    notes = [*unsettled_lines(finished.unsettled), *certification_notes(store, finished.run)]
+    notes = [*unsettled_lines(finished.unsettled), *run_notes(store, finished.run)]
     if problems:
         problems.insert(0, f"run {finished.run} did not become baseline {name}")
     else:
@@ -123,7 +123,7 @@ def _judge(
     reasons = find_reasons(store, compared, compared.of("slower"))
     notes = (
         *unsettled_lines(finished.unsettled),
-        *certification_notes(store, finished.run),
+        *run_notes(store, finished.run),
         *notes_on(store, compared),
     )
     plan = job.loaded.plan.name
