@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from railgauge.base.certification import EngineStanding, engine_standings
-from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.notes import capitalised, listed
 
 if TYPE_CHECKING:
@@ -21,18 +20,18 @@ def run_standings(run: StoredRun, certificates: Sequence[Certificate]) -> dict[s
 
 
 def certified_sentence(
-    measurements: Iterable[Placed], standings: Mapping[int, Mapping[str, EngineStanding]]
+    measured: Iterable[tuple[int, str]], standings: Mapping[int, Mapping[str, EngineStanding]]
 ) -> str:
-    """Return which engines of the measurements are certified for all their runs, "" for none.
+    """Return which engines are certified for all runs, "" for none; `measured`: run, engine.
 
     An engine of which a check is wrong is named in any case, one of which only some checks are
     certified with their number.
     """
-    placed = list(measurements)
-    runs = {measurement.run for measurement in placed}
+    pairs = list(measured)
+    runs = {run for run, _ in pairs}
     days: dict[str, list[str]] = {}
     in_part, wrong = [], []
-    for engine in dict.fromkeys(measurement.case.engine for measurement in placed):
+    for engine in dict.fromkeys(engine for _, engine in pairs):
         of_runs = [standings.get(run, {}).get(engine) for run in runs]
         usable = [standing for standing in of_runs if standing and standing.certified]
         names = sorted({name for standing in of_runs if standing for name in standing.wrong})
