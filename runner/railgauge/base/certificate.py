@@ -7,7 +7,7 @@ from typing import Literal
 
 Conclusion = Literal["certified", "wrong", "not certifiable here", "left out"]
 # The reason of a check that a calibration did not make.
-LEFT_OUT = "left out: only some of the checks were asked for"
+LEFT_OUT = "only some of the checks were asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,11 @@ class Certificate:
     clock_source: str
     load: float
     checks: tuple[CertificateCheck, ...]
+
+    @property
+    def results(self) -> tuple[CertificateCheck, ...]:
+        """The checks that were not left out."""
+        return tuple(check for check in self.checks if check.conclusion != "left out")
 
     def certified(self) -> tuple[str, ...]:
         """Return the engines of which all checks are certified, by name."""

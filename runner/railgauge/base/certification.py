@@ -137,22 +137,22 @@ def certification_text(
     """
     standings = engine_standings(certificates, engines_hash, [facts.get("boot_id", "")])
     days: dict[str, list[str]] = {}
-    others = []
+    lacking = []
     for engine in sorted(standings if engines is None else engines):
         standing = standings.get(engine)
         if standing is None:
-            others.append(f"{engine} not checked")
+            lacking.append(f"{engine} not checked")
         elif standing.whole:
             days.setdefault(standing.since[:10], []).append(engine)
         elif standing.wrong:
-            others.append(f"{engine} is wrong: {', '.join(standing.wrong)}")
+            lacking.append(f"{engine} is wrong: {', '.join(standing.wrong)}")
         else:
             counts = f"{len(standing.certified)} of {standing.checks}"
-            others.append(f"{engine} only in part, {counts} checks")
+            lacking.append(f"{engine} only in part, {counts} checks")
     if not standings:
         return ended_certification(certificates, engines_hash, facts) or "no certificate"
     certified = [f"{', '.join(names)} certified on {day}" for day, names in sorted(days.items())]
-    return "; ".join([*certified, *others])
+    return "; ".join([*certified, *lacking])
 
 
 def certification_notes(

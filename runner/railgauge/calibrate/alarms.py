@@ -74,12 +74,12 @@ def _false_alarms(check: CertificateCheck, fault: Fault | None) -> CertificateCh
 def _found_shifts(check: CertificateCheck, fault: Fault | None) -> CertificateCheck:
     noise = measured_noise()
     share = _changed(alarms(noise, shift=SHIFT), fault)
-    found = _share(check, share, _LEAST_FINDS, min(0.0, share - _LEAST_FINDS))
+    in_nights = _share(check, share, _LEAST_FINDS, min(0.0, share - _LEAST_FINDS))
     spread = spread_of(noise.values)
     if spread <= _MOST_NOISE:
-        return found
+        return in_nights
     return replace(
-        found,
+        in_nights,
         reason=f"replications spread by {100 * spread:.2g} % here, which hides a shift of 3 %: "
         "other programs had the CPUs",
     )

@@ -116,7 +116,7 @@ def analysis_truths() -> Iterator[LocalTruth]:
 
 def one_rank_more(number: float) -> float:
     """Return the next greater one of the known values of the series that `number` is of."""
-    return float(min(v for known in KNOWN_SERIES for v in known.values if v > number + 1e5))
+    return float(min(v for series in KNOWN_SERIES for v in series.values if v > number + 1e5))
 
 
 def _printed(check: CertificateCheck, fault: Fault | None, *, statistic: str) -> CertificateCheck:
@@ -125,33 +125,33 @@ def _printed(check: CertificateCheck, fault: Fault | None, *, statistic: str) ->
         folder = Path(name)
         with Store.open(str(folder / "known.db")) as store:
             catalogue = load_catalogue()
-            run = _store_run(store, catalogue, {known.number: 1 for known in KNOWN_SERIES})
+            run = _store_run(store, catalogue, {series.number: 1 for series in KNOWN_SERIES})
             table, statistics = _TABLES[statistic]
             write_report(store, [run], _definition(), folder, catalogue=catalogue)
         change = fault.change if fault is not None else None
         right = total = 0
         for rows in (READERS[form](folder, table) for form in _FORMATS):
-            for known, row in zip(KNOWN_SERIES, rows, strict=True):
-                for shown, column in zip(row, statistics, strict=True):
+            for series, row in zip(KNOWN_SERIES, rows, strict=True):
+                for cell, column in zip(row, statistics, strict=True):
                     if statistic not in ("interval", column):
                         continue
                     total += 1
-                    right += _is_right(shown, known, column, change)
+                    right += _is_right(cell, series, column, change)
     return counted(check, [right], total)
 
 
 def _is_right(
-    shown: tuple[str, str],
-    known: KnownSeries,
+    cell: tuple[str, str],
+    series: KnownSeries,
     statistic: str,
     change: Callable[[float], float] | None,
 ) -> bool:
-    """Return whether the text shown, a number and its unit, is the statistic, rounded."""
-    text, unit = shown
-    truth = known.statistics[statistic] / 10**9
+    """Return whether the text of a cell, a number and its unit, is the statistic, rounded."""
+    text, unit = cell
+    truth = series.statistics[statistic] / 10**9
     decimals = _DIGITS
     if statistic.startswith("interval"):
-        low, high = known.ends
+        low, high = series.ends
         decimals = min(_DIGITS, 1 - math.floor(math.log10((high - low) / 1e9)))
     number = Fraction(text) * _UNITS.get(unit, 0)
     if change is not None:
@@ -163,20 +163,20 @@ def _store_run(
     store: Store, catalogue: Catalogue, factors: Mapping[int, Fraction | int], moment: float = 1.7e9
 ) -> int:
     """Store a run of the known series, by number times a factor, as a run stores its own."""
-    cases = {known.number: _case(known.number) for known in KNOWN_SERIES}
+    cases = {series.number: _case(series.number) for series in KNOWN_SERIES}
     metrics = {_METRIC: MetricInfo.of(catalogue.engine(_ENGINE).metrics[_METRIC])}
     new = NewRun(_PLAN, "", "/", "", False, 1, "", __version__, bundle().digest, {})
-    planned = [PlannedCase(_TEST, cases[known.number], known.n) for known in KNOWN_SERIES]
+    planned = [PlannedCase(_TEST, cases[series.number], series.n) for series in KNOWN_SERIES]
     run = store.begin_run(new, planned, {_ENGINE: metrics})
     with store.together():
-        for known in KNOWN_SERIES:
-            if known.number not in factors:
+        for series in KNOWN_SERIES:
+            if series.number not in factors:
                 continue
             launch = Launch(moment)
-            for replication, value in enumerate(known.values, 1):
-                metric = {_METRIC: float(value * factors[known.number])}
+            for replication, value in enumerate(series.values, 1):
+                metric = {_METRIC: float(value * factors[series.number])}
                 outcome = Outcome(replication, moment, metric)
-                store.add(run, _TEST, cases[known.number].key, outcome, launch)
+                store.add(run, _TEST, cases[series.number].key, outcome, launch)
     store.finish_run(run, "complete")
     return run
 
@@ -215,8 +215,8 @@ def _html(folder: Path, table: str) -> list[list[tuple[str, str]]]:
 def _csv(folder: Path, table: str) -> list[list[tuple[str, str]]]:
     header, *lines = (folder / f"{table}.csv").read_text(encoding="utf-8").splitlines()
     columns = header.split(",")
-    shown, unit = columns.index("shown"), columns.index("shown_unit")
-    cells = [(fields[shown], fields[unit]) for fields in (line.split(",") for line in lines)]
+    text, unit = columns.index("shown"), columns.index("shown_unit")
+    cells = [(fields[text], fields[unit]) for fields in (line.split(",") for line in lines)]
     # A line a cell, two cells a row.
     return [cells[first : first + 2] for first in range(0, len(cells), 2)]
 
@@ -265,4 +265,4 @@ def _judged(check: CertificateCheck, fault: Fault | None) -> CertificateCheck:
 
 
 def _all(factor: Fraction) -> Mapping[int, Fraction]:
-    return {known.number: factor for known in KNOWN_SERIES}
+    return {series.number: factor for series in KNOWN_SERIES}

@@ -116,13 +116,13 @@ def calibrate(
 
     The other checks of their engines are in the certificate, too, as left out.
     """
-    made = {}
+    results = {}
     for truth in truths:
-        made[truth.check.name] = truth.hold()
-        tell(made[truth.check.name])
-    engines = {check.engine for check in made.values()}
+        results[truth.check.name] = truth.hold()
+        tell(results[truth.check.name])
+    engines = {check.engine for check in results.values()}
     checks = [
-        made.get(truth.check.name, without_value(truth.check, LEFT_OUT))
+        results.get(truth.check.name, without_value(truth.check, LEFT_OUT))
         for truth in all_truths()
         if truth.check.engine in engines
     ]

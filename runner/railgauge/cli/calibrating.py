@@ -49,8 +49,7 @@ def calibrate(only: tuple[str, ...], self_test: bool, where: str, as_json: bool)
         click.echo(json_text(_as_json(certificate)))
     else:
         click.echo(_summary(certificate, store.name))
-    made = (check.conclusion for check in certificate.checks if check.conclusion != "left out")
-    return int(any(conclusion != "certified" for conclusion in made))
+    return int(any(check.conclusion != "certified" for check in certificate.results))
 
 
 def _self_test() -> int:
@@ -117,13 +116,12 @@ def _summary(certificate: Certificate, name: str) -> str:
 
 
 def _as_json(certificate: Certificate) -> dict[str, Any]:
-    made = [check for check in certificate.checks if check.conclusion != "left out"]
     return {
         **asdict(certificate),
         "certified": certificate.certified(),
         "checks": [
             {**asdict(check), "conclusion": check.conclusion, "explanation": check.explanation}
-            for check in made
+            for check in certificate.results
         ],
-        "left_out": [check.name for check in certificate.checks if check not in made],
+        "left_out": [check.name for check in certificate.checks if check.conclusion == "left out"],
     }

@@ -22,10 +22,10 @@ def with_certificates(
 
     That is a note; where an engine lacks a certificate that a plan requires, it is a problem.
     """
-    facts = {name: found.facts for name, found in diagnosis.hosts.items() if found.facts}
+    facts = {name: host.facts for name, host in diagnosis.hosts.items() if host.facts}
     hosts = {
-        name: _judged(found, needs, certificates, engines_hash)
-        for name, found in diagnosis.hosts.items()
+        name: _judged(host, needs, certificates, engines_hash)
+        for name, host in diagnosis.hosts.items()
     }
     notes = certification_notes(certificates, engines_hash, facts)
     return replace(diagnosis, hosts=hosts, notes=[*diagnosis.notes, *notes])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from railgauge.base.certificate import Certificate, CertificateCheck
     from railgauge.store.records import StoredRun
 
-_COLUMNS = ("Engine", "Value", "Truth", "Error", "U (k = 2)", "Limit", "Conclusion", "Made (UTC)")
+_COLUMNS = ("Engine", "Value", "Truth", "Error", "U (k = 2)", "Limit", "Conclusion", "Made on")
 _NO_VALUE = "–"
 
 
@@ -44,7 +44,7 @@ def _row(dated: DatedCheck) -> tuple[str, tuple[str, ...]]:
         _share(check, check.uncertainty),
         _share(check, check.limit),
         f"{check.conclusion}: {check.explanation}" if check.explanation else check.conclusion,
-        dated.made_at[:16].replace("T", " "),
+        dated.made_at[:10],
     )
     return visible(check.name), tuple(map(visible, texts))
 
@@ -58,4 +58,4 @@ def _quantity(check: CertificateCheck, number: float | None) -> str:
 def _share(check: CertificateCheck, number: float | None) -> str:
     if number is None:
         return _NO_VALUE
-    return f"{100 * number:.3f} %" if check.relative else f"{number:.4g}"
+    return f"{100 * number:.3f}\N{NO-BREAK SPACE}%" if check.relative else f"{number:.4g}"
