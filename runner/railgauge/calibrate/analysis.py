@@ -6,10 +6,12 @@ come out follows from closed forms in exact arithmetic, and shares no code with 
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -30,8 +32,8 @@ from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
 _ENGINE, _METRIC, _TEST, _PLAN = "udp", "throughput", "known", "known"
-_FORMATS = ("HTML", "CSV", "LaTeX")
 _DIGITS = 4
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 # What a printed unit stands for, in bit/s.
 _UNITS = {"Gbit/s": 10**9, r"\giga\bit\per\second": 10**9, "Mbit/s": 10**6}
 # By the statistic: the table that has it. An interval decides on the decimals of its table.
@@ -49,6 +51,8 @@ _VERDICTS = {
 }
 _DIRECTIONS = {"slower": -1, "same": 0, "faster": 1}
 _BASELINE_RUNS = 3
+# Of a table: a number's text and its unit, by column.
+Row = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,42 +125,43 @@ def one_rank_more(number: float) -> float:
 
 def _printed(check: CertificateCheck, fault: Fault | None, *, statistic: str) -> CertificateCheck:
     """Count the numbers of a report, in each format, that are right to the last digit."""
+    table, statistics = _TABLES[statistic]
     with tempfile.TemporaryDirectory(prefix="railgauge-calibrate-") as name:
         folder = Path(name)
         with Store.open(str(folder / "known.db")) as store:
             catalogue = load_catalogue()
             run = _store_run(store, catalogue, {series.number: 1 for series in KNOWN_SERIES})
-            table, statistics = _TABLES[statistic]
             write_report(store, [run], _definition(), folder, catalogue=catalogue)
-        change = fault.change if fault is not None else None
-        right = total = 0
-        for rows in (READERS[form](folder, table) for form in _FORMATS):
-            for series, row in zip(KNOWN_SERIES, rows, strict=True):
-                for cell, column in zip(row, statistics, strict=True):
-                    if statistic not in ("interval", column):
-                        continue
-                    total += 1
-                    right += _is_right(cell, series, column, change)
-    return counted(check, [right], total)
+        tables = [read_cells(folder, table) for read_cells in READERS]
+    wanted = [column for column in statistics if statistic in ("interval", column)]
+    right = sum(
+        is_right(cell, series, column, fault)
+        for rows in tables
+        for series, row in zip(KNOWN_SERIES, rows, strict=False)
+        for cell, column in zip(row, statistics, strict=False)
+        if column in wanted
+    )
+    # What a table lacks isn't right.
+    return counted(check, [right], len(READERS) * len(KNOWN_SERIES) * len(wanted))
 
 
-def _is_right(
-    cell: tuple[str, str],
-    series: KnownSeries,
-    statistic: str,
-    change: Callable[[float], float] | None,
+def is_right(
+    cell: tuple[str, str], series: KnownSeries, statistic: str, fault: Fault | None = None
 ) -> bool:
     """Return whether the text of a cell, a number and its unit, is the statistic, rounded."""
     text, unit = cell
-    truth = series.statistics[statistic] / 10**9
+    if _NUMBER.fullmatch(text) is None:
+        return False
     decimals = _DIGITS
     if statistic.startswith("interval"):
+        # Two significant digits of the interval's width.
         low, high = series.ends
         decimals = min(_DIGITS, 1 - math.floor(math.log10((high - low) / 1e9)))
     number = Fraction(text) * _UNITS.get(unit, 0)
-    if change is not None:
-        number = Fraction(change(float(number)))
-    return number == round(truth, decimals) * 10**9 and len(text.partition(".")[2]) == decimals
+    if fault is not None:
+        number = Fraction(fault.change(float(number)))
+    truth = round(series.statistics[statistic] / 10**9, decimals) * 10**9
+    return number == truth and len(text.partition(".")[2]) == decimals
 
 
 def _store_run(
@@ -204,35 +209,30 @@ def _definition() -> Spec:
     )
 
 
-def _html(folder: Path, table: str) -> list[list[tuple[str, str]]]:
+def _html(folder: Path, table: str) -> list[Row]:
     text = (folder / "index.html").read_text(encoding="utf-8")
     section = text.partition(f'<section id="{table}">')[2].partition("</section>")[0]
     units = re.findall(r'class="unit">\(([^)]*)\)', section)
     rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in section.split("<tr>")]
-    return [list(zip(row, units, strict=True)) for row in rows if row]
+    return [list(zip(row, units, strict=False)) for row in rows if row]
 
 
-def _csv(folder: Path, table: str) -> list[list[tuple[str, str]]]:
-    header, *lines = (folder / f"{table}.csv").read_text(encoding="utf-8").splitlines()
-    columns = header.split(",")
-    text, unit = columns.index("shown"), columns.index("shown_unit")
-    cells = [(fields[text], fields[unit]) for fields in (line.split(",") for line in lines)]
+def _csv(folder: Path, table: str) -> list[Row]:
+    text = (folder / f"{table}.csv").read_text(encoding="utf-8")
+    lines = csv.DictReader(io.StringIO(text))
+    cells = [(line.get("shown", ""), line.get("shown_unit", "")) for line in lines]
     # A line a cell, two cells a row.
     return [cells[first : first + 2] for first in range(0, len(cells), 2)]
 
 
-def _latex(folder: Path, table: str) -> list[list[tuple[str, str]]]:
+def _latex(folder: Path, table: str) -> list[Row]:
     text = (folder / f"{table}.tex").read_text(encoding="utf-8")
     units = re.findall(r"\\unit\{([^}]*)\}", text)
-    rows = re.findall(r"^ *[0-9]+ & ([0-9.]+) & ([0-9.]+) \\\\", text, re.MULTILINE)
-    return [list(zip(row, units, strict=True)) for row in rows]
+    rows = re.findall(r"^ *[0-9]+ & (\S+) & (\S+) \\\\", text, re.MULTILINE)
+    return [list(zip(row, units, strict=False)) for row in rows]
 
 
-READERS: Mapping[str, Callable[[Path, str], list[list[tuple[str, str]]]]] = {
-    "HTML": _html,
-    "CSV": _csv,
-    "LaTeX": _latex,
-}
+READERS = (_html, _csv, _latex)
 
 
 def _judged(check: CertificateCheck, fault: Fault | None) -> CertificateCheck:

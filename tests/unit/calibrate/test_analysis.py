@@ -7,7 +7,7 @@ from statistics import fmean, median
 import pytest
 from scipy.stats import binom
 
-from railgauge.calibrate.analysis import KNOWN_SERIES, KnownSeries, one_rank_more
+from railgauge.calibrate.analysis import KNOWN_SERIES, KnownSeries, is_right, one_rank_more
 
 
 @pytest.mark.parametrize("known", KNOWN_SERIES, ids=lambda known: f"n{known.n}")
@@ -30,3 +30,24 @@ def test_one_rank_more_is_the_next_value_of_the_same_series() -> None:
         above = one_rank_more(middle)
         assert above in known.values
         assert sum(middle < value <= above for value in known.values) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "right"),
+    [
+        ("1.1543", "Gbit/s", True),
+        ("1.1544", "Gbit/s", False),
+        ("1.154", "Gbit/s", False),
+        ("1.15430", "Gbit/s", False),
+        ("1154.3", "Mbit/s", False),
+        ("1.1543", "Mbit/s", False),
+        ("1.1543", "B/s", False),
+        ("---", "Gbit/s", False),
+        ("", "", False),
+    ],
+)
+def test_a_cell_is_right_to_the_last_digit_and_with_its_unit(
+    text: str, unit: str, right: bool
+) -> None:
+    # 1,123,456,789 + 25 · 1,234,567 = 1,154,320,964
+    assert is_right((text, unit), KNOWN_SERIES[0], "median") == right
