@@ -47,27 +47,37 @@ class EngineStanding:
 def last_checks(
     certificates: Iterable[Certificate], engines_hash: str, boot_id: str
 ) -> dict[str, DatedCheck]:
-    """Return the last result of each check, by name, of these engines on this boot."""
+    """Return the last result of each check, by name, of these engines on this boot.
+
+    Which checks an engine has, the last certificate of it says.
+    """
+    holding = [
+        certificate
+        for certificate in certificates
+        if boot_id and (certificate.engines_hash, certificate.boot_id) == (engines_hash, boot_id)
+    ]
     checks: dict[str, DatedCheck] = {}
-    for certificate in sorted(certificates, key=lambda certificate: certificate.made_at):
-        if not boot_id or (certificate.engines_hash, certificate.boot_id) != (
-            engines_hash,
-            boot_id,
-        ):
-            continue
+    for certificate in sorted(holding, key=lambda certificate: certificate.made_at):
+        engines = {check.engine for check in certificate.checks}
+        before = checks
+        checks = {
+            name: dated for name, dated in before.items() if dated.check.engine not in engines
+        }
         for check in certificate.checks:
-            if check.name not in checks or check.conclusion != "left out":
-                checks[check.name] = DatedCheck(check, certificate.made_at)
+            dated = DatedCheck(check, certificate.made_at)
+            left_out = check.conclusion == "left out"
+            checks[check.name] = before.get(check.name, dated) if left_out else dated
     return checks
 
 
 def engine_standings(
     certificates: Sequence[Certificate], engines_hash: str, boot_ids: Iterable[str]
 ) -> dict[str, EngineStanding]:
-    """Return what certificates say, by engine, that hold on all these boots; {} if one has none."""
+    """Return what certificates say, by engine, on these boots: certified is what all of them have.
+
+    What is wrong on one is wrong, whatever the others have.
+    """
     of_boots = [last_checks(certificates, engines_hash, boot) for boot in dict.fromkeys(boot_ids)]
-    if not of_boots or not all(of_boots):
-        return {}
     by_engine: dict[str, dict[str, list[DatedCheck]]] = {}
     for checks in of_boots:
         for name, dated in checks.items():

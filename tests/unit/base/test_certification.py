@@ -46,6 +46,17 @@ def test_the_last_result_of_each_check_counts_and_one_left_out_is_none() -> None
     assert (later.certified, later.wrong, later.whole) == (("rate",), ("loss",), False)
 
 
+def test_a_check_that_an_engine_no_longer_has_holds_nothing_up() -> None:
+    old = replace(RATE, name="old", error=None, uncertainty=None, reason="a busy machine")
+    standings = engine_standings(
+        [certificate(10, old, RATE, TIME), certificate(11, RATE, LOSS)], "e1", ["b1"]
+    )
+    assert standings["udp"].certified == ("rate", "loss")
+    assert standings["udp"].whole
+    # What a certificate of another engine says stands beside it.
+    assert standings["tcp"].open == ("time",)
+
+
 def test_short_certificates_make_a_whole_one_together() -> None:
     parts = [certificate(10, RATE, left_out(LOSS)), certificate(11, left_out(RATE), LOSS)]
     assert not engine_standings(parts[:1], "e1", ["b1"])["udp"].whole
@@ -54,9 +65,12 @@ def test_short_certificates_make_a_whole_one_together() -> None:
 
 def test_all_machines_need_what_one_has() -> None:
     here, there = certificate(10, RATE, LOSS), certificate(11, RATE, boot_id="b2")
-    assert engine_standings([here], "e1", ["b1", "b2"]) == {}
+    alone = engine_standings([here], "e1", ["b1", "b2"])["udp"]
+    assert (alone.certified, alone.open) == ((), ("rate", "loss"))
     standing = engine_standings([here, there], "e1", ["b1", "b2"])["udp"]
     assert (standing.certified, standing.open) == (("rate",), ("loss",))
+    wrong = certificate(12, replace(RATE, error=0.1))
+    assert engine_standings([wrong], "e1", ["b1", "b2"])["udp"].wrong == ("rate",)
     # A boot that nobody knows is none.
     assert engine_standings([certificate(10, RATE, boot_id="")], "e1", [""]) == {}
 
