@@ -133,16 +133,16 @@ def _printed(check: CertificateCheck, fault: Fault | None, *, statistic: str) ->
             run = _store_run(store, catalogue, {series.number: 1 for series in KNOWN_SERIES})
             write_report(store, [run], _definition(), folder, catalogue=catalogue)
         tables = [read_cells(folder, table) for read_cells in READERS]
-    wanted = [column for column in statistics if statistic in ("interval", column)]
+    chosen_columns = [column for column in statistics if statistic in ("interval", column)]
     right = sum(
         is_right(cell, series, column, fault)
         for rows in tables
         for series, row in zip(KNOWN_SERIES, rows, strict=False)
         for cell, column in zip(row, statistics, strict=False)
-        if column in wanted
+        if column in chosen_columns
     )
     # What a table lacks isn't right.
-    return counted(check, [right], len(READERS) * len(KNOWN_SERIES) * len(wanted))
+    return counted(check, [right], len(READERS) * len(KNOWN_SERIES) * len(chosen_columns))
 
 
 def is_right(
