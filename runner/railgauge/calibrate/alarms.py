@@ -60,21 +60,26 @@ _Values = NDArray[np.float64]
 def alarm_truths() -> Iterator[LocalTruth]:
     """Yield the truths about the gate's alarms."""
     false_alarms = CertificateCheck("gate false alarms", "gate", "", _LIMIT, relative=False)
-    yield LocalTruth(false_alarms, _false_alarms)
+    yield LocalTruth(false_alarms, lambda c, fault: count_alarms(c, measured_noise(), fault))
     finds = CertificateCheck("gate finds a shift of 3 %", "gate", "", _LIMIT, relative=False)
-    yield LocalTruth(finds, _found_shifts)
+    yield LocalTruth(finds, lambda c, fault: count_finds(c, measured_noise(), fault))
 
 
-def _false_alarms(check: CertificateCheck, fault: Fault | None) -> CertificateCheck:
-    share = _changed(alarms(measured_noise(), smallest=ANY_CHANGE), fault)
+def count_alarms(
+    check: CertificateCheck, noise: Series, fault: Fault | None = None
+) -> CertificateCheck:
+    """Return `check` with the share of nights of noise alone that have any alarm."""
+    share = _changed(alarms(noise, smallest=ANY_CHANGE), fault)
     excess = max(0.0, share - _MOST_ALARMS)
-    return _share(check, share, _MOST_ALARMS, excess)
+    return _share(check, share, _MOST_ALARMS, excess, NIGHTS)
 
 
-def _found_shifts(check: CertificateCheck, fault: Fault | None) -> CertificateCheck:
-    noise = measured_noise()
-    share = _changed(alarms(noise, shift=SHIFT), fault)
-    in_nights = _share(check, share, _LEAST_FINDS, min(0.0, share - _LEAST_FINDS))
+def count_finds(
+    check: CertificateCheck, noise: Series, fault: Fault | None = None, nights: int = NIGHTS
+) -> CertificateCheck:
+    """Return `check` with the share of nights in which a shift is found."""
+    share = _changed(alarms(noise, shift=SHIFT, nights=nights), fault)
+    in_nights = _share(check, share, _LEAST_FINDS, min(0.0, share - _LEAST_FINDS), nights)
     spread = spread_of(noise.values)
     if spread <= _MOST_NOISE:
         return in_nights
@@ -85,14 +90,16 @@ def _found_shifts(check: CertificateCheck, fault: Fault | None) -> CertificateCh
     )
 
 
-def _share(check: CertificateCheck, share: float, bound: float, beyond: float) -> CertificateCheck:
+def _share(
+    check: CertificateCheck, share: float, bound: float, beyond: float, nights: int
+) -> CertificateCheck:
     """Return `check` with a share of the nights that is on the right side of `bound`, or beyond."""
     return replace(
         check,
         value=share,
         truth=bound,
         error=beyond,
-        uncertainty=2 * math.sqrt(bound * (1 - bound) / NIGHTS),
+        uncertainty=2 * math.sqrt(bound * (1 - bound) / nights),
     )
 
 
