@@ -51,6 +51,8 @@ _VERDICTS = {
 }
 _DIRECTIONS = {"slower": -1, "same": 0, "faster": 1}
 _BASELINE_RUNS = 3
+# When all of them were measured, in seconds since 1970: any moment.
+_MOMENT = 1.7e9
 # Of a table: a number's text and its unit, by column.
 Row = list[tuple[str, str]]
 
@@ -164,9 +166,7 @@ def is_right(
     return number == truth and len(text.partition(".")[2]) == decimals
 
 
-def _store_run(
-    store: Store, catalogue: Catalogue, factors: Mapping[int, Fraction | int], moment: float = 1.7e9
-) -> int:
+def _store_run(store: Store, catalogue: Catalogue, factors: Mapping[int, Fraction | int]) -> int:
     """Store a run of the known series, by number times a factor, as a run stores its own."""
     cases = {series.number: _case(series.number) for series in KNOWN_SERIES}
     metrics = {_METRIC: MetricInfo.of(catalogue.engine(_ENGINE).metrics[_METRIC])}
@@ -177,10 +177,10 @@ def _store_run(
         for series in KNOWN_SERIES:
             if series.number not in factors:
                 continue
-            launch = Launch(moment)
+            launch = Launch(_MOMENT)
             for replication, value in enumerate(series.values, 1):
                 metric = {_METRIC: float(value * factors[series.number])}
-                outcome = Outcome(replication, moment, metric)
+                outcome = Outcome(replication, _MOMENT, metric)
                 store.add(run, _TEST, cases[series.number].key, outcome, launch)
     store.finish_run(run, "complete")
     return run
