@@ -12,8 +12,9 @@ import pytest
 from tests.support import sshlab
 
 from railgauge.base.certificate import CertificateCheck
-from railgauge.calibrate.calibration import BROKEN_INSTRUMENTS, broken_check, chosen_truths
+from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
 from railgauge.calibrate.calibration import calibrate as calibrate_against
+from railgauge.calibrate.calibration import chosen_truths
 from railgauge.engine.deploy import bundle
 from railgauge.store import Store
 
@@ -43,8 +44,13 @@ def test_what_is_counted_is_exact_on_any_machine(tmp_path: Path) -> None:
     assert lost["truth"] == 4 * 2500 // 97
     assert resent["truth"] > 0
     assert (resent["error"], resent["conclusion"]) == (0, "certified")
-    # Some of the checks are no certificate.
-    assert not Path(tmp_path, "c.db").exists()
+    # No engine of which only some checks were made is certified.
+    assert certificate["certified"] == []
+    assert "tcp throughput at 50 Mbit/s" in certificate["left_out"]
+    with Store.open(str(tmp_path / "c.db"), create=False) as store:
+        (stored,) = store.certificates()
+    assert stored.uid == certificate["uid"]
+    assert stored.certified() == ()
 
 
 @pytest.mark.parametrize("check", ["udp lost datagrams", "tcp retransmits"])
@@ -83,8 +89,9 @@ def test_a_certificate_says_what_it_holds_for(tmp_path: Path) -> None:
     truths = chosen_truths(["retransmits"])
     announced: list[CertificateCheck] = []
     certificate = calibrate_against(truths, announced.append)
-    assert tuple(announced) == certificate.checks
-    assert certificate.certified() == ("tcp",)
+    assert certificate.results == tuple(announced)
+    assert {check.engine for check in certificate.checks} == {"tcp"}
+    assert certificate.certified() == ()
     assert certificate.kernel == Path("/proc/sys/kernel/osrelease").read_text().strip()
     assert certificate.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert certificate.engines_hash == bundle().digest

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from tests.support import sshlab
 
-from railgauge.calibrate.calibration import BROKEN_INSTRUMENTS, broken_check, chosen_truths
+from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
+from railgauge.calibrate.calibration import chosen_truths
 from railgauge.calibrate.network import network_truths
 
 

@@ -9,7 +9,8 @@ import pytest
 from tests.support import sshlab
 
 from railgauge.base.certificate import CertificateCheck
-from railgauge.calibrate.calibration import BROKEN_INSTRUMENTS, broken_check, chosen_truths
+from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
+from railgauge.calibrate.calibration import chosen_truths
 from railgauge.calibrate.rig import rig
 from railgauge.calibrate.transfers import BLOCK
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Conclusion = Literal["certified", "wrong", "not certifiable here"]
+Conclusion = Literal["certified", "wrong", "not certifiable here", "left out"]
+# The reason of a check that a calibration did not make.
+LEFT_OUT = "only some of the checks were asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class CertificateCheck:
         are exact whatever the machine does.
         """
         if self.error is None or self.uncertainty is None:
-            return "not certifiable here"
+            return "left out" if self.reason == LEFT_OUT else "not certifiable here"
         exact = self.uncertainty == 0.0
         if abs(self.error) > max(self.uncertainty, self.limit) and (exact or not self.reason):
             return "wrong"
@@ -65,6 +67,7 @@ class CertificateCheck:
 class Certificate:
     """The checks of one calibration, and all that it holds for: when one changes, it ends.
 
+    It has all checks of each engine of which it has any; a short one has left some of them out.
     `uid` tells it apart from all others; `made_at` is UTC in ISO 8601; `load` the machine's mean
     load over the minute before.
     """
@@ -79,6 +82,11 @@ class Certificate:
     clock_source: str
     load: float
     checks: tuple[CertificateCheck, ...]
+
+    @property
+    def results(self) -> tuple[CertificateCheck, ...]:
+        """The checks that were not left out."""
+        return tuple(check for check in self.checks if check.conclusion != "left out")
 
     def certified(self) -> tuple[str, ...]:
         """Return the engines of which all checks are certified, by name."""

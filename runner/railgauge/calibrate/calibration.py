@@ -4,154 +4,51 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from railgauge import __version__
-from railgauge.base.certificate import Certificate, CertificateCheck
+from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
 from railgauge.base.errors import InputError
+from railgauge.calibrate.alarms import alarm_truths
+from railgauge.calibrate.analysis import analysis_truths
 from railgauge.calibrate.machine import machine_truths
 from railgauge.calibrate.mpi import mpi_truths
 from railgauge.calibrate.network import network_truths
-from railgauge.calibrate.rig import Fault
 from railgauge.calibrate.stamps import stamp_truths
-from railgauge.calibrate.transfers import BLOCK, transfer_truths
-from railgauge.calibrate.truth import Truth
+from railgauge.calibrate.transfers import transfer_truths
+from railgauge.calibrate.truth import LocalTruth, Truth
+from railgauge.calibrate.uncertainty import without_value
 from railgauge.engine.deploy import bundle
 
 _KERNEL = Path("/proc/sys/kernel")
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenInstrument:
-    """An instrument that is broken on purpose, and the check that has to show it."""
-
-    name: str
-    check: str
-    fault: Fault
-
-
-# Counts are summed over four replications, so that a quarter of each is one in all.
-BROKEN_INSTRUMENTS = (
-    BrokenInstrument(
-        "udp rate × 0.97",
-        "udp throughput at 50 Mbit/s",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
-        "tcp rate × 0.97",
-        "tcp throughput at 200 Mbit/s",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
-        "one loss not counted",
-        "udp lost datagrams",
-        Fault("lost_packets", lambda lost: lost - 0.25),
-    ),
-    BrokenInstrument(
-        "one loss run not counted",
-        "udp loss runs",
-        Fault("loss_runs", lambda runs: runs - 0.25),
-    ),
-    BrokenInstrument(
-        "one duplicate not counted",
-        "udp duplicate datagrams",
-        Fault("duplicate_packets", lambda duplicates: duplicates - 0.25),
-    ),
-    BrokenInstrument(
-        "one reordered datagram too many",
-        "udp reordered datagrams",
-        Fault("reordered_packets", lambda reordered: reordered + 0.25),
-    ),
-    BrokenInstrument(
-        "round trip × 1.03",
-        "udp round trip over 20 ms",
-        Fault("rtt_mean", lambda seconds: seconds * 1.03),
-    ),
-    BrokenInstrument(
-        "one retransmit too many",
-        "tcp retransmits",
-        Fault("retransmits", lambda count: count + 0.25),
-    ),
-    BrokenInstrument(
-        "cpu rate × 1.10",
-        "cpu integer rate",
-        Fault("operation_rate", lambda rate: rate * 1.10),
-    ),
-    BrokenInstrument(
-        "mem rate in GiB for GB",
-        "mem reading rate",
-        Fault("throughput", lambda rate: rate * 1e9 / 2**30),
-    ),
-    BrokenInstrument(
-        "bytes written × 0.98",
-        "disk bytes written",
-        Fault("bytes", lambda count: count * 0.98),
-    ),
-    BrokenInstrument(
-        "one block not counted",
-        "disk bytes read",
-        Fault("bytes", lambda count: count - BLOCK),
-    ),
-    BrokenInstrument(
-        "load + 5 points",
-        "cpu load by /proc/stat",
-        Fault("client_cpu_load", lambda load: load + 0.05),
-    ),
-    BrokenInstrument(
-        "soakers' load + 5 points",
-        "cpu load by soakers",
-        Fault("client_cpu_load_soak", lambda load: load + 0.05),
-    ),
-    BrokenInstrument(
-        "arrivals 2 us late",
-        "udp trace arrivals",
-        Fault("received", lambda nanoseconds: nanoseconds + 2_000),
-    ),
-    BrokenInstrument(
-        "arrival gaps × 1.01",
-        "udp trace arrival gaps",
-        Fault("received", lambda nanoseconds: nanoseconds * 1.01),
-    ),
-    BrokenInstrument(
-        "sending gaps × 1.01",
-        "udp trace sending gaps",
-        Fault("sent_at", lambda nanoseconds: nanoseconds * 1.01),
-    ),
-    BrokenInstrument(
-        "pace × 0.99",
-        "udp pace",
-        Fault("rate", lambda rate: rate * 0.99),
-    ),
-    BrokenInstrument(
-        "mpi rate × 0.97",
-        "mpi throughput at 200 Mbit/s",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
-        "mpi round trip × 1.03",
-        "mpi round trip over 20 ms",
-        Fault("rtt_mean", lambda seconds: seconds * 1.03),
-    ),
-    BrokenInstrument(
-        "one message too many",
-        "mpi messages",
-        Fault("sent_messages", lambda count: count + 0.25),
-    ),
+# What yields truths.
+_TRUTHS: tuple[Callable[[], Iterator[Truth | LocalTruth]], ...] = (
+    network_truths,
+    stamp_truths,
+    mpi_truths,
+    machine_truths,
+    transfer_truths,
+    analysis_truths,
+    alarm_truths,
 )
 
-_TRUTHS = (network_truths, stamp_truths, mpi_truths, machine_truths, transfer_truths)
+
+def all_truths() -> list[Truth | LocalTruth]:
+    """Return all truths, in the order of the certificate."""
+    return [truth for truths in _TRUTHS for truth in truths()]
 
 
-def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
+def chosen_truths(names: Iterable[str] = ()) -> list[Truth | LocalTruth]:
     """Return the truths whose checks have one of these words in their names; all without any.
 
     InputError for a word that none has.
     """
-    truths = _truths()
+    truths = all_truths()
     words = list(names)
     for word in words:
         if not any(word in truth.check.name for truth in truths):
@@ -160,12 +57,23 @@ def chosen_truths(names: Iterable[str] = ()) -> list[Truth]:
     return [t for t in truths if not words or any(word in t.check.name for word in words)]
 
 
-def calibrate(truths: Iterable[Truth], tell: Callable[[CertificateCheck], None]) -> Certificate:
-    """Hold the instrument against each of the truths, and tell of each as it comes."""
-    checks = []
+def calibrate(
+    truths: Iterable[Truth | LocalTruth], tell: Callable[[CertificateCheck], None]
+) -> Certificate:
+    """Hold the instrument against each of the truths, and tell of each as it comes.
+
+    The other checks of their engines are in the certificate, too, as left out.
+    """
+    results = {}
     for truth in truths:
-        checks.append(truth.hold())
-        tell(checks[-1])
+        results[truth.check.name] = truth.hold()
+        tell(results[truth.check.name])
+    engines = {check.engine for check in results.values()}
+    checks = [
+        results.get(truth.check.name, without_value(truth.check, LEFT_OUT))
+        for truth in all_truths()
+        if truth.check.engine in engines
+    ]
     return Certificate(
         uid=secrets.token_hex(16),
         made_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
@@ -178,16 +86,6 @@ def calibrate(truths: Iterable[Truth], tell: Callable[[CertificateCheck], None])
         load=os.getloadavg()[0],
         checks=tuple(checks),
     )
-
-
-def broken_check(broken: BrokenInstrument) -> CertificateCheck:
-    """Return what becomes of its check with an instrument that is broken so."""
-    (truth,) = (truth for truth in _truths() if truth.check.name == broken.check)
-    return replace(truth, fault=broken.fault).hold()
-
-
-def _truths() -> list[Truth]:
-    return [truth for truths in _TRUTHS for truth in truths()]
 
 
 def _text(path: Path) -> str:

@@ -9,14 +9,9 @@ from typing import Any
 import click
 
 from railgauge.base.certificate import Certificate, CertificateCheck
-from railgauge.calibrate.calibration import (
-    BROKEN_INSTRUMENTS,
-    broken_check,
-    chosen_truths,
-)
-from railgauge.calibrate.calibration import (
-    calibrate as calibrate_against,
-)
+from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
+from railgauge.calibrate.calibration import calibrate as calibrate_against
+from railgauge.calibrate.calibration import chosen_truths
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
@@ -40,17 +35,16 @@ def calibrate(only: tuple[str, ...], self_test: bool, where: str, as_json: bool)
     truths = chosen_truths(only)
     with contextlib.ExitStack() as cleanup:
         # Where it can't be stored nothing is measured.
-        store = None if only else cleanup.enter_context(Store.open(where))
+        store = cleanup.enter_context(Store.open(where))
         if not as_json:
             click.echo(_HEADER)
         certificate = calibrate_against(truths, lambda check: None if as_json else _print(check))
-        if store is not None:
-            store.add_certificate(certificate)
+        store.add_certificate(certificate)
     if as_json:
         click.echo(json_text(_as_json(certificate)))
     else:
-        click.echo(_summary(certificate, None if store is None else store.name))
-    return int(any(check.conclusion != "certified" for check in certificate.checks))
+        click.echo(_summary(certificate, store.name))
+    return int(any(check.conclusion != "certified" for check in certificate.results))
 
 
 def _self_test() -> int:
@@ -106,14 +100,17 @@ def _share(check: CertificateCheck, number: float) -> str:
     return f"{number * 1e6:.3f} us" if check.unit == "s" else f"{number:g}"
 
 
-def _summary(certificate: Certificate, name: str | None) -> str:
-    if name is None:
-        count = sum(check.conclusion == "certified" for check in certificate.checks)
-        checks = f"{count} of these {len(certificate.checks)} checks are certified"
-        return f"{checks}; only all of them make a certificate, so none is stored"
+def _summary(certificate: Certificate, name: str) -> str:
     engines = ", ".join(certificate.certified()) or "no engine"
+    in_part = [
+        f"{engine} ({sum(c.conclusion == 'certified' for c in checks)} of {len(checks)} checks)"
+        for engine in dict.fromkeys(check.engine for check in certificate.checks)
+        if engine not in certificate.certified()
+        and (checks := [check for check in certificate.checks if check.engine == engine])
+    ]
     return (
-        f"certified: {engines}; on {certificate.host}, kernel {certificate.kernel}, "
+        f"certified: {engines}{'; in part: ' if in_part else ''}{', '.join(in_part)}; on "
+        f"{certificate.host}, kernel {certificate.kernel}, "
         f"clock {certificate.clock_source or 'unknown'}, load {certificate.load:.2f}, "
         f"engines {certificate.engines_hash[:12]}; in {name}"
     )
@@ -125,6 +122,7 @@ def _as_json(certificate: Certificate) -> dict[str, Any]:
         "certified": certificate.certified(),
         "checks": [
             {**asdict(check), "conclusion": check.conclusion, "explanation": check.explanation}
-            for check in certificate.checks
+            for check in certificate.results
         ],
+        "left_out": [check.name for check in certificate.checks if check.conclusion == "left out"],
     }

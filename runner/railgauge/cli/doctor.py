@@ -10,11 +10,15 @@ from typing import Any
 import click
 
 from railgauge.base import units
+from railgauge.base.certificate import Certificate
 from railgauge.cli.jsontext import json_text
-from railgauge.cli.options import as_json
+from railgauge.cli.options import as_json, database
+from railgauge.engine.deploy import bundle
 from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings
 from railgauge.lab.doctor.examine import examine
+from railgauge.lab.doctor.host_certificates import with_certificates
 from railgauge.lab.doctor.targets import read_targets
+from railgauge.store import Store
 
 _HEADER = (
     "host",
@@ -43,13 +47,18 @@ _PROBLEMS, _UNREACHABLE = 1, 3
     show_default=True,
     help="How many links are tried at most; 0: none, so that no engine is built either.",
 )
+@database
 @as_json
-def doctor(hosts: Path, plan: Path | None, links: int, as_json: bool) -> int:
+def doctor(hosts: Path, plan: Path | None, links: int, where: str, as_json: bool) -> int:
     """Examine the hosts of HOSTS, a hosts file or a plan, and the links between them.
 
     Exit status: 0 all is well, 1 there are problems, 3 a host can't be reached.
     """
-    diagnosis = examine(read_targets(hosts, plan), links)
+    targets = read_targets(hosts, plan)
+    certificates = _certificates(where)
+    diagnosis = with_certificates(
+        examine(targets, links), targets.needs, certificates, bundle().digest
+    )
     if as_json:
         click.echo(json_text(_as_json(diagnosis)))
     else:
@@ -57,6 +66,14 @@ def doctor(hosts: Path, plan: Path | None, links: int, as_json: bool) -> int:
     if not all(findings.reachable for findings in diagnosis.hosts.values()):
         return _UNREACHABLE
     return _PROBLEMS if diagnosis.sentences() else 0
+
+
+def _certificates(where: str) -> list[Certificate]:
+    """Return the certificates of a database, none where there is none yet."""
+    if "://" not in where and not Path(where).exists():
+        return []
+    with Store.open(where, create=False) as store:
+        return store.certificates()
 
 
 def _print(diagnosis: Diagnosis) -> None:

@@ -56,6 +56,12 @@ def _lines(
         f"about {_range(_span(least.seconds), _span(most.seconds))}{_unknown_text(most.unknown)}"
         f"{_at_most(loaded.plan.budget, most.seconds)}"
     )
+    if loaded.plan.require:
+        engines = ", ".join(sorted({expanded.test.engine for expanded in tests}))
+        yield (
+            f"requires a certificate of {engines} on all its hosts: `railgauge calibrate` there, "
+            "since their last boot"
+        )
 
 
 def _as_json(
@@ -84,6 +90,7 @@ def _as_json(
         "least_seconds": least.seconds,
         "unknown_launches": most.unknown,
         "budget": loaded.plan.budget,
+        "require": loaded.plan.require,
     }
 
 

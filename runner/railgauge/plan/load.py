@@ -110,6 +110,7 @@ class _Reader:
         spaces = list(self._spaces(dict(enumerate(plan.tests)), catalogue, topology))
         if all(test.engine in catalogue.engines for test in plan.tests):
             self._check_smallest(plan, catalogue)
+            self._check_certifiable(plan, catalogue)
         if self.problems:
             raise FileProblems(self.problems)
         return LoadedPlan(
@@ -227,6 +228,17 @@ class _Reader:
                 hint = suggest(name, metrics) or ": `railgauge engines NAME` tells its metrics"
                 message = f"no engine of this plan gives a metric {name!r}{hint}"
                 self._report(message, "smallest_change", name, key=True)
+
+    def _check_certifiable(self, plan: Plan, catalogue: Catalogue) -> None:
+        """See that a plan that requires a certificate has no engines that can't have one."""
+        foreign = {test.engine for test in plan.tests if catalogue.engines[test.engine].program}
+        if plan.require and foreign:
+            self._report(
+                f"{', '.join(sorted(foreign))} can't be certified, as `railgauge calibrate` holds "
+                "railgauge's own engines against truths: leave 'require' out, or measure that in "
+                "another plan",
+                "require",
+            )
 
     def _engine(self, catalogue: Catalogue, index: int, name: str) -> EngineInfo | None:
         try:

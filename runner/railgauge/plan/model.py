@@ -216,6 +216,7 @@ class Plan(StrictModel):
     `concurrency` bounds how many replications run at the same time on disjoint hosts. It is 1
     unless the plan says otherwise, as links without a common host may share a switch. Measuring
     ends after `budget` seconds. `smallest_change` is, by metric, the share of change that matters.
+    With `require` nothing is measured where an engine of its tests has no certificate.
     """
 
     railgauge: Version
@@ -234,6 +235,7 @@ class Plan(StrictModel):
     control_port: int = Field(default=0, ge=0, le=65535)
     budget: Time | None = None
     smallest_change: Shares = Field(default={})
+    require: Literal["certificate"] | None = None
 
     def smallest(self, metric: str) -> float | None:
         """Return the share of change that matters in `metric`; None: the plan says none."""

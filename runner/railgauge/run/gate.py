@@ -6,7 +6,6 @@ import contextlib
 import math
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, InputError, InterruptedRunError
 from railgauge.compare.compare import Comparison, Result, compare
@@ -15,6 +14,7 @@ from railgauge.compare.reading import read as read_runs
 from railgauge.compare.select import Selection, select
 from railgauge.compare.verdict import Verdict, find_reasons, notes_on
 from railgauge.plan.catalogue import Catalogue
+from railgauge.run.certified_hosts import run_notes
 from railgauge.run.job import Finished, ReadRun, Request
 from railgauge.run.pipeline import execute, read, restricted_run
 from railgauge.run.progress import observer_for
@@ -49,7 +49,7 @@ def _select(
     request: Request, name: str, plan: str, *, set_missing: bool, required: bool
 ) -> Selection | None:
     """Return what to compare with; None where the run is to become it."""
-    if "://" in request.where or Path(request.where).exists():
+    if request.has_database:
         is_baseline = any(stored.name == name for stored in request.store.baselines())
         if is_baseline or (required and not set_missing):
             return select(request.store, name, plan=plan)
@@ -65,7 +65,7 @@ def _select(
 def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
     """Make the run the baseline unless something is missing of it."""
     problems = _problems(finished, "")
-    notes = list(unsettled_lines(finished.unsettled))
+    notes = [*unsettled_lines(finished.unsettled), *run_notes(store, finished.run)]
     if problems:
         problems.insert(0, f"run {finished.run} did not become baseline {name}")
     else:
@@ -121,7 +121,11 @@ def _judge(
             )
     problems += _undecided(compared)
     reasons = find_reasons(store, compared, compared.of("slower"))
-    notes = (*unsettled_lines(finished.unsettled), *notes_on(store, compared))
+    notes = (
+        *unsettled_lines(finished.unsettled),
+        *run_notes(store, finished.run),
+        *notes_on(store, compared),
+    )
     plan = job.loaded.plan.name
     return Verdict(compared, plan, unconfirmed, tuple(problems), notes, reasons)
 

@@ -54,6 +54,11 @@ class Request:
         """The database, opened when first needed: a mistake in a new plan leaves none behind."""
         return self._cleanup.enter_context(Store.open(self.where, create=self.run is None))
 
+    @property
+    def has_database(self) -> bool:
+        """Whether there is a database already; a server's is taken to be there."""
+        return "://" in self.where or Path(self.where).exists()
+
     def __enter__(self) -> Self:
         return self
 

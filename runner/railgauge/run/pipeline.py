@@ -1,7 +1,7 @@
 """A run: its stages, each an ordinary function that takes what the one before returned.
 
-    read → expand → arrange → reach → equip → hold → find_programs → inspect → record → announce
-         → watch → perform
+    read → expand → arrange → reach → equip → hold → find_programs → inspect
+         → require_certificates → record → announce → watch → perform
 
 Nothing starts on a host before the whole plan is valid; nothing is stored before every host is
 ready; from then on each replication is stored as it comes.
@@ -42,6 +42,7 @@ from railgauge.plan.load import load_plan
 from railgauge.plan.model import Plan
 from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
 from railgauge.plan.texts import load_stored, named_texts, only_cases, only_texts
+from railgauge.run.certified_hosts import require_certificates
 from railgauge.run.execution import Execution, Namer, Observer, Setting
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import (
@@ -79,7 +80,8 @@ def execute(job: ReadRun) -> Finished:
     held_run = hold(equipped)
     checked = find_programs(held_run)
     inspected = inspect(checked)
-    recorded = record(inspected)
+    certified = require_certificates(inspected)
+    recorded = record(certified)
     announce(recorded)
     watched = watch(recorded)
     return perform(watched)

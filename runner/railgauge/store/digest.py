@@ -6,7 +6,7 @@ replications are added (by a resumed run, a copied database), and a file may be 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, select
 from railgauge.store.log_models import LOG, SUSPICION
 from railgauge.store.models import (
     BenchCase,
+    CertificateRow,
     HostFact,
     LaunchRow,
     Metric,
@@ -46,7 +47,7 @@ class Digests:
     """Of each run: `settings`, what it and its hosts are; `cases`, by (test, key), what of each.
 
     `failed` replications, by run; `measured`, the runs that have a value; `over`, those that
-    ended, whatever came of them.
+    ended, whatever came of them; `certificates` of the boots of its hosts.
     """
 
     settings: Mapping[int, str]
@@ -54,6 +55,7 @@ class Digests:
     failed: Mapping[int, int]
     measured: Collection[int]
     over: Collection[int]
+    certificates: Mapping[int, Sequence[str]]
 
 
 def log_digest(connection: Connection, run_id: int) -> str:
@@ -92,7 +94,8 @@ def digests(connection: Connection, metrics: Collection[str]) -> Digests:
         if number in values:
             measured.add(run)
     over = set(connection.scalars(select(Run.id).where(Run.state != "unfinished")))
-    return Digests(_settings(connection), cases, failed, measured, over)
+    certificates = _certificates(connection)
+    return Digests(_settings(connection), cases, failed, measured, over, certificates)
 
 
 def _settings(connection: Connection) -> dict[int, str]:
@@ -115,6 +118,22 @@ def _settings(connection: Connection) -> dict[int, str]:
         )
         for row in fetch(connection, query)
     }
+
+
+def _certificates(connection: Connection) -> dict[int, list[str]]:
+    """Return the certificates of the boots of each run's hosts."""
+    same_boot = HostFact.value == CertificateRow.boot_id
+    query = (
+        select(HostFact.run_id, CertificateRow.uid)
+        .join(CertificateRow, same_boot)
+        .where(HostFact.name == "boot_id")
+        .distinct()
+        .order_by(HostFact.run_id, CertificateRow.uid)
+    )
+    by_run: dict[int, list[str]] = {}
+    for run, uid in fetch(connection, query):
+        by_run.setdefault(run, []).append(uid)
+    return by_run
 
 
 def _by_run(connection: Connection, run: Any, column: Any) -> dict[int, tuple[Any, ...]]:

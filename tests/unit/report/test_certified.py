@@ -9,7 +9,7 @@ import pytest
 from tests.support.copy_samples import CERTIFICATE
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
-from railgauge.base.certificate import Certificate, CertificateCheck
+from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
 from railgauge.cli.tables import default_text
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
@@ -85,3 +85,24 @@ def test_a_certificate_of_anything_else_is_not_cited(
 
 def test_without_certificates_nothing_is_said(tmp_path: Path) -> None:
     assert "ertified" not in text(tmp_path)
+
+
+def test_an_engine_certified_in_part_is_told_with_its_checks(tmp_path: Path) -> None:
+    left_out = replace(RIGHT, name="loss", error=None, uncertainty=None, reason=LEFT_OUT)
+    short = {"checks": (RIGHT, left_out)}
+    shown = text(tmp_path, certificate("gw1", **short), certificate("hh1", **short))
+    assert f"Of engine udp 1 of 2 checks {DAY}: rate (railgauge calibrate)." in shown
+
+
+def test_a_short_certificate_takes_nothing_from_the_one_before(tmp_path: Path) -> None:
+    left_out = replace(RIGHT, error=None, uncertainty=None, reason=LEFT_OUT)
+    later = {"made_at": "2026-11-24T00:00:00.000000Z"}
+    short = certificate("hh1", **later, checks=(left_out,))
+    shown = text(tmp_path, certificate("gw1"), certificate("hh1"), short)
+    assert f"Engine udp {DAY} (railgauge calibrate)." in shown
+
+
+def test_an_engine_that_is_wrong_is_told_wherever_it_measured(tmp_path: Path) -> None:
+    wrong = certificate("hh1", checks=(replace(RIGHT, error=0.01),))
+    shown = text(tmp_path, certificate("gw1"), wrong)
+    assert "Engine udp is wrong by its truths: rate (railgauge calibrate)." in shown

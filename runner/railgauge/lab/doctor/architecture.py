@@ -1,4 +1,4 @@
-"""The machine's architecture and its kernel's release."""
+"""The machine's architecture, its kernel's release and this boot of it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ echo "hostname $(uname -n)"
 echo "system $(uname -s)"
 echo "kernel $(uname -r)"
 echo "architecture $(uname -m)"
+echo "boot_id $(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 """
 
 

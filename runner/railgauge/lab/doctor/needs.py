@@ -16,7 +16,8 @@ class Needs:
     """The largest socket buffer a test asks for (bytes), its ports, 0 where any will do, and MPI.
 
     `data_ports` are as many from the first as a test has threads. `needs_mpi` says whether there
-    is a test of the engine mpi, `mpi` how the hosts start it.
+    is a test of the engine mpi, `mpi` how the hosts start it. `certified` are the engines of which
+    it requires a certificate.
     """
 
     sockbuf: int = 0
@@ -24,6 +25,7 @@ class Needs:
     data_ports: tuple[int, ...] = ()
     needs_mpi: bool = False
     mpi: Mpi = field(default_factory=Mpi)
+    certified: tuple[str, ...] = ()
 
 
 def needs_of(loaded: LoadedPlan, mpi: Mpi) -> Needs:
@@ -42,6 +44,7 @@ def needs_of(loaded: LoadedPlan, mpi: Mpi) -> Needs:
         tuple(sorted(ports)),
         any(space.engine.parallel for space in loaded.spaces),
         mpi,
+        tuple(sorted({test.engine for test in loaded.plan.tests if loaded.plan.require})),
     )
 
 

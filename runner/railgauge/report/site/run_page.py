@@ -14,6 +14,8 @@ from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, verdict_on
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.pages.case_settings import settings_tables
+from railgauge.report.pages.certificate_tables import certificate_tables
+from railgauge.report.pages.contents import Details
 from railgauge.report.pages.idle import idle_details
 from railgauge.report.pages.metric_definitions import ShownMetrics, clock_table, metric_tables
 from railgauge.report.pages.page import Page, RunRecords, make_page
@@ -23,6 +25,7 @@ from railgauge.report.site.linked_cells import interval as interval_cell
 from railgauge.report.site.site_pages import RunJob, case_file, log_file
 from railgauge.report.site.unjudged import UnjudgedCases
 from railgauge.report.tables.case_names import CaseNames
+from railgauge.report.tables.certified import certified_sentence, run_standings
 from railgauge.report.verdicts.verdict_words import (
     Namer,
     counter_line,
@@ -38,6 +41,7 @@ from railgauge.store import Store
 from railgauge.store.records import PlannedCase, Series, StoredRun
 
 if TYPE_CHECKING:
+    from railgauge.base.certificate import Certificate
     from railgauge.plan.catalogue import Catalogue
 
 _MOST_RESULTS = 20
@@ -71,7 +75,10 @@ class VerdictText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunPage:
-    """One page. `rows` are the run's cases and metrics, under COMPARED if `judged`, or ALONE."""
+    """One page. `rows` are the run's cases and metrics, under COMPARED if `judged`, or ALONE.
+
+    `certified` says which of its engines were certified, `certificates` by which checks.
+    """
 
     title: str
     lead: tuple[str, ...]
@@ -79,6 +86,8 @@ class RunPage:
     rows: tuple[tuple[LinkedCell, ...], ...]
     heatmaps: tuple[DrawnFigure, ...]
     heatmaps_note: str
+    certified: str
+    certificates: tuple[Details, ...]
     details: Page
 
 
@@ -106,6 +115,7 @@ def run_page(
     if job.against is not None:
         verdict = verdict_on(store, reading, job.against, Selection(f"run {run.id}", (run.id,)))
     pictures, note = heatmaps(store, run, reading, catalogue)
+    certificates = store.certificates()
     page = RunPage(
         title=f"Run {run.id} of {visible(run.new.plan)}",
         lead=details.summary,
@@ -113,6 +123,8 @@ def run_page(
         rows=tuple(_Rows(store, records, verdict, job, catalogue).all(reading)),
         heatmaps=pictures,
         heatmaps_note=note,
+        certified=_certified(run, certificates),
+        certificates=certificate_tables(run, certificates),
         details=replace(
             details,
             runs=replace(details.runs, title="Settings"),
@@ -124,6 +136,13 @@ def run_page(
         ),
     )
     return page, _counts(verdict)
+
+
+def _certified(run: StoredRun, certificates: Sequence[Certificate]) -> str:
+    standings = run_standings(run, certificates)
+    return certified_sentence(
+        dict.fromkeys((run.id, planned.case.engine) for planned in run.cases), {run.id: standings}
+    )
 
 
 def _metrics_by_engine(reading: ReadRuns, run: StoredRun) -> ShownMetrics:

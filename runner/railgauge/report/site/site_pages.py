@@ -151,6 +151,7 @@ class _Planner:
     ) -> None:
         self._store, self._maker, self._heads = store, maker, heads
         self._settings, self._cases = run_digests.settings, run_digests.cases
+        self._certificates = run_digests.certificates
         self._against = {head.id: against.of(head) for head in heads}
         self._newest = against.newest
         measured = [head for head in heads if head.id in run_digests.measured]
@@ -173,8 +174,9 @@ class _Planner:
     def _run_jobs(self) -> Iterator[RunJob]:
         for head in self._heads:
             side, logged = self._against[head.id], self._logged.get(head.id, ())
+            certificates = self._certificates.get(head.id, ())
             inputs = (head, self._run_inputs[head.id], self._side_inputs(side), logged)
-            digest = fingerprint("run", self._maker, inputs)
+            digest = fingerprint("run", self._maker, inputs, certificates)
             yield RunJob(run_file(head.id), digest, head.id, side, logged)
 
     def _side_inputs(self, side: Selection | None) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from railgauge.report.tables.axes import Placed
+from railgauge.base.certification import EngineStanding, engine_standings
 from railgauge.report.tables.notes import capitalised, listed
 
 if TYPE_CHECKING:
@@ -13,39 +13,43 @@ if TYPE_CHECKING:
     from railgauge.store.records import StoredRun
 
 
-def certified_engines(run: StoredRun, certificates: Sequence[Certificate]) -> dict[str, str]:
-    """Return the engines that are certified on all hosts of a run, each with the day, UTC.
-
-    A certificate holds for the engines' sources and for one boot of a machine, and so one kernel.
-    The last one of each counts, and the oldest day of these.
-    """
-    last = {
-        certificate.boot_id: certificate
-        for certificate in sorted(certificates, key=lambda certificate: certificate.made_at)
-        if certificate.engines_hash == run.new.engines_hash and certificate.boot_id
-    }
+def run_standings(run: StoredRun, certificates: Sequence[Certificate]) -> dict[str, EngineStanding]:
+    """Return what certificates say of the engines on all hosts of a run, by engine."""
     boots = [facts.get("boot_id", "") for facts in run.facts.values()]
-    of_hosts = [last[boot] for boot in boots if boot in last]
-    if not of_hosts or len(of_hosts) < len(run.facts):
-        return {}
-    day = min(certificate.made_at for certificate in of_hosts)[:10]
-    engines = set.intersection(*(set(certificate.certified()) for certificate in of_hosts))
-    return dict.fromkeys(sorted(engines), day)
+    return engine_standings(certificates, run.new.engines_hash, boots)
 
 
 def certified_sentence(
-    measurements: Iterable[Placed], certified: Mapping[int, Mapping[str, str]]
+    measured: Iterable[tuple[int, str]], standings: Mapping[int, Mapping[str, EngineStanding]]
 ) -> str:
-    """Return which engines of the measurements are certified for all their runs, "" for none."""
-    placed = list(measurements)
-    runs = {measurement.run for measurement in placed}
+    """Return which engines are certified for all runs, "" for none; `measured`: run, engine.
+
+    An engine of which a check is wrong is named in any case, one of which only some checks are
+    certified with their number.
+    """
+    pairs = list(measured)
+    runs = {run for run, _ in pairs}
     days: dict[str, list[str]] = {}
-    for engine in dict.fromkeys(measurement.case.engine for measurement in placed):
-        of_runs = [certified.get(run, {}).get(engine, "") for run in runs]
-        if all(of_runs):
-            days.setdefault(min(of_runs), []).append(engine)
+    in_part, wrong = [], []
+    for engine in dict.fromkeys(engine for _, engine in pairs):
+        of_runs = [standings.get(run, {}).get(engine) for run in runs]
+        usable = [standing for standing in of_runs if standing and standing.certified]
+        names = sorted({name for standing in of_runs if standing for name in standing.wrong})
+        if names:
+            wrong.append(f"engine {engine} is wrong by its truths: {listed(names)}")
+        elif len(usable) < len(of_runs):
+            continue
+        elif all(standing.whole for standing in usable):
+            days.setdefault(min(standing.since for standing in usable)[:10], []).append(engine)
+        else:
+            least = min(usable, key=lambda standing: len(standing.certified) / standing.checks)
+            in_part.append(
+                f"of engine {engine} {len(least.certified)} of {least.checks} checks certified on "
+                f"{least.since[:10]}: {listed(least.certified)}"
+            )
     parts = [
         f"{'engines' if len(engines) > 1 else 'engine'} {listed(engines)} certified on {day}"
         for day, engines in sorted(days.items())
     ]
+    parts = [*wrong, *parts, *in_part]
     return f"{capitalised('; '.join(parts))} (railgauge calibrate)." if parts else ""

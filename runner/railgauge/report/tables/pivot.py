@@ -332,7 +332,8 @@ def _annotate(
 ) -> Table:
     """Return the table: headings, labels and cells with their marks, footnotes and notes."""
     spec, axes, columns = selected.spec, selected.axes, layout.columns
-    if certified := certified_sentence(contents.series, context.certified):
+    measured = ((series.run, series.case.engine) for series in contents.series)
+    if certified := certified_sentence(measured, context.certified):
         sentences = [*sentences, certified]
     marks = Marks()
     authors_notes = AuthorsNotes(spec, axes, marks)

@@ -1,0 +1,184 @@
+"""What certificates come to on given boots of machines: which engines are certified, since when.
+
+A certificate holds for the engines' sources and for one boot of a machine, and so for one kernel.
+Of each check the last result counts; a calibration that left it out says nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from railgauge.base.certificate import Certificate, CertificateCheck, Conclusion
+
+
+@dataclass(frozen=True, slots=True)
+class DatedCheck:
+    """The last result of a check, and when the certificate that has it was made."""
+
+    check: CertificateCheck
+    made_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStanding:
+    """What became of all the checks of an engine; `since` the oldest of the certified was made.
+
+    `certified`, `wrong` and `open` are names of checks: `open` ones can't be certified here, or
+    were left out. On several machines the worst of a check counts.
+    """
+
+    certified: tuple[str, ...]
+    wrong: tuple[str, ...]
+    open: tuple[str, ...]
+    since: str
+
+    @property
+    def whole(self) -> bool:
+        """Whether all checks of the engine are certified."""
+        return bool(self.certified) and not self.wrong and not self.open
+
+    @property
+    def checks(self) -> int:
+        """How many checks there are."""
+        return len(self.certified) + len(self.wrong) + len(self.open)
+
+
+def last_checks(
+    certificates: Iterable[Certificate], engines_hash: str, boot_id: str
+) -> dict[str, DatedCheck]:
+    """Return the last result of each check, by name, of these engines on this boot.
+
+    Which checks an engine has, the last certificate of it says.
+    """
+    holding = [
+        certificate
+        for certificate in certificates
+        if boot_id and (certificate.engines_hash, certificate.boot_id) == (engines_hash, boot_id)
+    ]
+    checks: dict[str, DatedCheck] = {}
+    for certificate in sorted(holding, key=lambda certificate: certificate.made_at):
+        engines = {check.engine for check in certificate.checks}
+        before = checks
+        checks = {
+            name: dated for name, dated in before.items() if dated.check.engine not in engines
+        }
+        for check in certificate.checks:
+            dated = DatedCheck(check, certificate.made_at)
+            left_out = check.conclusion == "left out"
+            checks[check.name] = before.get(check.name, dated) if left_out else dated
+    return checks
+
+
+def engine_standings(
+    certificates: Sequence[Certificate], engines_hash: str, boot_ids: Iterable[str]
+) -> dict[str, EngineStanding]:
+    """Return what certificates say, by engine, on these boots: certified is what all of them have.
+
+    What is wrong on one is wrong, whatever the others have.
+    """
+    of_boots = [last_checks(certificates, engines_hash, boot) for boot in dict.fromkeys(boot_ids)]
+    by_engine: dict[str, dict[str, list[DatedCheck]]] = {}
+    for checks in of_boots:
+        for name, dated in checks.items():
+            by_engine.setdefault(dated.check.engine, {}).setdefault(name, []).append(dated)
+    return {
+        engine: _standing(checks, len(of_boots)) for engine, checks in sorted(by_engine.items())
+    }
+
+
+def _standing(checks: Mapping[str, Sequence[DatedCheck]], boots: int) -> EngineStanding:
+    wrong = [name for name in checks if "wrong" in _conclusions(checks[name])]
+    certified = [
+        name
+        for name, dated in checks.items()
+        if len(dated) == boots and _conclusions(dated) == {"certified"}
+    ]
+    return EngineStanding(
+        tuple(certified),
+        tuple(wrong),
+        tuple(name for name in checks if name not in (*certified, *wrong)),
+        min((dated.made_at for name in certified for dated in checks[name]), default=""),
+    )
+
+
+def _conclusions(dated: Iterable[DatedCheck]) -> set[Conclusion]:
+    return {entry.check.conclusion for entry in dated}
+
+
+def ended_certification(
+    certificates: Iterable[Certificate], engines_hash: str, facts: Mapping[str, str]
+) -> str:
+    """Return which certificate a host had, and what ended it; "" if it had none or has one now.
+
+    `facts` are the host's: `hostname`, `boot_id` and `kernel`, a text with the kernel's release.
+    """
+    of_host = [
+        certificate
+        for certificate in certificates
+        if certificate.host == facts.get("hostname") and certificate.certified()
+    ]
+    if not of_host:
+        return ""
+    last = max(of_host, key=lambda certificate: certificate.made_at)
+    causes = []
+    if last.engines_hash != engines_hash:
+        causes.append(f"the engines changed ({last.engines_hash[:12]}, now {engines_hash[:12]})")
+    if last.kernel not in facts.get("kernel", "").split():
+        causes.append(f"the kernel changed (was {last.kernel})")
+    if last.boot_id != facts.get("boot_id"):
+        causes.append("the machine was booted since")
+    if not causes:
+        return ""
+    engines = ", ".join(last.certified())
+    return f"{engines} certified on {last.made_at[:10]}, until {' and '.join(causes)}"
+
+
+def certification_text(
+    certificates: Sequence[Certificate],
+    engines_hash: str,
+    facts: Mapping[str, str],
+    engines: Collection[str] | None = None,
+) -> str:
+    """Return which of the `engines` are certified on a host with these `facts`; of None, all.
+
+    `tcp, udp certified on 2026-11-23`; others are named with what is wrong, open or was never
+    checked. Without any, what ended the certificate that the host had.
+    """
+    standings = engine_standings(certificates, engines_hash, [facts.get("boot_id", "")])
+    days: dict[str, list[str]] = {}
+    lacking = []
+    for engine in sorted(standings if engines is None else engines):
+        standing = standings.get(engine)
+        if standing is None:
+            lacking.append(f"{engine} not checked")
+        elif standing.whole:
+            days.setdefault(standing.since[:10], []).append(engine)
+        elif standing.wrong:
+            lacking.append(f"{engine} is wrong: {', '.join(standing.wrong)}")
+        else:
+            counts = f"{len(standing.certified)} of {standing.checks}"
+            lacking.append(f"{engine} only in part, {counts} checks")
+    if not standings:
+        return ended_certification(certificates, engines_hash, facts) or "no certificate"
+    certified = [f"{', '.join(names)} certified on {day}" for day, names in sorted(days.items())]
+    return "; ".join([*certified, *lacking])
+
+
+def certification_notes(
+    certificates: Sequence[Certificate],
+    engines_hash: str,
+    hosts: Mapping[str, Mapping[str, str]],
+    engines: Collection[str] | None = None,
+) -> list[str]:
+    """Return `certification_text` of each host, by name with its facts, those alike in one line.
+
+    Nothing where there is no certificate at all.
+    """
+    if not certificates:
+        return []
+    names: dict[str, list[str]] = {}
+    for host, facts in hosts.items():
+        text = certification_text(certificates, engines_hash, facts, engines)
+        names.setdefault(text, []).append(host)
+    return [f"{', '.join(alike)}: {text} (railgauge calibrate)" for text, alike in names.items()]

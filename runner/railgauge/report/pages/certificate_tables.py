@@ -1,0 +1,61 @@
+"""What the engines of a run were held against: a table of checks for each machine of its hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from railgauge.base.certification import DatedCheck, last_checks
+from railgauge.base.characters import visible
+from railgauge.base.number import in_best_unit
+from railgauge.report.pages.contents import Details
+
+if TYPE_CHECKING:
+    from railgauge.base.certificate import Certificate, CertificateCheck
+    from railgauge.store.records import StoredRun
+
+_COLUMNS = ("Engine", "Value", "Truth", "Error", "U (k = 2)", "Limit", "Conclusion", "Made on")
+_NO_VALUE = "–"
+
+
+def certificate_tables(run: StoredRun, certificates: Sequence[Certificate]) -> tuple[Details, ...]:
+    """Return the last result of each check of a run's engines, a table for hosts of one boot."""
+    engines = {planned.case.engine for planned in run.cases}
+    hosts: dict[str, list[str]] = {}
+    for host, facts in run.facts.items():
+        hosts.setdefault(facts.get("boot_id", ""), []).append(host)
+    tables = []
+    for boot, names in hosts.items():
+        checks = last_checks(certificates, run.new.engines_hash, boot).values()
+        rows = tuple(_row(dated) for dated in checks if dated.check.engine in engines)
+        if rows:
+            title = f"Engines held against truths on {visible(', '.join(names))}"
+            tables.append(Details(title, _COLUMNS, rows))
+    return tuple(tables)
+
+
+def _row(dated: DatedCheck) -> tuple[str, tuple[str, ...]]:
+    check = dated.check
+    texts = (
+        check.engine,
+        _quantity(check, check.value),
+        _quantity(check, check.truth),
+        _share(check, check.error),
+        _share(check, check.uncertainty),
+        _share(check, check.limit),
+        f"{check.conclusion}: {check.explanation}" if check.explanation else check.conclusion,
+        dated.made_at[:10],
+    )
+    return visible(check.name), tuple(map(visible, texts))
+
+
+def _quantity(check: CertificateCheck, number: float | None) -> str:
+    if number is None:
+        return _NO_VALUE
+    return in_best_unit(number, check.unit) if check.unit else f"{number:g}"
+
+
+def _share(check: CertificateCheck, number: float | None) -> str:
+    if number is None:
+        return _NO_VALUE
+    return f"{100 * number:.3f}\N{NO-BREAK SPACE}%" if check.relative else f"{number:.4g}"

@@ -1,0 +1,100 @@
+"""What certificates come to: the last result of each check, on these boots, of these engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.support.copy_samples import CERTIFICATE
+
+from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
+from railgauge.base.certification import certification_text, engine_standings
+
+RATE = CertificateCheck("rate", "udp", "bit/s", 0.003, True, 1e9, 1e9, 0.0, 0.001)
+LOSS = CertificateCheck("loss", "udp", "", 0.0, False, 7.0, 7.0, 0.0, 0.0)
+TIME = CertificateCheck("time", "tcp", "s", 0.01, True, reason="a busy machine")
+FACTS = {"hostname": "n1", "boot_id": "b1", "kernel": "Linux version 6.1.0 (gcc)"}
+
+
+def certificate(day: int, *checks: CertificateCheck, **changes: str) -> Certificate:
+    head = replace(
+        CERTIFICATE,
+        uid=f"{day} {changes}",
+        made_at=f"2026-11-{day}T00:00:00.000000Z",
+        host="n1",
+        boot_id="b1",
+        engines_hash="e1",
+        kernel="6.1.0",
+        checks=checks,
+    )
+    return replace(head, **changes)  # type: ignore[arg-type]
+
+
+def left_out(check: CertificateCheck) -> CertificateCheck:
+    return replace(check, error=None, uncertainty=None, reason=LEFT_OUT)
+
+
+def test_the_last_result_of_each_check_counts_and_one_left_out_is_none() -> None:
+    whole = certificate(10, RATE, LOSS, TIME)
+    short = certificate(12, left_out(RATE), LOSS)
+    standings = engine_standings([short, whole], "e1", ["b1"])
+    assert standings["udp"].whole
+    assert standings["udp"].since.startswith("2026-11-10")
+    assert (standings["tcp"].certified, standings["tcp"].open) == ((), ("time",))
+    wrong = certificate(13, left_out(RATE), replace(LOSS, error=1.0))
+    later = engine_standings([whole, short, wrong], "e1", ["b1"])["udp"]
+    assert (later.certified, later.wrong, later.whole) == (("rate",), ("loss",), False)
+
+
+def test_a_check_that_an_engine_no_longer_has_holds_nothing_up() -> None:
+    old = replace(RATE, name="old", error=None, uncertainty=None, reason="a busy machine")
+    standings = engine_standings(
+        [certificate(10, old, RATE, TIME), certificate(11, RATE, LOSS)], "e1", ["b1"]
+    )
+    assert standings["udp"].certified == ("rate", "loss")
+    assert standings["udp"].whole
+    # What a certificate of another engine says stands beside it.
+    assert standings["tcp"].open == ("time",)
+
+
+def test_short_certificates_make_a_whole_one_together() -> None:
+    parts = [certificate(10, RATE, left_out(LOSS)), certificate(11, left_out(RATE), LOSS)]
+    assert not engine_standings(parts[:1], "e1", ["b1"])["udp"].whole
+    assert engine_standings(parts, "e1", ["b1"])["udp"].whole
+
+
+def test_all_machines_need_what_one_has() -> None:
+    here, there = certificate(10, RATE, LOSS), certificate(11, RATE, boot_id="b2")
+    alone = engine_standings([here], "e1", ["b1", "b2"])["udp"]
+    assert (alone.certified, alone.open) == ((), ("rate", "loss"))
+    standing = engine_standings([here, there], "e1", ["b1", "b2"])["udp"]
+    assert (standing.certified, standing.open) == (("rate",), ("loss",))
+    wrong = certificate(12, replace(RATE, error=0.1))
+    assert engine_standings([wrong], "e1", ["b1", "b2"])["udp"].wrong == ("rate",)
+    # A boot that nobody knows is none.
+    assert engine_standings([certificate(10, RATE, boot_id="")], "e1", [""]) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, "udp certified on 2026-11-10"),
+        ({"boot_id": "b0"}, "udp certified on 2026-11-10, until the machine was booted since"),
+        (
+            {"boot_id": "b0", "kernel": "5.9"},
+            "udp certified on 2026-11-10, until the kernel changed (was 5.9) and the machine was "
+            "booted since",
+        ),
+        ({"engines_hash": "e0"}, "until the engines changed (e0, now e1)"),
+        ({"host": "n2", "boot_id": "b2"}, "no certificate"),
+    ],
+)
+def test_what_ended_a_hosts_certificate_is_said(changes: dict[str, str], text: str) -> None:
+    said = certification_text([certificate(10, RATE, LOSS, **changes)], "e1", FACTS)
+    assert said.endswith(text)
+
+
+def test_engines_asked_for_are_named_with_what_they_lack() -> None:
+    certificates = [certificate(10, RATE, left_out(LOSS), TIME)]
+    said = certification_text(certificates, "e1", FACTS, ["udp", "mpi"])
+    assert said == "mpi not checked; udp only in part, 1 of 2 checks"

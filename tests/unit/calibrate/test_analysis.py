@@ -1,0 +1,53 @@
+"""The known numbers, by other means than their closed forms."""
+
+from __future__ import annotations
+
+from statistics import fmean, median
+
+import pytest
+from scipy.stats import binom
+
+from railgauge.calibrate.analysis import KNOWN_SERIES, KnownSeries, is_right, one_rank_more
+
+
+@pytest.mark.parametrize("known", KNOWN_SERIES, ids=lambda known: f"n{known.n}")
+def test_closed_forms_agree_with_the_values(known: KnownSeries) -> None:
+    values = known.values
+    assert len(set(values)) == known.n
+    assert known.statistics["median"] == median(values)
+    assert float(known.statistics["arithmetic_mean"]) == pytest.approx(fmean(values), rel=1e-12)
+    assert known.statistics["median"] != known.statistics["arithmetic_mean"]
+    ordered = sorted(values)
+    rank = ordered.index(known.ends[0]) + 1
+    assert known.ends == (ordered[rank - 1], ordered[-rank])
+    # What is outside has at most 5 %, and one rank further in has more.
+    assert 2 * binom.cdf(rank - 1, known.n, 0.5) <= 0.05 < 2 * binom.cdf(rank, known.n, 0.5)
+
+
+def test_one_rank_more_is_the_next_value_of_the_same_series() -> None:
+    for known in KNOWN_SERIES:
+        middle = float(known.statistics["median"])
+        above = one_rank_more(middle)
+        assert above in known.values
+        assert sum(middle < value <= above for value in known.values) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "right"),
+    [
+        ("1.1543", "Gbit/s", True),
+        ("1.1544", "Gbit/s", False),
+        ("1.154", "Gbit/s", False),
+        ("1.15430", "Gbit/s", False),
+        ("1154.3", "Mbit/s", False),
+        ("1.1543", "Mbit/s", False),
+        ("1.1543", "B/s", False),
+        ("---", "Gbit/s", False),
+        ("", "", False),
+    ],
+)
+def test_a_cell_is_right_to_the_last_digit_and_with_its_unit(
+    text: str, unit: str, right: bool
+) -> None:
+    # 1,123,456,789 + 25 · 1,234,567 = 1,154,320,964
+    assert is_right((text, unit), KNOWN_SERIES[0], "median") == right
