@@ -8,7 +8,7 @@ measured are gaps; runs of some of a plan's cases only, which confirm others, do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -20,6 +20,7 @@ import numpy as np
 from railgauge.compare.compare import SMALLEST
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import Kind, has_direction, kind
+from railgauge.compare.renames import CaseName, EarlierName, Renames, find_renames
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import judged
 from railgauge.stats import (
@@ -86,8 +87,9 @@ class Changed:
 class History:
     """A metric of a case over the runs of its plan, oldest first.
 
-    `gaps` of the runs gave no value, `other_unit` one of another unit or direction than the last:
-    of another metric. Changes smaller than the share `smallest` don't matter.
+    `test` is the name that the case's test has in the last one, `earlier` are those before. `gaps`
+    of the runs gave no value, `other_unit` one of another unit or direction than the last: of
+    another metric. Changes smaller than the share `smallest` don't matter.
     """
 
     plan: str
@@ -101,6 +103,7 @@ class History:
     gaps: int
     other_unit: int
     changes: tuple[Changed, ...]
+    earlier: tuple[EarlierName, ...] = ()
 
 
 def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunHead]:
@@ -115,12 +118,15 @@ def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunH
 
 
 def case_history(
-    all_series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
+    all_series: Iterable[Series],
+    heads: Sequence[RunHead],
+    smallest: float | None = None,
+    earlier: tuple[EarlierName, ...] = (),
 ) -> History | None:
-    """Return the history that one case's series of one metric, of one plan and test, show.
+    """Return the history that one case's series of one metric, of one plan, show.
 
     None where none has a value in a run that counts. `heads` are the plan's runs, oldest first;
-    those that aren't among them don't count.
+    those that aren't among them don't count. `earlier` are the names that the case's test had.
     """
     by_id = {head.id: head for head in heads if not head.partial}
     dated = [
@@ -131,7 +137,7 @@ def case_history(
     if not dated:
         return None
     nights = [(kind(series), night) for series, night in dated]
-    return _history(dated[-1][0], nights, list(by_id.values()), smallest)
+    return _history(dated[-1][0], nights, list(by_id.values()), smallest, earlier)
 
 
 class NearbyChanges:
@@ -193,37 +199,91 @@ def all_histories(
     would show a point in any case. Only medians are held, without their intervals.
     """
     names = list(judged()) if metric is None else [metric]
-    last: dict[tuple[str, str, str, str], Series] = {}
-    nights: dict[tuple[str, str, str, str], list[tuple[Kind, Night]]] = {}
     of_plan: dict[str, list[RunHead]] = {}
+    gathered: dict[_MetricName, _Gathered] = {}
     for head in heads:
         if head.partial:
             continue
         of_plan.setdefault(head.plan, []).append(head)
         for series in store.series([head.id], names):
             if len(series.values):
-                name = (series.plan, series.test, series.case.key, series.metric)
-                last[name] = series
-                nights.setdefault(name, []).append((kind(series), _night(series, head, None)))
-    smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
+                name = (series.plan, (series.test, series.case.key), series.metric)
+                gathered.setdefault(name, _Gathered(series)).add(series, head)
+    renames = _renames_by_plan(store, of_plan, gathered)
     measured = {
-        name: series for name, series in last.items() if metric is not None or has_direction(series)
+        name: series
+        for name, series in _joined(gathered, renames).items()
+        if metric is not None or has_direction(series.last)
     }
+    smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
     changed = surest(
         _history(
-            series, nights[name], of_plan[series.plan], smallest[series.plan].get(_engines(series))
+            series.last,
+            series.nights,
+            of_plan[plan],
+            smallest[plan].get((series.last.case.engine, series.last.metric)),
+            renames[plan].earlier(case, {run.id for run in of_plan[plan]}),
         )
-        for name, series in measured.items()
+        for (plan, case, _), series in measured.items()
     )
-    looked_at = {name[:3] for name in measured}
+    looked_at = {name[:2] for name in measured}
     if metric is not None:
         return AllHistories(tuple(changed), len(looked_at), 0)
     planned = {
-        (plan, planned_case.test, planned_case.case.key)
+        (plan, renames[plan].last((planned_case.test, planned_case.case.key)))
         for plan, runs in of_plan.items()
         for planned_case in store.run(runs[-1].id).cases
     }
     return AllHistories(tuple(changed), len(looked_at), len(planned - looked_at))
+
+
+# Plan, case, metric.
+_MetricName = tuple[str, CaseName, str]
+
+
+class _Gathered:
+    """A metric of a case over the runs of its plan: its last series, and its nights by kind."""
+
+    def __init__(self, series: Series) -> None:
+        self.last = series
+        self.nights: list[tuple[Kind, Night]] = []
+
+    def add(self, series: Series, head: RunHead) -> None:
+        self.last = series
+        self.nights.append((kind(series), _night(series, head, None)))
+
+    def join(self, other: _Gathered) -> None:
+        """Add what the case gave under another name of its test, in other runs."""
+        if _began(other.nights[-1]) > _began(self.nights[-1]):
+            self.last = other.last
+        self.nights = sorted([*self.nights, *other.nights], key=_began)
+
+
+def _began(night: tuple[Kind, Night]) -> tuple[str, int]:
+    return night[1].run.started_at, night[1].run.id
+
+
+def _renames_by_plan(
+    store: Store, of_plan: Mapping[str, Sequence[RunHead]], names: Iterable[_MetricName]
+) -> dict[str, Renames]:
+    cases: dict[str, set[CaseName]] = {plan: set() for plan in of_plan}
+    for plan, case, _ in names:
+        cases[plan].add(case)
+    return {plan: find_renames(store, [plan], cases[plan]) for plan in of_plan}
+
+
+def _joined(
+    gathered: Mapping[_MetricName, _Gathered], renames: Mapping[str, Renames]
+) -> dict[_MetricName, _Gathered]:
+    """Return what was gathered by the last name of each case."""
+    joined: dict[_MetricName, _Gathered] = {}
+    for (plan, case, metric), series in gathered.items():
+        name = (plan, renames[plan].last(case), metric)
+        if name in joined:
+            joined[name].join(series)
+        else:
+            joined[name] = series
+    return joined
 
 
 def surest(histories: Iterable[History]) -> list[History]:
@@ -267,6 +327,7 @@ def _history(
     dated: Sequence[tuple[Kind, Night]],
     runs: Sequence[RunHead],
     smallest: float | None,
+    earlier: tuple[EarlierName, ...],
 ) -> History:
     """Return the history of what `last` is of; `dated` are its nights, each with its kind."""
     nights = tuple(night for of_kind, night in dated if of_kind == kind(last))
@@ -289,11 +350,8 @@ def _history(
         changes=tuple(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points
         ),
+        earlier=earlier,
     )
-
-
-def _engines(series: Series) -> tuple[str, str]:
-    return series.case.engine, series.metric
 
 
 def _night(series: Series, run: RunHead, interval: Interval | None) -> Night:

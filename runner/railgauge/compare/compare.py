@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.collector import collector_off
-from railgauge.compare.matching import Pair, Two, Union, match, union
 from railgauge.compare.reading import ReadRuns, has_direction, kind
+from railgauge.compare.renames import CaseName, Rename, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
 from railgauge.stats import Change, Compared, Side, compare_all
@@ -100,15 +100,16 @@ class Result:
 class Comparison:
     """What two sides come to, what changed first; `cases_only` are those that one side lacks.
 
-    `renamed` are the tests, before and after, whose cases were found under another test's name.
+    `renamed` are the tests that had another name in some of the runs, `renames` those behind all.
     `undirected` cases both sides have, but no metric of which more or less is better.
     """
 
     selected: tuple[Selection, Selection]
     results: tuple[Result, ...]
-    cases_only: Two
-    renamed: tuple[tuple[str, str], ...] = ()
+    cases_only: tuple[tuple[PlannedCase, ...], tuple[PlannedCase, ...]]
+    renamed: tuple[Rename, ...] = ()
     undirected: int = 0
+    renames: Renames = field(default_factory=Renames)
 
     def of(self, change: Change) -> list[Result]:
         """Return the results that are judged so."""
@@ -132,27 +133,18 @@ def compare(
 
     Where nothing shows what runs differ by, it is taken to be `between_runs`, a share.
     """
-    sides = [
-        _Side(reading, side.runs, union([reading.cases[run] for run in side.runs]))
-        for side in (first, second)
-    ]
-    pairs, only = match(*(side.union.cases for side in sides))
-    results = judge(_unjudged(reading, pairs, *sides), between_runs)
+    before, after = (_Side.of_runs(reading, side.runs) for side in (first, second))
+    results = judge(_unjudged(before, after), between_runs)
     compared = {result.name[:2] for result in results}
-    undirected = sum((after.test, after.case.key) not in compared for _, after in pairs)
-    return Comparison((first, second), results, only, _renamed(pairs, sides), undirected)
-
-
-def _renamed(pairs: Iterable[Pair], sides: Iterable[_Side]) -> tuple[tuple[str, str], ...]:
-    """Return the tests, before and after, that got another name within a side or between both."""
-    within = (
-        (old, test)
-        for side in sides
-        for names in side.union.before
-        for (test, _), old in names.items()
+    both = [planned for name, planned in after.cases.items() if name in before.cases]
+    return Comparison(
+        (first, second),
+        results,
+        (before.only(after), after.only(before)),
+        reading.renames.between(after.cases, {*first.runs, *second.runs}),
+        sum((planned.test, planned.case.key) not in compared for planned in both),
+        reading.renames,
     )
-    between = ((before.test, after.test) for before, after in pairs if before.test != after.test)
-    return tuple(dict.fromkeys([*within, *between]))
 
 
 def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
@@ -186,35 +178,50 @@ def worst_first(result: Result) -> tuple[int, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A side's runs and what they are of."""
+    """A side's runs and their cases, by last name, each as the last of the runs plans it."""
 
     reading: ReadRuns
     runs: Sequence[int]
-    union: Union
+    cases: Mapping[CaseName, PlannedCase]
 
-    def of(self, planned: PlannedCase) -> dict[str, list[Series]]:
+    @classmethod
+    def of_runs(cls, reading: ReadRuns, runs: Sequence[int]) -> _Side:
+        cases: dict[CaseName, PlannedCase] = {}
+        for run in reversed(runs):
+            for planned in reading.cases[run]:
+                name = reading.renames.last((planned.test, planned.case.key))
+                cases.setdefault(name, planned)
+        return cls(reading, runs, cases)
+
+    def only(self, other: _Side) -> tuple[PlannedCase, ...]:
+        """Return the cases that the other side lacks."""
+        return tuple(planned for name, planned in self.cases.items() if name not in other.cases)
+
+    def series(self, name: CaseName) -> dict[str, list[Series]]:
         """Return the series of a case by metric, each run's under the name it had there."""
         by_metric: dict[str, list[Series]] = {}
-        name = planned.test, planned.case.key
-        for run, before in zip(self.runs, self.union.before, strict=True):
-            name_then = (before[name], name[1]) if name in before else name
-            for metric, series in self.reading.series[run].get(name_then, {}).items():
+        for run in self.runs:
+            name_there = self.reading.renames.in_run(run, name)
+            for metric, series in self.reading.series[run].get(name_there, {}).items():
                 by_metric.setdefault(metric, []).append(series)
         return by_metric
 
 
-def _unjudged(
-    reading: ReadRuns, pairs: Sequence[Pair], first: _Side, second: _Side
-) -> Iterable[Result]:
+def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
     smallest = {
-        name: share for run in second.runs for name, share in reading.smallest.get(run, {}).items()
+        name: share
+        for run in second.runs
+        for name, share in second.reading.smallest.get(run, {}).items()
     }
-    for before, after in pairs:
-        sides = first.of(before), second.of(after)
+    for name, before in first.cases.items():
+        if name not in second.cases:
+            continue
+        after = second.cases[name]
+        sides = first.series(name), second.series(name)
         metrics = dict.fromkeys(
-            name
+            metric
             for side in sides
-            for name, same_metric in side.items()
+            for metric, same_metric in side.items()
             if any(map(has_direction, same_metric))
         )
         # One that neither side ever had says nothing, unless there is no other.

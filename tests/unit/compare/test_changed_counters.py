@@ -45,7 +45,7 @@ def changed(database: Path, before: list[object], after: list[object]) -> list[C
     for those in (before, after):
         add_run(database, {1: those})  # type: ignore[dict-item]
     with Store.open(str(database)) as store:
-        return list(changed_counters(store, ("stream", lane(1).key), [1], [2]))
+        return list(changed_counters(store, lane(1).key, [(1, "stream")], [(2, "stream")]))
 
 
 def test_what_began_to_be_lost_or_sent_again_is_named_first(database: Path):
@@ -88,7 +88,7 @@ def test_a_test_that_had_another_name_is_looked_up_by_its_case(database: Path):
     add_run(database, {1: outcomes(STEADY)}, test="old")  # type: ignore[dict-item]
     add_run(database, {1: outcomes(worse)}, test="new")  # type: ignore[dict-item]
     with Store.open(str(database)) as store:
-        (found,) = changed_counters(store, ("new", lane(1).key), [1], [2])
+        (found,) = changed_counters(store, lane(1).key, [(1, "old")], [(2, "new")])
     assert found.name == "Udp RcvbufErrors"
 
 

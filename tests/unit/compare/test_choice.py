@@ -12,6 +12,7 @@ from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.cli.comparing import compare
 from railgauge.compare.reading import read
+from railgauge.compare.renames import Rename
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
@@ -86,7 +87,7 @@ def test_a_test_that_got_another_name_within_a_side_keeps_its_cases(database: Pa
     compared = verdict(database, (1, 2, 3), (4,)).comparison
     assert [[side.n for side in each.sides] for each in compared.results] == [[30, 10]] * 2
     assert compared.cases_only == ((), ())
-    assert set(compared.renamed) == {("first", "new"), ("old", "new")}
+    assert compared.renamed == (Rename("first", "new", 1, 2), Rename("old", "new", 2, 2))
     turned = verdict(database, (4,), (1, 2, 3)).comparison
     assert [[side.n for side in each.sides] for each in turned.results] == [[10, 30]] * 2
 
