@@ -73,7 +73,8 @@ class SideSample:
 class Result:
     """A metric of a case that both sides have, as planned by the second, and what became of it.
 
-    `smallest` is the smallest change that matters, a share.
+    Of a case that no run measured there is one result, without a metric. `smallest` is the smallest
+    change that matters, a share.
     """
 
     test: str
@@ -224,6 +225,9 @@ def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
             for metric, same_metric in side.items()
             if any(map(has_direction, same_metric))
         )
+        if _never_measured(before, after, sides):
+            yield _without_metric(before, after, sides)
+            continue
         # One that neither side ever had says nothing, unless there is no other.
         for metric in [name for name in metrics if _was_measured(sides, name)] or metrics:
             by_side = [side.get(metric, []) for side in sides]
@@ -238,6 +242,32 @@ def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
                 (_sample(before, by_side[0], reference), _sample(after, by_side[1], reference)),
                 _not_judged(),
             )
+
+
+def _never_measured(
+    before: PlannedCase, after: PlannedCase, sides: Sequence[Mapping[str, Sequence[Series]]]
+) -> bool:
+    """Return whether no run has any value of the case: it was skipped, or all of it failed."""
+    if not any(sides):
+        # So has one whose metrics all are without a direction.
+        return bool(before.skipped and after.skipped)
+    return not any(_was_measured(sides, metric) for side in sides for metric in side)
+
+
+def _without_metric(
+    before: PlannedCase, after: PlannedCase, sides: Sequence[Mapping[str, Sequence[Series]]]
+) -> Result:
+    """Return the only result of such a case: which metrics it would have had, nobody knows."""
+    # A run's series, which stand for other cases' metrics, all count the same failures.
+    before_failed, after_failed = (
+        sum({series.run: series.failed for of in side.values() for series in of}.values())
+        for side in sides
+    )
+    samples = (
+        SideSample((), 0, before_failed, _why_none(before, before_failed, None)),
+        SideSample((), 0, after_failed, _why_none(after, after_failed, None)),
+    )
+    return Result(after.test, after.case, "", "", "", SMALLEST, samples, _not_judged())
 
 
 def _was_measured(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) -> bool:
