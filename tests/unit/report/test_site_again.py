@@ -31,7 +31,7 @@ from railgauge.report.site.made_by import made_by
 from railgauge.report.site.mark import FileMark, marked, read_mark
 from railgauge.report.site.site_pages import case_file, plan_site
 from railgauge.store import Store
-from railgauge.store.records import MetricInfo, PlannedCase
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 
 OTHER = case_file(lane(3).key)
 
@@ -345,7 +345,7 @@ def test_tests_that_turn_out_to_be_two_make_what_joined_them_again(database: Pat
         info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
         run = store.begin_run(replace(RUN, plan="renamed"), cases, info)
         for test in "ab":
-            store.add(run, test, lane(4).key, measured(1), LAUNCH)
+            store.add(run, test, lane(4).key, Outcome(1, 1.0, {"throughput": 1e9}), LAUNCH)
         store.finish_run(run, "complete")
     again = made(database, out)
     assert runs(6) <= again
