@@ -49,7 +49,7 @@ def look_up_case(
         renames = Renames(store.case_tests([match.plan], [match.case.key]))
         return PlanCase(match.plan, renames.last(_name(match))[0], match.case, renames)
     if matches:
-        raise InputError("\n".join(_several(text, matches, catalogue)))
+        raise InputError("\n".join(_ambiguous_lines(text, matches, catalogue)))
     also_not = ", nor in that plan and test" if candidates else ""
     raise InputError(
         f"no case is called {text!r}{also_not}: name the start of a key, or words out of its"
@@ -110,7 +110,9 @@ def _name(match: FoundCase) -> CaseName:
     return match.test, match.case.key
 
 
-def _several(text: str, matches: Sequence[FoundCase], catalogue: Catalogue) -> Iterator[str]:
+def _ambiguous_lines(
+    text: str, matches: Sequence[FoundCase], catalogue: Catalogue
+) -> Iterator[str]:
     """Yield the lines that say which cases `text` may mean, and how to name one of them."""
     same_case = len({match.case.key for match in matches}) == 1
     narrow = "say which by --plan or --test" if same_case else "name one's key, or more words"

@@ -137,13 +137,13 @@ def compare(
     before, after = (_Side.of_runs(reading, side.runs) for side in (first, second))
     results = judge(_unjudged(before, after), between_runs)
     compared = {result.name[:2] for result in results}
-    both = [planned for name, planned in after.cases.items() if name in before.cases]
+    compared_cases = [planned for name, planned in after.cases.items() if name in before.cases]
     return Comparison(
         (first, second),
         results,
         (before.only(after), after.only(before)),
         reading.renames.between(after.cases, {*first.runs, *second.runs}),
-        sum((planned.test, planned.case.key) not in compared for planned in both),
+        sum((planned.test, planned.case.key) not in compared for planned in compared_cases),
         reading.renames,
     )
 

@@ -54,11 +54,6 @@ class Renames:
         """Return whether any case had more than one name."""
         return bool(self._tests)
 
-    @property
-    def keys(self) -> Collection[str]:
-        """The keys of these cases."""
-        return self._tests.keys()
-
     def same(self, name: CaseName) -> frozenset[str]:
         """Return the names of the test that had this case, whichever it has in `name`."""
         test, key = name
@@ -94,12 +89,12 @@ class Renames:
     ) -> Iterator[tuple[EarlierName, str]]:
         """Yield the names that a case had in some of the runs, each with the last one there."""
         rows = self._rows(name)
-        there = [place for place, row in enumerate(rows) if row.run in runs]
-        if not there:
+        places = [place for place, row in enumerate(rows) if row.run in runs]
+        if not places:
             return
-        last = rows[there[-1]].test
-        until = {row.test: row.run for row in rows[: there[-1]]}
-        for test in dict.fromkeys(rows[place].test for place in there):
+        last = rows[places[-1]].test
+        until = {row.test: row.run for row in rows[: places[-1]]}
+        for test in dict.fromkeys(rows[place].test for place in places):
             if test != last:
                 yield EarlierName(test, until[test]), last
 
@@ -134,8 +129,8 @@ def find_renames(store: Store, plans: Iterable[str], names: Iterable[CaseName]) 
     All runs of the plans count.
     """
     keys = Counter(key for _, key in set(names))
-    several = [key for key, tests in keys.items() if tests > 1]
-    return Renames(store.case_tests(plans, several)) if several else Renames()
+    shared_keys = [key for key, tests in keys.items() if tests > 1]
+    return Renames(store.case_tests(plans, shared_keys)) if shared_keys else Renames()
 
 
 def _same_case(rows: Sequence[CaseTest]) -> dict[str, frozenset[str]]:

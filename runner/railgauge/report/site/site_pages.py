@@ -201,12 +201,13 @@ class _Planner:
         return self._run_inputs[head.id], inputs, self._renamed(head.plan, runs)
 
     def _renamed(self, plan: str, runs: Sequence[int]) -> object:
-        """Return which names of cases stand for others in these runs."""
+        """Return which of the names that a case has in these runs stand for others."""
         renames = self._renames[plan]
-        names = (
-            name for run in runs for name in self._cases.get(run, {}) if name[1] in renames.keys
-        )
-        last = {name: renames.last(name) for name in names} if renames else {}
+        if not renames:
+            return ()
+        names = dict.fromkeys(name for run in runs for name in self._cases.get(run, {}))
+        keys = Counter(key for _, key in names)
+        last = {name: renames.last(name) for name in names if keys[name[1]] > 1}
         return tuple(last.items()), renames.between(dict.fromkeys(last.values()), runs)
 
     def _case_jobs(self, cases: Sequence[ListedCase]) -> Iterator[CaseJob]:
