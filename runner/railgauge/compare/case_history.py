@@ -8,7 +8,7 @@ measured are gaps; runs of some of a plan's cases only, which confirm others, do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -87,9 +87,9 @@ class Changed:
 class History:
     """A metric of a case over the runs of its plan, oldest first.
 
-    `test` is the name that the case's test has in the last one, `earlier` are those before. `gaps`
-    of the runs gave no value, `other_unit` one of another unit or direction than the last: of
-    another metric. Changes smaller than the share `smallest` don't matter.
+    `test` is the name that the case's test has now, `earlier` are those before: see `with_names`.
+    `gaps` of the runs gave no value, `other_unit` one of another unit or direction than the last:
+    of another metric. Changes smaller than the share `smallest` don't matter.
     """
 
     plan: str
@@ -118,15 +118,12 @@ def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunH
 
 
 def case_history(
-    all_series: Iterable[Series],
-    heads: Sequence[RunHead],
-    smallest: float | None = None,
-    earlier: tuple[EarlierName, ...] = (),
+    all_series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
 ) -> History | None:
     """Return the history that one case's series of one metric, of one plan, show.
 
     None where none has a value in a run that counts. `heads` are the plan's runs, oldest first;
-    those that aren't among them don't count. `earlier` are the names that the case's test had.
+    those that aren't among them don't count.
     """
     by_id = {head.id: head for head in heads if not head.partial}
     dated = [
@@ -137,7 +134,14 @@ def case_history(
     if not dated:
         return None
     nights = [(kind(series), night) for series, night in dated]
-    return _history(dated[-1][0], nights, list(by_id.values()), smallest, earlier)
+    return _history(dated[-1][0], nights, list(by_id.values()), smallest)
+
+
+def with_names(history: History, renames: Renames, runs: Collection[int]) -> History:
+    """Return `history`, which is of these runs, with the names that the case's test has and had."""
+    name = history.test, history.case.key
+    test, _ = renames.last(name)
+    return replace(history, test=test, earlier=renames.earlier(name, runs))
 
 
 class NearbyChanges:
@@ -200,39 +204,36 @@ def all_histories(
     """
     names = list(judged()) if metric is None else [metric]
     of_plan: dict[str, list[RunHead]] = {}
-    gathered: dict[_MetricName, _Gathered] = {}
     for head in heads:
-        if head.partial:
-            continue
-        of_plan.setdefault(head.plan, []).append(head)
-        for series in store.series([head.id], names):
-            if len(series.values):
-                name = (series.plan, (series.test, series.case.key), series.metric)
-                gathered.setdefault(name, _Gathered(series)).add(series, head)
-    renames = _renames_by_plan(store, of_plan, gathered)
+        if not head.partial:
+            of_plan.setdefault(head.plan, []).append(head)
+    gathered = _gather(store, heads, names)
+    last_names = {plan: store.case_names(runs[-1].id) for plan, runs in of_plan.items()}
+    renames = _renames_by_plan(store, last_names, gathered)
     measured = {
         name: series
         for name, series in _joined(gathered, renames).items()
         if metric is not None or has_direction(series.last)
     }
     smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
-    changed = surest(
-        _history(
-            series.last,
-            series.nights,
-            of_plan[plan],
-            smallest[plan].get((series.last.case.engine, series.last.metric)),
-            renames[plan].earlier(case, {run.id for run in of_plan[plan]}),
+    runs = {plan: {head.id for head in of_this} for plan, of_this in of_plan.items()}
+    changed = [
+        with_names(history, renames[history.plan], runs[history.plan])
+        for history in surest(
+            _history(
+                series.last,
+                series.nights,
+                of_plan[plan],
+                smallest[plan].get((series.last.case.engine, series.last.metric)),
+            )
+            for (plan, _, _), series in measured.items()
         )
-        for (plan, case, _), series in measured.items()
-    )
+    ]
     looked_at = {name[:2] for name in measured}
     if metric is not None:
         return AllHistories(tuple(changed), len(looked_at), 0)
     planned = {
-        (plan, renames[plan].last((planned_case.test, planned_case.case.key)))
-        for plan, runs in of_plan.items()
-        for planned_case in store.run(runs[-1].id).cases
+        (plan, renames[plan].last(name)) for plan, names in last_names.items() for name in names
     }
     return AllHistories(tuple(changed), len(looked_at), len(planned - looked_at))
 
@@ -259,17 +260,30 @@ class _Gathered:
         self.nights = sorted([*self.nights, *other.nights], key=_began)
 
 
+def _gather(
+    store: Store, heads: Iterable[RunHead], metrics: Sequence[str]
+) -> dict[_MetricName, _Gathered]:
+    gathered: dict[_MetricName, _Gathered] = {}
+    for head in heads:
+        for series in () if head.partial else store.series([head.id], metrics):
+            if len(series.values):
+                name = (series.plan, (series.test, series.case.key), series.metric)
+                gathered.setdefault(name, _Gathered(series)).add(series, head)
+    return gathered
+
+
 def _began(night: tuple[Kind, Night]) -> tuple[str, int]:
     return night[1].run.started_at, night[1].run.id
 
 
 def _renames_by_plan(
-    store: Store, of_plan: Mapping[str, Sequence[RunHead]], names: Iterable[_MetricName]
+    store: Store, last_names: Mapping[str, Collection[CaseName]], names: Iterable[_MetricName]
 ) -> dict[str, Renames]:
-    cases: dict[str, set[CaseName]] = {plan: set() for plan in of_plan}
+    """Return the renames behind these names and those of each plan's last run, plan by plan."""
+    cases = {plan: set(of_plan) for plan, of_plan in last_names.items()}
     for plan, case, _ in names:
         cases[plan].add(case)
-    return {plan: find_renames(store, [plan], cases[plan]) for plan in of_plan}
+    return {plan: find_renames(store, [plan], of_plan) for plan, of_plan in cases.items()}
 
 
 def _joined(
@@ -327,7 +341,6 @@ def _history(
     dated: Sequence[tuple[Kind, Night]],
     runs: Sequence[RunHead],
     smallest: float | None,
-    earlier: tuple[EarlierName, ...],
 ) -> History:
     """Return the history of what `last` is of; `dated` are its nights, each with its kind."""
     nights = tuple(night for of_kind, night in dated if of_kind == kind(last))
@@ -350,7 +363,6 @@ def _history(
         changes=tuple(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points
         ),
-        earlier=earlier,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.compare.case_history import History, case_history
+from railgauge.compare.case_history import History, case_history, with_names
 from railgauge.compare.renames import CaseName, Renames, find_renames
 from railgauge.plan.cases import Case, case_name, non_default, varying
 from railgauge.plan.catalogue import Catalogue
@@ -64,16 +64,14 @@ def metric_history(
 
     `heads` are the plan's runs that count, oldest first. InputError where they have no value of it.
     """
-    name = case.test, case.case.key
-    tests = case.renames.same(name)
-    earlier = case.renames.earlier(name, {head.id for head in heads})
+    tests = case.renames.same((case.test, case.case.key))
     for metric_name in [metric] if metric else [*headlines(), *_metrics(store, case, heads)]:
         series = store.history(case.case.key, metric_name, tests=tests, plan=case.plan)
         smallest = None
         if series:
             smallest = store.smallest_changes(series[-1].run).get((case.case.engine, metric_name))
-        if history := case_history(series, heads, smallest, earlier):
-            return history
+        if history := case_history(series, heads, smallest):
+            return with_names(history, case.renames, {head.id for head in heads})
     noun = f"value of {metric}" if metric else "measurement"
     names = ", ".join(_metrics(store, case, heads))
     raise InputError(

@@ -175,7 +175,7 @@ class CasePages:
     ) -> tuple[MetricHistory, list[tuple[Night, Series]]] | None:
         last = series[-1]
         smallest = self._smallest_changes(last.run).get((last.case.engine, last.metric))
-        history = case_history(series, self._heads[place.plan], smallest, place.earlier)
+        history = case_history(series, self._heads[place.plan], smallest)
         if history is None:
             return None
         history = self._nearby.add_to(history)
