@@ -54,6 +54,11 @@ class Renames:
         """Return whether any case had more than one name."""
         return bool(self._tests)
 
+    @property
+    def newest(self) -> frozenset[CaseName]:
+        """The newest names of these cases."""
+        return frozenset(self._last.values())
+
     def same(self, name: CaseName) -> frozenset[str]:
         """Return the names of the test that had this case, whichever it has in `name`."""
         test, key = name

@@ -16,7 +16,7 @@ def places_of(cells: Sequence[CellSpec], name: str) -> list[int]:
 def place_of(table: TableSpec, name: str, where: str) -> int:
     """Return the place of the cell that `name` means; InputError where it isn't one cell.
 
-    A definition that was read is checked already; `where` in it the name stands.
+    A definition that was read is checked already; `where` says where in it the name stands.
     """
     places = places_of(table.cells, name)
     if len(places) == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
@@ -167,6 +167,13 @@ class _Planner:
         self._store, self._maker, self._heads = store, maker, heads
         self._settings, self._cases = run_digests.settings, run_digests.cases
         self._renames = _renames_by_plan(heads, run_digests.cases)
+        whole = {head.id for head in heads if not head.partial}
+        # Many pages ask for the same.
+        self._earlier = {
+            (plan, name): renames.earlier(name, whole)
+            for plan, renames in self._renames.items()
+            for name in renames.newest
+        }
         self._against = {head.id: against.of(head) for head in heads}
         self._newest = against.newest
         measured = [head for head in heads if head.id in run_digests.measured]
@@ -208,7 +215,9 @@ class _Planner:
         names = dict.fromkeys(name for run in runs for name in self._cases.get(run, {}))
         keys = Counter(key for _, key in names)
         last = {name: renames.last(name) for name in names if keys[name[1]] > 1}
-        return tuple(last.items()), renames.between(dict.fromkeys(last.values()), runs)
+        return [
+            (name, newest, self._earlier.get((plan, newest), ())) for name, newest in last.items()
+        ]
 
     def _case_jobs(self, cases: Sequence[ListedCase]) -> Iterator[CaseJob]:
         nights: dict[str, list[tuple[RunHead, str]]] = {}
@@ -251,7 +260,6 @@ class _Planner:
 
     def _listed(self) -> Iterator[ListedCase]:
         """Yield the cases, those of the newest run first, in its plan's order."""
-        whole = {head.id for head in self._heads if not head.partial}
         runs: dict[str, list[int]] = {}
         tests: dict[str, dict[str, dict[str, None]]] = {}
         for head in reversed(self._heads):
@@ -262,9 +270,17 @@ class _Planner:
             places = [
                 place
                 for plan, of_plan in tests[key].items()
-                for place in _places(key, plan, list(of_plan), self._renames[plan], whole)
+                for place in self._places(key, plan, of_plan)
             ]
             yield ListedCase(case_file(key), key, tuple(places), len(set(ids)), ids[0])
+
+    def _places(self, key: str, plan: str, tests: Iterable[str]) -> Iterator[CasePlace]:
+        """Yield where a plan has a case whose tests are given, the newest first."""
+        cases: dict[CaseName, list[str]] = {}
+        for test in tests:
+            cases.setdefault(self._renames[plan].last((test, key)), []).append(test)
+        for name, same in cases.items():
+            yield CasePlace(plan, tuple(same), self._earlier.get((plan, name), ()))
 
 
 def _renames_by_plan(
@@ -283,14 +299,3 @@ def _renames_by_plan(
                 if key in of_keys:
                     of_keys[key].append(CaseTest(head.id, test, head.partial))
     return {plan: Renames(of_keys) for plan, of_keys in tests.items()}
-
-
-def _places(
-    key: str, plan: str, tests: Sequence[str], renames: Renames, runs: Collection[int]
-) -> Iterator[CasePlace]:
-    """Yield where a plan has a case whose tests are given, the newest first."""
-    cases: dict[CaseName, list[str]] = {}
-    for test in tests:
-        cases.setdefault(renames.last((test, key)), []).append(test)
-    for name, same in cases.items():
-        yield CasePlace(plan, tuple(same), renames.earlier(name, runs))
