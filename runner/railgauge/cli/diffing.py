@@ -13,11 +13,11 @@ from railgauge.base.characters import visible
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.compare.facts import FactChange, HostChanges
-from railgauge.compare.verdict import few_runs_note
+from railgauge.compare.verdict import few_runs_note, rename_notes
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.pages.run_difference import Difference, ParameterChange, difference
-from railgauge.report.verdicts.verdict_json import case_data, result_data
+from railgauge.report.verdicts.verdict_json import case_data, renamed_data, result_data
 from railgauge.report.verdicts.verdict_text import case_lines, result_lines
 from railgauge.report.verdicts.verdict_words import Namer, tally
 from railgauge.store import Store
@@ -60,6 +60,7 @@ def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
         yield tally(differences.compared)
         if note := few_runs_note(differences.compared):
             yield note
+        yield from map(visible, rename_notes(differences.compared))
     else:
         yield "no case is in both runs"
     yield from _parameter_lines(differences, catalogue)
@@ -144,6 +145,7 @@ def _as_json(differences: Difference) -> dict[str, Any]:
             for change in host.changes
         ],
         "hosts_only": [list(hosts) for hosts in differences.hosts_only],
+        "renamed": renamed_data(differences.compared),
         "results": [result_data(result) for result in differences.compared.results],
         "parameters": [
             {

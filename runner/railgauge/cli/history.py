@@ -18,24 +18,19 @@ from railgauge.cli.options import as_json, database
 from railgauge.cli.output_files import write
 from railgauge.compare.case_history import (
     NIGHTS,
-    History,
     NearbyChanges,
     all_histories,
-    case_history,
     last_of_each_plan,
     newest_first,
 )
-from railgauge.plan.cases import case_name, varying
-from railgauge.plan.catalogue import Catalogue, load_catalogue
-from railgauge.plan.catalogue.headlines import headlines
-from railgauge.report.tables.case_names import non_default
+from railgauge.compare.case_lookup import look_up_case, metric_history
+from railgauge.plan.cases import case_name, non_default
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.history.history_json import history_data
 from railgauge.report.verdicts.history.history_text import all_lines, history_lines, not_looked_at
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
-from railgauge.store.records import FoundCase
 
-_MOST_NAMED = 10
 # A run's facts are looked up once for all the cases that changed around it.
 _CACHED_RUNS = 64
 
@@ -125,9 +120,10 @@ def _metrics_of(store: Store, heads: Sequence[RunHead]) -> list[str]:
 
 def _print_case(store: Store, text: str, choices: _Choices) -> None:
     catalogue = load_catalogue()
-    match = _find_case(store, text, choices, catalogue)
-    heads = last_of_each_plan(store.run_heads(match.plan), choices.nights)
-    history = NearbyChanges(store.run).add_to(_history(store, match, choices.metric, heads))
+    case = look_up_case(store, text, catalogue, plan=choices.plan, test=choices.test)
+    heads = last_of_each_plan(store.run_heads(case.plan), choices.nights)
+    history = metric_history(store, case, choices.metric, heads)
+    history = NearbyChanges(store.run).add_to(history)
     named = {word.partition("=")[0] for word in text.split()}
     name = case_name(history.case, non_default(history.case, catalogue, named), catalogue)
     if choices.out is not None:
@@ -141,74 +137,6 @@ def _print_case(store: Store, text: str, choices: _Choices) -> None:
         return
     for line in history_lines(history, name):
         click.echo(line)
-
-
-def _history(
-    store: Store, match: FoundCase, metric: str | None, heads: Sequence[RunHead]
-) -> History:
-    """Return the history of the metric or, without, of the first headline metric it has."""
-    for name in [metric] if metric else [*headlines(), *_metrics(store, match, heads)]:
-        series = store.history(match.case.key, name, test=match.test, plan=match.plan)
-        smallest = None
-        if series:
-            smallest = store.smallest_changes(series[-1].run).get((match.case.engine, name))
-        if history := case_history(series, heads, smallest):
-            return history
-    noun = f"value of {metric}" if metric else "measurement"
-    measured = ", ".join(_metrics(store, match, heads))
-    raise InputError(
-        f"case {match.case.key} of plan {visible(match.plan)!r}, test {visible(match.test)!r},"
-        f" has no {visible(noun)}"
-        + (f": its metrics are {measured}" if metric and measured else "")
-    )
-
-
-def _metrics(store: Store, match: FoundCase, heads: Sequence[RunHead]) -> list[str]:
-    """Return the metrics of the case, as the last run that measured it has them."""
-    for head in reversed(heads):
-        replications = store.replications(head.id, match.test, match.case.key)
-        names = dict.fromkeys(name for replication in replications for name in replication.metrics)
-        if names:
-            return list(names)
-    return []
-
-
-def _find_case(store: Store, text: str, choices: _Choices, catalogue: Catalogue) -> FoundCase:
-    candidates = store.find_cases(text)
-    matches = [
-        match
-        for match in candidates
-        if choices.plan in (None, match.plan) and choices.test in (None, match.test)
-    ]
-    # n1 is not n10, if there is one.
-    matches = [match for match in matches if _is_called(match, text, catalogue)] or matches
-    if len(matches) == 1:
-        return matches[0]
-    if not matches:
-        also_not = ", nor in that plan and test" if candidates else ""
-        raise InputError(
-            f"no case is called {text!r}{also_not}: name the start of a key, or words out of its"
-            " link, test or parameters; `railgauge show RUN --json` has the keys"
-        )
-    differ = set(varying([match.case for match in matches]))
-    listed = [
-        f"  {match.case.key}  {visible(match.plan)}, {visible(match.test)}: "
-        + visible(case_name(match.case, non_default(match.case, catalogue, differ), catalogue))
-        for match in matches[:_MOST_NAMED]
-    ]
-    more = len(matches) - _MOST_NAMED
-    listed += [f"  … and {more:,} more"] if more > 0 else []
-    same_case = len({match.case.key for match in matches}) == 1
-    narrow = "say which by --plan or --test" if same_case else "name one's key, or more words"
-    raise InputError("\n".join([f"{text!r} is {len(matches):,} cases: {narrow}", *listed]))
-
-
-def _is_called(match: FoundCase, text: str, catalogue: Catalogue) -> bool:
-    """Return whether each word of `text` is a whole name of the case."""
-    case = match.case
-    names = {case.key, case.engine, case.link, case.client, case.server, match.test, match.plan}
-    names.update(case_name(case, list(case.parameters), catalogue).split())
-    return all(word in names for word in text.split())
 
 
 def _folder(out: Path) -> Path:

@@ -8,7 +8,7 @@ measured are gaps; runs of some of a plan's cases only, which confirm others, do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -20,6 +20,7 @@ import numpy as np
 from railgauge.compare.compare import SMALLEST
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import Kind, has_direction, kind
+from railgauge.compare.renames import CaseName, EarlierName, Renames, find_renames
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import judged
 from railgauge.stats import (
@@ -86,6 +87,7 @@ class Changed:
 class History:
     """A metric of a case over the runs of its plan, oldest first.
 
+    `test` is the name that the case's test has now, `earlier` are those before: see `with_names`.
     `gaps` of the runs gave no value, `other_unit` one of another unit or direction than the last:
     of another metric. Changes smaller than the share `smallest` don't matter.
     """
@@ -101,6 +103,7 @@ class History:
     gaps: int
     other_unit: int
     changes: tuple[Changed, ...]
+    earlier: tuple[EarlierName, ...] = ()
 
 
 def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunHead]:
@@ -117,7 +120,7 @@ def last_of_each_plan(heads: Sequence[RunHead], nights: int | None) -> list[RunH
 def case_history(
     all_series: Iterable[Series], heads: Sequence[RunHead], smallest: float | None = None
 ) -> History | None:
-    """Return the history that one case's series of one metric, of one plan and test, show.
+    """Return the history that one case's series of one metric, of one plan, show.
 
     None where none has a value in a run that counts. `heads` are the plan's runs, oldest first;
     those that aren't among them don't count.
@@ -132,6 +135,13 @@ def case_history(
         return None
     nights = [(kind(series), night) for series, night in dated]
     return _history(dated[-1][0], nights, list(by_id.values()), smallest)
+
+
+def with_names(history: History, renames: Renames, runs: Collection[int]) -> History:
+    """Return `history`, which is of these runs, with the names that the case's test has and had."""
+    name = history.test, history.case.key
+    test, _ = renames.last(name)
+    return replace(history, test=test, earlier=renames.earlier(name, runs))
 
 
 class NearbyChanges:
@@ -193,37 +203,101 @@ def all_histories(
     would show a point in any case. Only medians are held, without their intervals.
     """
     names = list(judged()) if metric is None else [metric]
-    last: dict[tuple[str, str, str, str], Series] = {}
-    nights: dict[tuple[str, str, str, str], list[tuple[Kind, Night]]] = {}
     of_plan: dict[str, list[RunHead]] = {}
     for head in heads:
-        if head.partial:
-            continue
-        of_plan.setdefault(head.plan, []).append(head)
-        for series in store.series([head.id], names):
-            if len(series.values):
-                name = (series.plan, series.test, series.case.key, series.metric)
-                last[name] = series
-                nights.setdefault(name, []).append((kind(series), _night(series, head, None)))
-    smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
+        if not head.partial:
+            of_plan.setdefault(head.plan, []).append(head)
+    gathered = _gather(store, heads, names)
+    last_names = {plan: store.case_names(runs[-1].id) for plan, runs in of_plan.items()}
+    renames = _renames_by_plan(store, last_names, gathered)
     measured = {
-        name: series for name, series in last.items() if metric is not None or has_direction(series)
+        name: series
+        for name, series in _joined(gathered, renames).items()
+        if metric is not None or has_direction(series.last)
     }
-    changed = surest(
-        _history(
-            series, nights[name], of_plan[series.plan], smallest[series.plan].get(_engines(series))
+    smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
+    runs = {plan: {head.id for head in of_this} for plan, of_this in of_plan.items()}
+    changed = [
+        with_names(history, renames[history.plan], runs[history.plan])
+        for history in surest(
+            _history(
+                series.last,
+                series.nights,
+                of_plan[plan],
+                smallest[plan].get((series.last.case.engine, series.last.metric)),
+            )
+            for (plan, _, _), series in measured.items()
         )
-        for name, series in measured.items()
-    )
-    looked_at = {name[:3] for name in measured}
+    ]
+    looked_at = {name[:2] for name in measured}
     if metric is not None:
         return AllHistories(tuple(changed), len(looked_at), 0)
     planned = {
-        (plan, planned_case.test, planned_case.case.key)
-        for plan, runs in of_plan.items()
-        for planned_case in store.run(runs[-1].id).cases
+        (plan, renames[plan].last(name)) for plan, names in last_names.items() for name in names
     }
     return AllHistories(tuple(changed), len(looked_at), len(planned - looked_at))
+
+
+# Plan, case, metric.
+_MetricName = tuple[str, CaseName, str]
+
+
+class _Gathered:
+    """A metric of a case over the runs of its plan: its last series, and its nights by kind."""
+
+    def __init__(self, series: Series) -> None:
+        self.last = series
+        self.nights: list[tuple[Kind, Night]] = []
+
+    def add(self, series: Series, head: RunHead) -> None:
+        self.last = series
+        self.nights.append((kind(series), _night(series, head, None)))
+
+    def join(self, other: _Gathered) -> None:
+        """Add what the case gave under another name of its test, in other runs."""
+        if _began(other.nights[-1]) > _began(self.nights[-1]):
+            self.last = other.last
+        self.nights = sorted([*self.nights, *other.nights], key=_began)
+
+
+def _gather(
+    store: Store, heads: Iterable[RunHead], metrics: Sequence[str]
+) -> dict[_MetricName, _Gathered]:
+    gathered: dict[_MetricName, _Gathered] = {}
+    for head in heads:
+        for series in () if head.partial else store.series([head.id], metrics):
+            if len(series.values):
+                name = (series.plan, (series.test, series.case.key), series.metric)
+                gathered.setdefault(name, _Gathered(series)).add(series, head)
+    return gathered
+
+
+def _began(night: tuple[Kind, Night]) -> tuple[str, int]:
+    return night[1].run.started_at, night[1].run.id
+
+
+def _renames_by_plan(
+    store: Store, last_names: Mapping[str, Collection[CaseName]], names: Iterable[_MetricName]
+) -> dict[str, Renames]:
+    """Return the renames behind these names and those of each plan's last run, plan by plan."""
+    cases = {plan: set(of_plan) for plan, of_plan in last_names.items()}
+    for plan, case, _ in names:
+        cases[plan].add(case)
+    return {plan: find_renames(store, [plan], of_plan) for plan, of_plan in cases.items()}
+
+
+def _joined(
+    gathered: Mapping[_MetricName, _Gathered], renames: Mapping[str, Renames]
+) -> dict[_MetricName, _Gathered]:
+    """Return what was gathered by the last name of each case."""
+    joined: dict[_MetricName, _Gathered] = {}
+    for (plan, case, metric), series in gathered.items():
+        name = (plan, renames[plan].last(case), metric)
+        if name in joined:
+            joined[name].join(series)
+        else:
+            joined[name] = series
+    return joined
 
 
 def surest(histories: Iterable[History]) -> list[History]:
@@ -290,10 +364,6 @@ def _history(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points
         ),
     )
-
-
-def _engines(series: Series) -> tuple[str, str]:
-    return series.case.engine, series.metric
 
 
 def _night(series: Series, run: RunHead, interval: Interval | None) -> Night:

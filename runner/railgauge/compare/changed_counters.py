@@ -43,14 +43,17 @@ class CounterChange:
 
 
 def changed_counters(
-    store: Store, name: tuple[str, str], first: Sequence[int], second: Sequence[int]
+    store: Store,
+    case_key: str,
+    first: Sequence[tuple[int, str]],
+    second: Sequence[tuple[int, str]],
 ) -> tuple[CounterChange, ...]:
-    """Return what rose beside a case (test, key), trouble first, then by factor; CPUs' clocks fell.
+    """Return what rose beside a case, trouble first, then by factor; of CPUs' clocks what fell.
 
-    Only rises: what falls with the throughput follows from it. Benjamini-Hochberg over all that
-    either side counted. A run without that test had the case under another name.
+    The runs of both sides are given with the test that had the case there. Only rises: what falls
+    with the throughput follows from it. Benjamini-Hochberg over all that either side counted.
     """
-    before, after = (_collect(store, name, runs[-_MOST_RUNS:]) for runs in (first, second))
+    before, after = (_collect(store, runs[-_MOST_RUNS:], case_key) for runs in (first, second))
     tried = before.keys() | after.keys()
     tests = []
     for key in tried:
@@ -85,14 +88,12 @@ class _Collected(dict[tuple[str, Rate], list[float]]):
         return [] if key[1] == FREQUENCY else [0.0] * self._replications.get(key[0], 0)
 
 
-def _collect(store: Store, name: tuple[str, str], runs: Iterable[int]) -> _Collected:
-    test, case_key = name
+def _collect(store: Store, runs: Iterable[tuple[int, str]], case_key: str) -> _Collected:
     by_source: list[tuple[str, dict[Rate, float]]] = []
-    for run in runs:
-        test_name = test if test in store.tests([run]) else None
-        for stored in store.logs(run, test=test_name, case_key=case_key):
+    for run, test in runs:
+        for stored in store.logs(run, test=test, case_key=case_key):
             by_source.append((stored.log.host, rates(stored.log)))
-        for counted in store.ports(run, test=test_name, case_key=case_key):
+        for counted in store.ports(run, test=test, case_key=case_key):
             device = f"{counted.port.device} {counted.port.interface}"
             trouble = {
                 Rate(counter, "/replication", True): float(count)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.collector import collector_off
-from railgauge.compare.matching import Pair, Two, Union, match, union
 from railgauge.compare.reading import ReadRuns, has_direction, kind
+from railgauge.compare.renames import CaseName, Rename, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
 from railgauge.stats import Change, Compared, Side, compare_all
@@ -73,7 +73,8 @@ class SideSample:
 class Result:
     """A metric of a case that both sides have, as planned by the second, and what became of it.
 
-    `smallest` is the smallest change that matters, a share.
+    Of a case that no run measured there is one result, without a metric. `smallest` is the smallest
+    change that matters, a share.
     """
 
     test: str
@@ -100,15 +101,16 @@ class Result:
 class Comparison:
     """What two sides come to, what changed first; `cases_only` are those that one side lacks.
 
-    `renamed` are the tests, before and after, whose cases were found under another test's name.
+    `renamed` are the tests that had another name in some of the runs, `renames` those behind all.
     `undirected` cases both sides have, but no metric of which more or less is better.
     """
 
     selected: tuple[Selection, Selection]
     results: tuple[Result, ...]
-    cases_only: Two
-    renamed: tuple[tuple[str, str], ...] = ()
+    cases_only: tuple[tuple[PlannedCase, ...], tuple[PlannedCase, ...]]
+    renamed: tuple[Rename, ...] = ()
     undirected: int = 0
+    renames: Renames = field(default_factory=Renames)
 
     def of(self, change: Change) -> list[Result]:
         """Return the results that are judged so."""
@@ -132,27 +134,18 @@ def compare(
 
     Where nothing shows what runs differ by, it is taken to be `between_runs`, a share.
     """
-    sides = [
-        _Side(reading, side.runs, union([reading.cases[run] for run in side.runs]))
-        for side in (first, second)
-    ]
-    pairs, only = match(*(side.union.cases for side in sides))
-    results = judge(_unjudged(reading, pairs, *sides), between_runs)
+    before, after = (_Side.of_runs(reading, side.runs) for side in (first, second))
+    results = judge(_unjudged(before, after), between_runs)
     compared = {result.name[:2] for result in results}
-    undirected = sum((after.test, after.case.key) not in compared for _, after in pairs)
-    return Comparison((first, second), results, only, _renamed(pairs, sides), undirected)
-
-
-def _renamed(pairs: Iterable[Pair], sides: Iterable[_Side]) -> tuple[tuple[str, str], ...]:
-    """Return the tests, before and after, that got another name within a side or between both."""
-    within = (
-        (old, test)
-        for side in sides
-        for names in side.union.before
-        for (test, _), old in names.items()
+    compared_cases = [planned for name, planned in after.cases.items() if name in before.cases]
+    return Comparison(
+        (first, second),
+        results,
+        (before.only(after), after.only(before)),
+        reading.renames.between(after.cases, {*first.runs, *second.runs}),
+        sum((planned.test, planned.case.key) not in compared for planned in compared_cases),
+        reading.renames,
     )
-    between = ((before.test, after.test) for before, after in pairs if before.test != after.test)
-    return tuple(dict.fromkeys([*within, *between]))
 
 
 def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
@@ -186,37 +179,55 @@ def worst_first(result: Result) -> tuple[int, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A side's runs and what they are of."""
+    """A side's runs and their cases, by last name, each as the last of the runs plans it."""
 
     reading: ReadRuns
     runs: Sequence[int]
-    union: Union
+    cases: Mapping[CaseName, PlannedCase]
 
-    def of(self, planned: PlannedCase) -> dict[str, list[Series]]:
+    @classmethod
+    def of_runs(cls, reading: ReadRuns, runs: Sequence[int]) -> _Side:
+        cases: dict[CaseName, PlannedCase] = {}
+        for run in reversed(runs):
+            for planned in reading.cases[run]:
+                name = reading.renames.last((planned.test, planned.case.key))
+                cases.setdefault(name, planned)
+        return cls(reading, runs, cases)
+
+    def only(self, other: _Side) -> tuple[PlannedCase, ...]:
+        """Return the cases that the other side lacks."""
+        return tuple(planned for name, planned in self.cases.items() if name not in other.cases)
+
+    def series(self, name: CaseName) -> dict[str, list[Series]]:
         """Return the series of a case by metric, each run's under the name it had there."""
         by_metric: dict[str, list[Series]] = {}
-        name = planned.test, planned.case.key
-        for run, before in zip(self.runs, self.union.before, strict=True):
-            name_then = (before[name], name[1]) if name in before else name
-            for metric, series in self.reading.series[run].get(name_then, {}).items():
+        for run in self.runs:
+            name_there = self.reading.renames.in_run(run, name)
+            for metric, series in self.reading.series[run].get(name_there, {}).items():
                 by_metric.setdefault(metric, []).append(series)
         return by_metric
 
 
-def _unjudged(
-    reading: ReadRuns, pairs: Sequence[Pair], first: _Side, second: _Side
-) -> Iterable[Result]:
+def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
     smallest = {
-        name: share for run in second.runs for name, share in reading.smallest.get(run, {}).items()
+        name: share
+        for run in second.runs
+        for name, share in second.reading.smallest.get(run, {}).items()
     }
-    for before, after in pairs:
-        sides = first.of(before), second.of(after)
+    for name, before in first.cases.items():
+        if name not in second.cases:
+            continue
+        after = second.cases[name]
+        sides = first.series(name), second.series(name)
         metrics = dict.fromkeys(
-            name
+            metric
             for side in sides
-            for name, same_metric in side.items()
+            for metric, same_metric in side.items()
             if any(map(has_direction, same_metric))
         )
+        if _never_measured(before, after, sides):
+            yield _without_metric(before, after, sides)
+            continue
         # One that neither side ever had says nothing, unless there is no other.
         for metric in [name for name in metrics if _was_measured(sides, name)] or metrics:
             by_side = [side.get(metric, []) for side in sides]
@@ -231,6 +242,32 @@ def _unjudged(
                 (_sample(before, by_side[0], reference), _sample(after, by_side[1], reference)),
                 _not_judged(),
             )
+
+
+def _never_measured(
+    before: PlannedCase, after: PlannedCase, sides: Sequence[Mapping[str, Sequence[Series]]]
+) -> bool:
+    """Return whether no run has any value of the case: it was skipped, or all of it failed."""
+    if not any(sides):
+        # So has one whose metrics all are without a direction.
+        return bool(before.skipped and after.skipped)
+    return not any(_was_measured(sides, metric) for side in sides for metric in side)
+
+
+def _without_metric(
+    before: PlannedCase, after: PlannedCase, sides: Sequence[Mapping[str, Sequence[Series]]]
+) -> Result:
+    """Return the only result of such a case: which metrics it would have had, nobody knows."""
+    # A run's series, which stand for other cases' metrics, all count the same failures.
+    before_failed, after_failed = (
+        sum({series.run: series.failed for of in side.values() for series in of}.values())
+        for side in sides
+    )
+    samples = (
+        SideSample((), 0, before_failed, _why_none(before, before_failed, None)),
+        SideSample((), 0, after_failed, _why_none(after, after_failed, None)),
+    )
+    return Result(after.test, after.case, "", "", "", SMALLEST, samples, _not_judged())
 
 
 def _was_measured(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) -> bool:

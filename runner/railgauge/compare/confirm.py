@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from railgauge.compare.compare import Comparison, Result, compare, worst_first
-from railgauge.compare.reading import CaseName, ReadRuns
+from railgauge.compare.reading import ReadRuns
+from railgauge.compare.renames import CaseName
 from railgauge.compare.select import Selection
 from railgauge.stats import Change
 

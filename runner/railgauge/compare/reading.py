@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from railgauge.base.collector import collector_off
+from railgauge.compare.renames import CaseName, Renames, find_renames
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
@@ -14,7 +15,6 @@ from railgauge.store.records import PlannedCase, Series
 # Where a case has no headline metric, so many of its others.
 _OTHERS = 4
 
-CaseName = tuple[str, str]
 Kind = tuple[str, str]
 
 
@@ -23,20 +23,30 @@ class ReadRuns:
     """Of each run its cases, their series by (test, key) and metric, and the changes that matter.
 
     A series without a direction is among them where it shows what became of one that had it.
-    `smallest` are shares, by engine and metric, of those for which the plan says one.
+    `smallest` are shares, by engine and metric, of those for which the plan says one. `renames` are
+    those behind all the runs.
     """
 
     cases: Mapping[int, Sequence[PlannedCase]]
     series: Mapping[int, Mapping[CaseName, Mapping[str, Series]]]
     smallest: Mapping[int, Mapping[tuple[str, str], float]]
+    renames: Renames = field(default_factory=Renames)
 
-    def __or__(self, other: ReadRuns) -> ReadRuns:
-        """Return both together."""
-        return ReadRuns(
-            {**self.cases, **other.cases},
-            {**self.series, **other.series},
-            {**self.smallest, **other.smallest},
-        )
+
+def together(store: Store, readings: Iterable[ReadRuns]) -> ReadRuns:
+    """Return what was read of several runs as if it had been read at once."""
+    all_readings = list(readings)
+    cases = {run: of for reading in all_readings for run, of in reading.cases.items()}
+    return ReadRuns(
+        cases,
+        {run: of for reading in all_readings for run, of in reading.series.items()},
+        {run: of for reading in all_readings for run, of in reading.smallest.items()},
+        find_renames(
+            store,
+            store.run_plans(cases),
+            [name for of in cases.values() for name in case_names(of)],
+        ),
+    )
 
 
 @collector_off()
@@ -65,7 +75,13 @@ def read(store: Store, runs: Iterable[int]) -> ReadRuns:
         {run: tuple(planned.values()) for run, planned in cases.items()},
         series,
         {run: store.smallest_changes(run) for run in run_ids},
+        find_renames(store, store.run_plans(run_ids), set().union(*names.values())),
     )
+
+
+def case_names(cases: Iterable[PlannedCase]) -> list[CaseName]:
+    """Return the test and key of each case."""
+    return [(planned.test, planned.case.key) for planned in cases]
 
 
 def kind(series: Series) -> Kind:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
-from railgauge.compare.reading import CaseName, ReadRuns, read
+from railgauge.compare.reading import ReadRuns, read
+from railgauge.compare.renames import CaseName, Renames
 from railgauge.compare.select import Selection, select
 from railgauge.plan.cases import Case
 from railgauge.plan.texts import ONLY
@@ -95,7 +96,11 @@ def find_reasons(
     counted = all(store.logged_runs(side) for side in (first, second)) if cases else False
     return {
         name: Reasons(
-            changed_counters(store, name, first, second)
+            changed_counters(
+                store,
+                name[1],
+                *(_tests(comparison.renames, name, runs) for runs in (first, second)),
+            )
             if counted and place < _MOST_WITH_COUNTERS
             else (),
             tuple(changed[host] for host in hosts[name] if host in changed),
@@ -106,8 +111,7 @@ def find_reasons(
 
 def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     """Yield sentences about what makes the sides less alike than their cases."""
-    for before, after in comparison.renamed:
-        yield f"test {after} was {before} before: their cases are the same"
+    yield from rename_notes(comparison)
     if number := comparison.undirected:
         has = (
             "case was not compared: it has" if number == 1 else "cases were not compared: they have"
@@ -125,6 +129,16 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
         yield f"not as in run {first.id}: {', '.join(changed)}; {hint}"
 
 
+def rename_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield which tests had another name in some of the runs."""
+    for rename in comparison.renamed:
+        cases = "1 case goes" if rename.cases == 1 else f"{rename.cases:,} cases go"
+        yield (
+            f"test {rename.test} was called {rename.before} until run {rename.until}:"
+            f" {cases} on under the new name"
+        )
+
+
 def few_runs_note(comparison: Comparison) -> str:
     """Return for how many results it takes more runs on the first side, and how they are named."""
     pairs = [result.judged for result in comparison.results]
@@ -140,6 +154,11 @@ def few_runs_note(comparison: Comparison) -> str:
         f"{shlex.quote(first.baseline or 'NAME')} {' '.join(runs)}"
         f"{' --replace' if first.baseline else ''}"
     )
+
+
+def _tests(renames: Renames, name: CaseName, runs: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the runs, each with the test in which it had the case."""
+    return [(run, renames.in_run(run, name)[0]) for run in runs]
 
 
 def _hosts(case: Case) -> list[str]:

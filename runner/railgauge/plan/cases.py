@@ -21,6 +21,7 @@ __all__ = [
     "case_key",
     "case_name",
     "expand",
+    "non_default",
     "restricted",
     "varying",
 ]
@@ -90,6 +91,17 @@ def case_name(case: Case, names: Sequence[str], catalogue: Catalogue) -> str:
             value = case.parameters[name]
             words.append(f"{name}={info.format(value) if info else value}")
     return " ".join(words)
+
+
+def non_default(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:
+    """Return the parameters that don't have the engine's default values, and those in `also`."""
+    engine = catalogue.engines.get(case.engine)
+    infos = engine.parameters if engine else {}
+    return [
+        name
+        for name, value in case.parameters.items()
+        if name in also or name not in infos or infos[name].default != value
+    ]
 
 
 def expand(loaded: LoadedPlan, *, allow_large: bool = False) -> tuple[ExpandedTest, ...]:

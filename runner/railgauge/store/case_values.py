@@ -35,12 +35,12 @@ def case_history(
     case_key: str,
     metric: str,
     *,
-    test: str | None = None,
+    tests: Iterable[str] | None = None,
     plan: str | None = None,
 ) -> list[Series]:
     """Return the case's series of the metric, one a run (and test), the oldest run first.
 
-    With `test` and `plan` of those only. Runs that have no value of it are left out; a metric
+    With `tests` and `plan` of those only. Runs that have no value of it are left out; a metric
     whose unit or direction has changed keeps in each series what it was then.
     """
     query = select(BenchCase.id, *CASE_COLUMNS).where(BenchCase.key == plain_text(case_key))
@@ -54,7 +54,7 @@ def case_history(
     metric_ids = {info.id for of_run in infos.values() for info in of_run}
     values_of = {number: _values(connection, case_id, number) for number in metric_ids}
     series = []
-    for run_id, plan_name, number, *columns in _runs(connection, case_id, test, plan):
+    for run_id, plan_name, number, *columns in _runs(connection, case_id, tests, plan):
         measured = MeasuredCase(number, case, *columns)
         measured.failed = failed.get(number, 0)
         for info in infos.get(run_id, ()):
@@ -71,7 +71,7 @@ def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.
 
 
 def _runs(
-    connection: Connection, case_id: int, test: str | None, plan: str | None
+    connection: Connection, case_id: int, tests: Iterable[str] | None, plan: str | None
 ) -> Iterable[tuple[Any, ...]]:
     """Return run, plan and what the run says of the case, the oldest run first."""
     query = (
@@ -80,8 +80,8 @@ def _runs(
         .where(RunCase.case_id == case_id)
         .order_by(Run.started_at, RunCase.run_id, RunCase.id)
     )
-    if test is not None:
-        query = query.where(RunCase.test == plain_text(test))
+    if tests is not None:
+        query = query.where(RunCase.test.in_(list(map(plain_text, tests))))
     if plan is not None:
         query = query.where(Run.plan == plain_text(plan))
     return list(fetch(connection, query))

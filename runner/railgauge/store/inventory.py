@@ -7,9 +7,21 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, select
 
 from railgauge.plan.cases import Case
+from railgauge.plan.texts import ONLY
 from railgauge.store.log_models import LOG, PORT_LOG
-from railgauge.store.models import BenchCase, LaunchRow, Metric, Replication, RunCase, RunMetric
+from railgauge.store.models import (
+    BenchCase,
+    LaunchRow,
+    Metric,
+    Replication,
+    Run,
+    RunCase,
+    RunFile,
+    RunMetric,
+)
 from railgauge.store.read import CASE_COLUMNS, fetch, fetch_with_cases
+from railgauge.store.records import CaseTest
+from railgauge.store.write import chunks
 
 
 def all_cases(connection: Connection) -> dict[str, Case]:
@@ -37,6 +49,32 @@ def case_names(connection: Connection, run: int) -> set[tuple[str, str]]:
     """Return the test and the case key of each case of the run."""
     query = select(RunCase.test, BenchCase.key).join(BenchCase, BenchCase.id == RunCase.case_id)
     return {(test, key) for test, key in fetch(connection, query.where(RunCase.run_id == run))}
+
+
+def run_plans(connection: Connection, runs: Iterable[int]) -> set[str]:
+    """Return the names of the plans that the runs are of."""
+    return {
+        plan for run in runs for plan in connection.scalars(select(Run.plan).where(Run.id == run))
+    }
+
+
+def case_tests(
+    connection: Connection, plans: Iterable[str], keys: Iterable[str]
+) -> dict[str, list[CaseTest]]:
+    """Return, by case key, in which tests the runs of these plans had it, the oldest run first."""
+    partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
+    query = (
+        select(BenchCase.key, RunCase.run_id, RunCase.test)
+        .join(RunCase, RunCase.case_id == BenchCase.id)
+        .join(Run, Run.id == RunCase.run_id)
+        .where(Run.plan.in_(list(plans)))
+        .order_by(Run.started_at, RunCase.run_id, RunCase.id)
+    )
+    tests: dict[str, list[CaseTest]] = {}
+    for chunk in chunks(keys):
+        for key, run, test in fetch(connection, query.where(BenchCase.key.in_(chunk))):
+            tests.setdefault(key, []).append(CaseTest(run, test, run in partial))
+    return tests
 
 
 def directed_metrics(connection: Connection, runs: Iterable[int]) -> set[str]:

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,6 +233,14 @@ class Baseline:
     description: str
     created_at: str
     runs: tuple[int, ...]
+
+
+class CaseTest(NamedTuple):
+    """The test in which a run planned a case; a `partial` run has some of its plan's cases only."""
+
+    run: int
+    test: str
+    partial: bool
 
 
 @dataclass(frozen=True, slots=True)

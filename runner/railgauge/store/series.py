@@ -149,14 +149,6 @@ def all_series(
         ]
 
 
-def test_names(connection: Connection, runs: Iterable[int]) -> set[str]:
-    """Return the names of the tests of all the runs."""
-    query = select(RunCase.test).distinct()
-    return {
-        name for run in runs for (name,) in fetch(connection, query.where(RunCase.run_id == run))
-    }
-
-
 def _run_series(
     connection: Connection,
     run_id: int,

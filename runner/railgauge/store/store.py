@@ -44,7 +44,7 @@ from railgauge.store.records import (
     SystemLog,
     imported_at,
 )
-from railgauge.store.series import all_series, test_names
+from railgauge.store.series import all_series
 from railgauge.store.stored_replications import case_replications, launch_times, logged_cases
 from railgauge.store.timed_values import case_moments
 from railgauge.store.traces import load_trace, stored_traces
@@ -199,7 +199,6 @@ class Store(Database):
     replication_numbers = reading(read.replication_numbers)
     failures = reading(read.failures)
     smallest_changes = reading(read.smallest_changes)
-    tests = reading(test_names)
     series = reading(all_series)
     history = reading(case_history)
     find_cases = reading(cases_like)
@@ -211,6 +210,8 @@ class Store(Database):
     changed_facts = reading(counts.changed_facts)
     all_cases = reading(inventory.all_cases)
     case_names = reading(inventory.case_names)
+    case_tests = reading(inventory.case_tests)
+    run_plans = reading(inventory.run_plans)
     metric_names = reading(inventory.metric_names)
     directed_metrics = reading(inventory.directed_metrics)
     has_start_times = reading(inventory.has_start_times)

@@ -226,8 +226,10 @@ def test_what_a_slower_run_was_made_with_is_told_if_it_is_another(database: Path
 def test_a_test_that_got_another_name_is_told(database: Path):
     add_run(database, {1: noisy()}, test="old")
     add_run(database, {1: noisy(seed=2)}, test="new")
-    lines = told(database, "1", "2").splitlines()
-    assert "test new was old before: their cases are the same" in lines
+    sentence = "test new was called old until run 1: 1 case goes on under the new name"
+    assert sentence in told(database, "1", "2").splitlines()
+    renamed = {"before": "old", "test": "new", "until_run": 1, "cases": 1}
+    assert json.loads(told(database, "1", "2", "--json"))["renamed"] == [renamed]
 
 
 def test_a_run_that_is_on_both_sides_is_told(database: Path):

@@ -11,7 +11,11 @@ from tests.support.verdict_samples import add_run, lane
 
 from railgauge.base.systemlog import PortLog
 from railgauge.compare.changed_counters import CounterChange, changed_counters
+from railgauge.compare.compare import compare
 from railgauge.compare.rates import FREQUENCY, rates
+from railgauge.compare.reading import read
+from railgauge.compare.select import Selection
+from railgauge.compare.verdict import find_reasons
 from railgauge.store import Store
 
 Counts = Mapping[str, int]
@@ -45,7 +49,7 @@ def changed(database: Path, before: list[object], after: list[object]) -> list[C
     for those in (before, after):
         add_run(database, {1: those})  # type: ignore[dict-item]
     with Store.open(str(database)) as store:
-        return list(changed_counters(store, ("stream", lane(1).key), [1], [2]))
+        return list(changed_counters(store, lane(1).key, [(1, "stream")], [(2, "stream")]))
 
 
 def test_what_began_to_be_lost_or_sent_again_is_named_first(database: Path):
@@ -88,7 +92,10 @@ def test_a_test_that_had_another_name_is_looked_up_by_its_case(database: Path):
     add_run(database, {1: outcomes(STEADY)}, test="old")  # type: ignore[dict-item]
     add_run(database, {1: outcomes(worse)}, test="new")  # type: ignore[dict-item]
     with Store.open(str(database)) as store:
-        (found,) = changed_counters(store, ("new", lane(1).key), [1], [2])
+        sides = Selection("run 1", (1,)), Selection("run 2", (2,))
+        compared = compare(read(store, [1, 2]), *sides)
+        (reasons,) = find_reasons(store, compared, compared.results).values()
+    (found,) = reasons.counters
     assert found.name == "Udp RcvbufErrors"
 
 

@@ -12,6 +12,7 @@ from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.cli.comparing import compare
 from railgauge.compare.reading import read
+from railgauge.compare.renames import Rename
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
@@ -86,7 +87,7 @@ def test_a_test_that_got_another_name_within_a_side_keeps_its_cases(database: Pa
     compared = verdict(database, (1, 2, 3), (4,)).comparison
     assert [[side.n for side in each.sides] for each in compared.results] == [[30, 10]] * 2
     assert compared.cases_only == ((), ())
-    assert set(compared.renamed) == {("first", "new"), ("old", "new")}
+    assert compared.renamed == (Rename("first", "new", 1, 2), Rename("old", "new", 2, 2))
     turned = verdict(database, (4,), (1, 2, 3)).comparison
     assert [[side.n for side in each.sides] for each in turned.results] == [[10, 30]] * 2
 
@@ -158,3 +159,34 @@ def test_what_failed_is_not_looked_for_among_all_metrics(
         monkeypatch.setattr(Store, "series", lambda *args: asked.append(args) or series(*args))
         read(store, [1])
     assert len(asked) == 1
+
+
+def test_a_case_that_failed_in_every_run_is_told_once_and_not_by_its_neighbours_metrics(
+    database: Path,
+):
+    rates = {**METRICS, "latency": MetricInfo("s", "lower")}
+    for seed in (1, 2):
+        values = {"throughput": noisy(seed=seed), "latency": noisy(1e-3, seed=seed)}
+        add(database, {1: values, 2: {}}, metrics=rates)
+    found = verdict(database)
+    (failed_one,) = (one for one in found.comparison.results if one.case.key == lane(2).key)
+    assert (failed_one.metric, failed_one.unit) == ("", "")
+    assert [(side.n, side.failed) for side in failed_one.sides] == [(0, 3), (0, 3)]
+    assert failed_one.judged.change == "not enough data"
+    reason = "3 replications failed and none was measured"
+    assert failed_one.judged.reason == f"before, {reason}; after, {reason}"
+    assert (len(found.comparison.results), found.lost) == (3, [])
+    lines = list(verdict_lines(found, load_catalogue(), all_results=True))
+    assert f"not enough data: mixed: gw→hh lane=2: {failed_one.judged.reason}" in lines
+    (row,) = (line for line in lines if line.startswith("mixed  ") and "lane=2" in line)
+    assert row.split()[3:8] == ["–", "–", "0", "3f", "–"]
+
+
+def test_a_case_that_was_skipped_in_every_run_is_told_once(database: Path):
+    for seed in (1, 2):
+        add_run(database, {1: noisy(seed=seed), 2: []}, skipped="no huge pages")
+    results = verdict(database).comparison.results
+    (skipped,) = (one for one in results if one.case.key == lane(2).key)
+    assert skipped.metric == ""
+    reason = "it was skipped: no huge pages"
+    assert skipped.judged.reason == f"before, {reason}; after, {reason}"

@@ -232,6 +232,15 @@ def test_a_case_whose_test_was_renamed_is_still_the_same_case(database: Path):
     assert found.compared.cases_only == ((), ())
 
 
+def test_a_test_that_got_another_name_is_told(database: Path):
+    add(database, (case(), FAST), test="stream")
+    add(database, (case(), SLOW), test="udp-stream")
+    sentence = "test udp-stream was called stream until run 1: 1 case goes on under the new name"
+    assert sentence in told(database).splitlines()
+    renamed = {"before": "stream", "test": "udp-stream", "until_run": 1, "cases": 1}
+    assert json.loads(told(database, "--json"))["renamed"] == [renamed]
+
+
 def test_a_run_does_not_differ_from_itself(database: Path):
     add(database, (case(), FAST), facts={"gw1": {"kernel": "6.1"}})
     done = CliRunner().invoke(diff, ["1", "1", "--db", str(database)])
@@ -264,6 +273,7 @@ def test_json_has_the_documented_shape(database: Path):
         "settings",
         "facts",
         "hosts_only",
+        "renamed",
         "results",
         "parameters",
         "cases_only",

@@ -239,6 +239,56 @@ def test_a_plan_of_another_name_is_another_history(database: Database):
     assert (told["plan"], told["nights"], told["changes"]) == ("other", 7, [])
 
 
+def test_a_renamed_tests_history_goes_on_and_says_what_it_was_called(database: Database):
+    database.nights([1e9] * 8, test="old")
+    database.nights([1e9] * 2)
+    database.nights([0.9e9] * 6)
+    sentence = "test was called old until run 8"
+    for words in ("gw→hh", "old", "stream", "gw→hh --test old", "gw→hh --test stream"):
+        lines = database.say(*words.split()).splitlines()
+        assert lines[0].startswith("nightly, stream: gw→hh"), words
+        assert lines[1] == sentence
+        assert "16 nights, 2026-09-01 to 2026-09-16 (runs 1 to 16)" in lines[2]
+        assert any("2026-09-11 (run 11): slower, " in line for line in lines)
+    told = database.json("gw→hh")
+    assert (told["test"], told["nights"], told["gaps"]) == ("stream", 16, 0)
+    assert told["earlier_tests"] == [{"test": "old", "until_run": 8}]
+    assert database.json("gw→hh", "--nights", "7")["earlier_tests"] == []
+    (changed,) = database.json("--all")
+    assert (changed["nights"], changed["earlier_tests"]) == (16, told["earlier_tests"])
+    assert sentence in database.say("--all")
+
+
+def test_a_test_that_was_called_otherwise_for_some_nights_has_them_in_order(database: Database):
+    for name in ("stream", "other", "stream"):
+        database.nights([1e9] * 3, test=name)
+    told = database.json("gw→hh")
+    assert [night["run"] for night in told["values"]] == [*range(1, 10)]
+    assert told["earlier_tests"] == [
+        {"test": "stream", "until_run": 3},
+        {"test": "other", "until_run": 6},
+    ]
+    database.nights([0.9e9] * 8)
+    (changed,) = database.json("--all")
+    assert (changed["nights"], changed["changes"][0]["run"]) == (17, 10)
+
+
+def test_tests_that_shared_a_case_in_a_run_have_their_own_histories(database: Database):
+    database.nights([1e9] * 7, test="idle")
+    with Store.open(str(database.path)) as store:
+        tests = [one for name in ("idle", "busy") for one in planned(case(), test=name)]
+        run = store.begin_run(NIGHTLY, tests, METRICS)
+        for name in ("idle", "busy"):
+            store.add(run, name, case().key, measured(1, 1e9), LAUNCH)
+        store.finish_run(run, "complete")
+    database.nights([0.5e9] * 7, test="busy")
+    assert "2 cases: say which by --plan or --test" in database.refusal("gw→hh")
+    for name in ("idle", "busy"):
+        told = database.json("gw→hh", "--test", name)
+        assert (told["nights"], told["earlier_tests"]) == (8, [])
+    assert {one["test"] for one in database.json("--all")} <= {"busy"}
+
+
 def test_what_fits_several_cases_lists_them_with_their_keys(database: Database):
     cases = [case(1460), case(9000)]
     database.night(*((one, 1e9) for one in cases))

@@ -131,3 +131,12 @@ def test_all_marks_what_later_nights_have_to_confirm(database: Database):
     assert "datagram=1000" in second and second.endswith("  slower")
     assert "2 cases changed in 23 nights (1 provisional);" in end[1]
     assert end[2].startswith("provisional: ")
+
+
+def test_a_case_that_failed_since_its_test_was_renamed_was_looked_at(database: Database):
+    database.nights([1e9] * 8 + [0.9e9] * 6, test="old")
+    database.nights([0.0])
+    (changed,) = database.json("--all")
+    assert (changed["test"], changed["nights"], changed["gaps"]) == ("stream", 14, 1)
+    assert changed["earlier_tests"] == [{"test": "old", "until_run": 14}]
+    assert "not looked at" not in database.say("--all")

@@ -83,6 +83,28 @@ def test_a_column_to_sort_by_is_one_of_several() -> None:
         _build(nowhere, points)
 
 
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        ({"sort": {"by": "Delay"}}, "table 't', 'sort': no cell is called 'Delay': name one"),
+        ({"cells": [_RATE, _RATE], "sort": {"by": "Rate"}}, "2 cells are called 'Rate': give each"),
+        (
+            {"columns": ["datagram"], "cells": [_RATE], "sort": {"by": "Rate"}},
+            "table 't', 'sort': there are several columns of Rate to sort by: name one, column: {d",
+        ),
+        (
+            {"footnotes": [{"cell": "Delay", "text": "slow"}]},
+            "table 't', a footnote's 'cell': no cell is called 'Delay': name one that there is, R",
+        ),
+    ],
+)
+def test_a_cell_that_is_not_there_is_named_with_what_to_do(
+    parts: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        _build(_spec(**parts), _LINKS)
+
+
 def test_sorting_stays_within_a_group() -> None:
     points = _points(("a", 1, 5), ("b", 1, 3), ("a", 2, 2), ("b", 2, 8), ("c", 2, 1))
     rows = {"rows": ["datagram", "link"], "sort": {"by": "Rate"}}

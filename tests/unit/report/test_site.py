@@ -297,3 +297,26 @@ def test_a_sites_postgresql_database_has_the_same_pages(where: str, out: Path):
     assert len(built.pages) == 7
     assert "1 of 2 cases slower" in text(out, "index.html")
     assert build(where, out).pages == ()
+
+
+def test_a_renamed_tests_pages_have_all_its_nights_and_say_its_earlier_name(
+    database: Path, out: Path
+):
+    for number, test in enumerate(("old", "old", "new", "new"), 1):
+        add_run(database, {1: noisy(seed=number)}, test=test)
+    build(database, out)
+    case_page = text(out, CASES[0])
+    assert "The test was called old until run 2." in case_page
+    assert "4 nights" in case_page
+    assert case_page.count(f"plan {PLAN}") == 1
+    assert "test new was called old until run 2" in text(out, "runs/3.html")
+    assert "was called" not in text(out, "runs/4.html")
+    assert "old" in text(out, "index.html")
+
+
+def test_the_page_of_changes_says_what_a_test_was_called(database: Path, out: Path):
+    for number in range(1, 21):
+        level, test = (1e9, "old") if number <= 10 else (0.8e9, "new")
+        add_run(database, {1: noisy(level, seed=number)}, test=test)
+    build(database, out)
+    assert "new (test was called old until run 10)" in text(out, "changes.html")

@@ -31,7 +31,7 @@ from railgauge.report.site.made_by import made_by
 from railgauge.report.site.mark import FileMark, marked, read_mark
 from railgauge.report.site.site_pages import case_file, plan_site
 from railgauge.store import Store
-from railgauge.store.records import MetricInfo, PlannedCase
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 
 OTHER = case_file(lane(3).key)
 
@@ -332,3 +332,22 @@ def test_two_builds_at_once_make_one_site(many: Path, tmp_path: Path):
     assert counts == ["0 pages made, 74 kept, 0 removed", "74 pages made, 0 kept, 0 removed"]
     build(many, out.with_name("other"))
     assert files(out) == files(out.with_name("other"))
+
+
+def test_tests_that_turn_out_to_be_two_make_what_joined_them_again(database: Path, tmp_path: Path):
+    out = tmp_path / "renamed"
+    for test in ("a", "b", "b"):
+        add_run(database, {4: noisy()}, new=replace(RUN, plan="renamed"), test=test)
+    made(database, out)
+    assert "test b was called a until run 5" in (out / "runs/6.html").read_text()
+    with Store.open(str(database)) as store:
+        cases = [PlannedCase(test, lane(4), 1) for test in "ab"]
+        info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+        run = store.begin_run(replace(RUN, plan="renamed"), cases, info)
+        for test in "ab":
+            store.add(run, test, lane(4).key, Outcome(1, 1.0, {"throughput": 1e9}), LAUNCH)
+        store.finish_run(run, "complete")
+    again = made(database, out)
+    assert runs(6) <= again
+    assert not runs(5, 7) & again
+    assert "was called" not in (out / "runs/6.html").read_text()

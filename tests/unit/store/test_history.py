@@ -71,8 +71,8 @@ def test_history_knows_only_the_test_and_plan_asked_for(store: Store) -> None:
     again = night(store, measured(1), test="again")
     key = case().key
     assert [each.run for each in store.history(key, "loss_rate", plan="other")] == [other]
-    assert [each.run for each in store.history(key, "loss_rate", test="again")] == [again]
-    assert store.history(key, "loss_rate", test="again", plan="other") == []
+    assert [each.run for each in store.history(key, "loss_rate", tests=["again"])] == [again]
+    assert store.history(key, "loss_rate", tests=["again"], plan="other") == []
     assert store.history(key, "nosuch") == []
     assert store.history("no\0such", "loss_rate") == []
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.base.units import format_size
-from railgauge.plan.cases import Case, Value
+from railgauge.plan.cases import Case, Value, non_default
 from railgauge.report.pages.contents import Details
 from railgauge.report.tables.axes import Axis
-from railgauge.report.tables.case_names import non_default
 from railgauge.report.tables.notes import listed
 from railgauge.report.tables.selection import make_axes
 from railgauge.store.counts import LaunchSettings

@@ -18,7 +18,7 @@ from railgauge.compare.case_history import (
     RunDifference,
     case_history,
 )
-from railgauge.plan.cases import Case, case_name
+from railgauge.plan.cases import Case, case_name, non_default
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.site.linked_cells import (
     LinkedCell,
@@ -28,10 +28,15 @@ from railgauge.report.site.linked_cells import (
     quantity,
     replications,
 )
-from railgauge.report.site.site_pages import CaseJob, log_file, run_file
-from railgauge.report.tables.case_names import non_default, parameter_texts
+from railgauge.report.site.site_pages import CaseJob, CasePlace, log_file, run_file
+from railgauge.report.tables.case_names import parameter_texts
 from railgauge.report.verdicts.history.history_text import span, summary
-from railgauge.report.verdicts.history.history_words import beside_lines, change_text, day
+from railgauge.report.verdicts.history.history_words import (
+    beside_lines,
+    change_text,
+    day,
+    earlier_names,
+)
 from railgauge.report.verdicts.history.plot import draw_history
 from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
@@ -71,9 +76,13 @@ class MetricHistory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanTestHistory:
-    """A test of a plan that measured the case: its metrics, a row for each run, newest first."""
+    """A test of a plan that measured the case: its metrics, a row for each run, newest first.
+
+    `earlier` says what the test was called before, empty where it had no other name.
+    """
 
     title: str
+    earlier: str
     metrics: tuple[MetricHistory, ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[LinkedCell, ...], ...]
@@ -110,7 +119,7 @@ class CasePages:
         """Return the page of a case."""
         case = self._cases[job.key]
         name = visible(case_name(case, non_default(case, self._catalogue), self._catalogue))
-        places = [self._place(case, name, plan, test, job) for plan, test in job.places]
+        places = [self._place(case, name, place, job) for place in job.places]
         return CaseHistoryPage(
             title=name,
             lead=tuple(_lead(case, places)),
@@ -121,31 +130,33 @@ class CasePages:
             places=tuple(places),
         )
 
-    def _place(self, case: Case, name: str, plan: str, test: str, job: CaseJob) -> PlanTestHistory:
+    def _place(self, case: Case, name: str, place: CasePlace, job: CaseJob) -> PlanTestHistory:
+        plan, test = place.plan, place.tests[0]
         title = f"{visible(test)}: {name}"
-        metrics = [self._metric(series, plan, title) for series in self._series(case, plan, test)]
+        metrics = [self._metric(series, place, title) for series in self._series(case, place)]
         histories = [history for history in metrics if history is not None]
         plan_runs = {head.id for head in self._heads[plan]}
         columns = [text for metric, _ in histories for text in (metric.title, "95 % interval")]
         return PlanTestHistory(
             title=f"{visible(test)}, plan {visible(plan)}",
+            earlier=earlier_names(place.earlier),
             metrics=tuple(metric for metric, _ in histories),
             columns=(*columns, "Replications"),
             rows=tuple(_rows([nights for _, nights in histories])),
             logs=tuple(
-                (f"run {run}", f"../{log_file(run, test, case.key)}")
+                (f"run {run}", f"../{log_file(run, logged_test, case.key)}")
                 for run, logged_test in job.logged
-                if logged_test == test and run in plan_runs
+                if logged_test in place.tests and run in plan_runs
             ),
         )
 
-    def _series(self, case: Case, plan: str, test: str) -> list[list[Series]]:
+    def _series(self, case: Case, place: CasePlace) -> list[list[Series]]:
         """Return, metric by metric, what runs measured: the headline metrics, or others."""
         names = self._metrics.get(case.engine, ())
 
         def measured(names: Iterable[str]) -> Iterator[list[Series]]:
             for name in names:
-                series = self._store.history(case.key, name, test=test, plan=plan)
+                series = self._store.history(case.key, name, tests=place.tests, plan=place.plan)
                 if any(len(run_series.values) for run_series in series):
                     yield series
 
@@ -160,11 +171,11 @@ class CasePages:
         )
 
     def _metric(
-        self, series: Sequence[Series], plan: str, title: str
+        self, series: Sequence[Series], place: CasePlace, title: str
     ) -> tuple[MetricHistory, list[tuple[Night, Series]]] | None:
         last = series[-1]
         smallest = self._smallest_changes(last.run).get((last.case.engine, last.metric))
-        history = case_history(series, self._heads[plan], smallest)
+        history = case_history(series, self._heads[place.plan], smallest)
         if history is None:
             return None
         history = self._nearby.add_to(history)

@@ -25,6 +25,7 @@ from railgauge.report.verdicts.history.history_words import (
     beside_names,
     day,
     direction_text,
+    earlier_names,
     levels,
 )
 from railgauge.stats.digits import ratio_text
@@ -70,6 +71,12 @@ def changes_page(
     return ChangesPage(NIGHTS, empty_reason, rows), counts
 
 
+def _test(history: History) -> str:
+    """Return `flow (test was called stream until run 39)`."""
+    names = earlier_names(history.earlier)
+    return f"{history.test} ({names})" if names else history.test
+
+
 def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[LinkedCell, ...]:
     changed = history.changes[-1]
     run, ratio = changed.night.run, changed.point.ratio
@@ -78,7 +85,7 @@ def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[
     return (
         LinkedCell(day(run)),
         count(run.id, run_file(run.id)),
-        text(history.test),
+        text(_test(history)),
         text(name, case_file(history.case.key)),
         text(history.metric.replace("_", " ")),
         number(changed.point.before, visible(before)),

@@ -11,13 +11,12 @@ from railgauge.compare.case_history import LEAST_NIGHTS
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import verdict_on
-from railgauge.plan.cases import case_name
+from railgauge.plan.cases import case_name, non_default
 from railgauge.report.site.folder import CHANGES, INDEX
 from railgauge.report.site.linked_cells import LinkedCell, count, text
 from railgauge.report.site.mark import FileMark, fingerprint
 from railgauge.report.site.run_page import VerdictText, judged
 from railgauge.report.site.site_pages import ListedCase, SitePages, run_file
-from railgauge.report.tables.case_names import non_default
 from railgauge.store import Store
 from railgauge.store.records import RunSummary
 
@@ -169,8 +168,10 @@ def _state(run: RunSummary) -> str:
 
 
 def _tests(listed: ListedCase) -> str:
-    plans = {plan for plan, _ in listed.places}
+    plans = {place.plan for place in listed.places}
     names: Sequence[str] = [
-        test if len(plans) == 1 else f"{plan}: {test}" for plan, test in listed.places
+        test if len(plans) == 1 else f"{place.plan}: {test}"
+        for place in listed.places
+        for test in place.tests
     ]
     return ", ".join(dict.fromkeys(names))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.compare.reading import ReadRuns, read
+from railgauge.compare.reading import ReadRuns, read, together
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.document.render import render_case
@@ -77,9 +77,7 @@ class Maker:
         return CasePages(self._store, self._heads, self._catalogue)
 
     def _reading(self, runs: Sequence[int]) -> ReadRuns:
-        reading = ReadRuns({}, {}, {})
-        for run in runs:
-            reading |= self._read_run(run)
+        reading = together(self._store, map(self._read_run, runs))
         # What is compared of a case without any headline metric depends on all the runs.
         cases = (metrics for run in runs for metrics in reading.series[run].values())
         if all(name in headlines() for metrics in cases for name in metrics):

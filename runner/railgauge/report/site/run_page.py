@@ -231,7 +231,8 @@ class _Rows:
             metrics = series.get(name, {}).items()
             directed = {metric: values for metric, values in metrics if has_direction(values)}
             for metric, values in directed.items():
-                if (*name, metric) not in compared:
+                # Of what was never measured in any of the runs there is one row.
+                if (*name, metric) not in compared and (*name, "") not in compared:
                     yield self._row(planned, metric, values, None)
             if not directed and name not in compared_cases:
                 yield self._row(planned, "", None, None)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
+from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_pages import MOST_PAGES
@@ -17,6 +19,7 @@ from railgauge.report.site.mark import fingerprint
 from railgauge.store import Store
 from railgauge.store.digest import CaseName, Digests
 from railgauge.store.heads import RunHead
+from railgauge.store.records import CaseTest
 
 _KEY = re.compile("[0-9a-f]{16}")
 
@@ -33,8 +36,20 @@ class RunJob:
 
 
 @dataclass(frozen=True, slots=True)
+class CasePlace:
+    """A plan and the test that has a case there.
+
+    `tests` are all names that the test had, the newest first, `earlier` those before the newest.
+    """
+
+    plan: str
+    tests: tuple[str, ...]
+    earlier: tuple[EarlierName, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CaseJob:
-    """The page of a case in all its plans' runs; `places` are the (plan, test) it is measured in.
+    """The page of a case in all its plans' runs; `places` are where it is measured.
 
     `logged` are the (run, test) of its log pages.
     """
@@ -42,7 +57,7 @@ class CaseJob:
     name: str
     fingerprint: str
     key: str
-    places: tuple[tuple[str, str], ...]
+    places: tuple[CasePlace, ...]
     logged: tuple[tuple[int, str], ...]
 
 
@@ -75,7 +90,7 @@ class ListedCase:
 
     name: str
     key: str
-    places: tuple[tuple[str, str], ...]
+    places: tuple[CasePlace, ...]
     runs: int
     last: int
 
@@ -152,6 +167,14 @@ class _Planner:
         self._store, self._maker, self._heads = store, maker, heads
         self._settings, self._cases = run_digests.settings, run_digests.cases
         self._certificates = run_digests.certificates
+        self._renames = _renames_by_plan(heads, run_digests.cases)
+        whole = {head.id for head in heads if not head.partial}
+        # Many pages ask for the same.
+        self._earlier = {
+            (plan, name): renames.earlier(name, whole)
+            for plan, renames in self._renames.items()
+            for name in renames.newest
+        }
         self._against = {head.id: against.of(head) for head in heads}
         self._newest = against.newest
         measured = [head for head in heads if head.id in run_digests.measured]
@@ -166,7 +189,7 @@ class _Planner:
     def site(self) -> SitePages:
         cases = list(self._listed())
         newest = {run: self._against[run] for run in self._newest}
-        inputs = [(self._run_inputs[run], self._side_inputs(side)) for run, side in newest.items()]
+        inputs = [self._compared(head) for head in self._heads if head.id in newest]
         jobs: list[Job] = [self._changes(), *self._case_jobs(cases), *self._log_jobs()]
         jobs += self._run_jobs()
         return SitePages(jobs, self._heads, newest, cases, fingerprint(self._maker, inputs))
@@ -175,12 +198,28 @@ class _Planner:
         for head in self._heads:
             side, logged = self._against[head.id], self._logged.get(head.id, ())
             certificates = self._certificates.get(head.id, ())
-            inputs = (head, self._run_inputs[head.id], self._side_inputs(side), logged)
+            inputs = (head, self._compared(head), logged)
             digest = fingerprint("run", self._maker, inputs, certificates)
             yield RunJob(run_file(head.id), digest, head.id, side, logged)
 
-    def _side_inputs(self, side: Selection | None) -> object:
-        return side and (side.title, [self._run_inputs[run] for run in side.runs])
+    def _compared(self, head: RunHead) -> object:
+        """Return what a run's verdict is made of."""
+        side = self._against[head.id]
+        inputs = side and (side.title, [self._run_inputs[run] for run in side.runs])
+        runs = [*(side.runs if side else ()), head.id]
+        return self._run_inputs[head.id], inputs, self._renamed(head.plan, runs)
+
+    def _renamed(self, plan: str, runs: Sequence[int]) -> object:
+        """Return which of the names that a case has in these runs stand for others."""
+        renames = self._renames[plan]
+        if not renames:
+            return ()
+        names = dict.fromkeys(name for run in runs for name in self._cases.get(run, {}))
+        keys = Counter(key for _, key in names)
+        last = {name: renames.last(name) for name in names if keys[name[1]] > 1}
+        return [
+            (name, newest, self._earlier.get((plan, newest), ())) for name, newest in last.items()
+        ]
 
     def _case_jobs(self, cases: Sequence[ListedCase]) -> Iterator[CaseJob]:
         nights: dict[str, list[tuple[RunHead, str]]] = {}
@@ -198,7 +237,9 @@ class _Planner:
                 case_digests.setdefault(key, []).append(f"{head.id} {test} {digest}")
         for case in cases:
             pages = tuple(logged.get(case.key, ()))
-            plans = [plan_digests[plan] for plan in dict.fromkeys(plan for plan, _ in case.places)]
+            plans = [
+                plan_digests[plan] for plan in dict.fromkeys(place.plan for place in case.places)
+            ]
             inputs = (case.key, case.places, plans, case_digests[case.key], pages)
             page_digest = fingerprint("case", self._maker, inputs)
             yield CaseJob(case.name, page_digest, case.key, case.places, pages)
@@ -212,16 +253,51 @@ class _Planner:
 
     def _changes(self) -> ChangesJob:
         last = last_of_each_plan(self._heads, NIGHTS)
-        inputs = [(head, self._run_inputs[head.id]) for head in last]
+        runs: dict[str, list[int]] = {}
+        for head in last:
+            runs.setdefault(head.plan, []).append(head.id)
+        renamed = [self._renamed(plan, of_plan) for plan, of_plan in runs.items()]
+        inputs = [(head, self._run_inputs[head.id]) for head in last], renamed
         return ChangesJob(CHANGES, fingerprint("changes", self._maker, inputs))
 
     def _listed(self) -> Iterator[ListedCase]:
         """Yield the cases, those of the newest run first, in its plan's order."""
-        places: dict[str, dict[tuple[str, str], None]] = {}
         runs: dict[str, list[int]] = {}
+        tests: dict[str, dict[str, dict[str, None]]] = {}
         for head in reversed(self._heads):
             for test, key in self._cases.get(head.id, {}):
-                places.setdefault(key, {})[head.plan, test] = None
+                tests.setdefault(key, {}).setdefault(head.plan, {})[test] = None
                 runs.setdefault(key, []).append(head.id)
         for key, ids in runs.items():
-            yield ListedCase(case_file(key), key, tuple(places[key]), len(set(ids)), ids[0])
+            places = [
+                place
+                for plan, of_plan in tests[key].items()
+                for place in self._places(key, plan, of_plan)
+            ]
+            yield ListedCase(case_file(key), key, tuple(places), len(set(ids)), ids[0])
+
+    def _places(self, key: str, plan: str, tests: Iterable[str]) -> Iterator[CasePlace]:
+        """Yield where a plan has a case whose tests are given, the newest first."""
+        cases: dict[CaseName, list[str]] = {}
+        for test in tests:
+            cases.setdefault(self._renames[plan].last((test, key)), []).append(test)
+        for name, same in cases.items():
+            yield CasePlace(plan, tuple(same), self._earlier.get((plan, name), ()))
+
+
+def _renames_by_plan(
+    heads: Sequence[RunHead], cases: Mapping[int, Mapping[CaseName, str]]
+) -> dict[str, Renames]:
+    names: dict[str, set[CaseName]] = {}
+    for head in heads:
+        names.setdefault(head.plan, set()).update(cases.get(head.id, ()))
+    tests: dict[str, dict[str, list[CaseTest]]] = {plan: {} for plan in names}
+    for plan, of_plan in names.items():
+        keys = Counter(key for _, key in of_plan)
+        tests[plan] = {key: [] for key, number in keys.items() if number > 1}
+    for head in heads:
+        if of_keys := tests[head.plan]:
+            for test, key in cases.get(head.id, ()):
+                if key in of_keys:
+                    of_keys[key].append(CaseTest(head.id, test, head.partial))
+    return {plan: Renames(of_keys) for plan, of_keys in tests.items()}

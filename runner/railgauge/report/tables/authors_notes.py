@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.characters import visible
-from railgauge.report.definition.cell_names import places_of
+from railgauge.report.definition.cell_names import place_of
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import Axis, AxisValue
 from railgauge.report.tables.marks import Marks, Remark
@@ -40,7 +40,9 @@ class AuthorsNotes:
                 _Note(
                     {i: values[name] for i, name in enumerate(spec.rows) if name in values},
                     {i: values[name] for i, name in enumerate(spec.columns) if name in values},
-                    places_of(spec.cells, note.cell)[0] if note.cell and headed else None,
+                    place_of(spec, note.cell, "a footnote's 'cell'")
+                    if note.cell and headed
+                    else None,
                     Remark(visible(note.text.strip().removesuffix("."))),
                 )
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
@@ -36,17 +35,6 @@ class CaseNames:
         return ", ".join(
             f"{name.replace('_', ' ')} {texts[name]}" for name in names if name in texts
         )
-
-
-def non_default(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:
-    """Return the parameters that don't have the engine's default values, and those in `also`."""
-    engine = catalogue.engines.get(case.engine)
-    infos = engine.parameters if engine else {}
-    return [
-        name
-        for name, value in case.parameters.items()
-        if name in also or name not in infos or infos[name].default != value
-    ]
 
 
 def parameter_texts(case: Case, catalogue: Catalogue | None) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.report.definition.cell_names import places_of
+from railgauge.report.definition.cell_names import place_of
 from railgauge.report.definition.definition_model import SortSpec, TableSpec
 from railgauge.report.definition.statistic import common_average
 from railgauge.report.tables import notes
@@ -300,7 +300,12 @@ def _sort_column(
     spec: TableSpec, sort: SortSpec, axes: Mapping[str, Axis], columns: Sequence[Column]
 ) -> Column:
     """Return the column by which rows are sorted; InputError where it isn't there."""
-    (place,) = places_of(spec.cells, sort.by)
+    place = place_of(spec, sort.by, "'sort'")
+    if missing := [name for name in spec.columns if name not in sort.column]:
+        raise InputError(
+            f"table {spec.name!r}, 'sort': there are several columns of {sort.by} to sort by: name"
+            f" one, column: {{{', '.join(f'{name}: …' for name in missing)}}}"
+        )
     accepted = [axes[name].accepts([sort.column[name]]) for name in spec.columns]
     for column in columns:
         if column.place == place and all(

@@ -15,6 +15,7 @@ from railgauge.report.verdicts.verdict_words import (
     counter_line,
     headline,
     interval,
+    metric_name,
     not_enough_data,
     quantities,
     shared_facts,
@@ -100,7 +101,7 @@ def _table(results: Sequence[Result], verdict: Verdict, names: Namer) -> Iterato
         change = "not measured" if result.lost else str(judged.change)
         cells = (
             names.with_test(result),
-            result.metric,
+            metric_name(result),
             before,
             after,
             ratio_text(judged.ratio) if judged.ratio > 0 else "–",

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from railgauge.compare.case_history import History
-from railgauge.compare.compare import Result, SideSample
+from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.facts import HostChanges
 from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.store.records import PlannedCase
@@ -23,6 +23,7 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "counts": dict(compared.counts()),
         "problems": list(verdict.problems),
         "notes": list(verdict.notes),
+        "renamed": renamed_data(compared),
         "results": [
             {
                 **result_data(result),
@@ -54,6 +55,19 @@ def result_data(result: Result) -> dict[str, Any]:
         "effect": _number(judged.effect),
         "sides": [_sample(side) for side in result.sides],
     }
+
+
+def renamed_data(compared: Comparison) -> list[dict[str, Any]]:
+    """Return which tests had another name in some of the runs."""
+    return [
+        {
+            "before": rename.before,
+            "test": rename.test,
+            "until_run": rename.until,
+            "cases": rename.cases,
+        }
+        for rename in compared.renamed
+    ]
 
 
 def case_data(source: PlannedCase | Result | History) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from railgauge.report.verdicts.verdict_words import (
     counter_line,
     headline,
     interval,
+    metric_name,
     not_enough_data,
     quantities,
     sentence,
@@ -96,7 +97,7 @@ def _row(result: Result, names: Namer) -> tuple[str, ...]:
     return (
         visible(result.test),
         names.case(result.case),
-        visible(result.metric),
+        metric_name(result),
         *(before, first, after, second),
         ratio_text(judged.ratio) if judged.ratio > 0 else "–",
         interval(result),

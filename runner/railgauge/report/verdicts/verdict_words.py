@@ -79,10 +79,19 @@ def not_enough_data(verdict: Verdict, names: Namer) -> list[str]:
         if result.name not in explained:
             by_reason.setdefault(result.judged.reason, []).append(result)
     return [
-        f"{names.with_test(results[0])}: {visible(results[0].metric)}{_and_more(results)}:"
-        f" {visible(reason)}"
+        f"{_with_metric(results[0], names)}{_and_more(results)}: {visible(reason)}"
         for reason, results in by_reason.items()
     ]
+
+
+def _with_metric(result: Result, names: Namer) -> str:
+    name = names.with_test(result)
+    return f"{name}: {visible(result.metric)}" if result.metric else name
+
+
+def metric_name(result: Result) -> str:
+    """Return the metric as tables show it; a dash where the case was never measured."""
+    return visible(result.metric) or "–"
 
 
 def _and_more(results: Sequence[Result]) -> str:
@@ -92,6 +101,8 @@ def _and_more(results: Sequence[Result]) -> str:
 
 def sentence(result: Result) -> str:
     """Return a result in words, without its name."""
+    if not result.metric:
+        return f"{result.judged.change}; {visible(result.judged.reason)}"
     before, after = quantities(result)
     counts = " and ".join(
         f"{side.n} ({side.suspect} suspect)" if side.suspect else str(side.n)

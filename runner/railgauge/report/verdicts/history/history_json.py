@@ -15,6 +15,7 @@ def history_data(history: History, *, nights: bool = True) -> dict[str, Any]:
     data: dict[str, Any] = {
         "plan": history.plan,
         **case_data(history),
+        "earlier_tests": [{"test": name.test, "until_run": name.until} for name in history.earlier],
         "metric": history.metric,
         "unit": history.unit,
         "better": history.better,

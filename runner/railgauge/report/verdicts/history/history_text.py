@@ -22,6 +22,7 @@ from railgauge.report.verdicts.history.history_words import (
     change_text,
     day,
     direction_text,
+    earlier_names,
     levels,
 )
 from railgauge.stats.digits import ratio_text
@@ -39,6 +40,8 @@ _PROVISIONAL = (
 def history_lines(history: History, name: str) -> Iterator[str]:
     """Yield the lines of the history of a case called `name`, its change points oldest first."""
     yield f"{visible(history.plan)}, {visible(history.test)}: {visible(name)}"
+    if history.earlier:
+        yield earlier_names(history.earlier)
     yield f"{visible(history.metric)}: {span(history)}"
     for changed in history.changes:
         yield ""
@@ -71,6 +74,8 @@ def all_lines(
         yield line
         if beside := beside_names(history.changes[-1]):
             yield f"    beside it: {beside}"
+        if history.earlier:
+            yield f"    {earlier_names(history.earlier)}"
     if len(histories) > _MOST_ROWS:
         yield f"… and {len(histories) - _MOST_ROWS:,} more: all of them with --json"
     yield ""

@@ -8,6 +8,7 @@ from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, format_number, four_digits, scale
 from railgauge.compare.case_history import Changed, History, RunDifference
 from railgauge.compare.facts import FactChange
+from railgauge.compare.renames import EarlierName
 from railgauge.stats.digits import ratio_text
 from railgauge.store.heads import RunHead
 
@@ -20,6 +21,12 @@ _MOST_CHANGES, _MOST_HOSTS = 8, 4
 def day(run: RunHead) -> str:
     """Return the day, UTC, on which the run began."""
     return run.started_at[:10]
+
+
+def earlier_names(earlier: Sequence[EarlierName]) -> str:
+    """Return `test was called stream until run 39`; empty where it had no other name."""
+    names = ", ".join(f"{visible(name.test)} until run {name.until}" for name in earlier)
+    return f"test was called {names}" if names else ""
 
 
 def levels(history: History, changed: Changed) -> tuple[str, str]:

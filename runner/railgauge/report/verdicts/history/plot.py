@@ -13,7 +13,12 @@ from railgauge.compare.case_history import History, Night
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.scripts import render_script
 from railgauge.report.verdicts.history.dots import dots
-from railgauge.report.verdicts.history.history_words import beside_lines, change_text, day
+from railgauge.report.verdicts.history.history_words import (
+    beside_lines,
+    change_text,
+    day,
+    earlier_names,
+)
 from railgauge.store.records import Series
 
 # Below the picture stand the newest change points, so many, each with so many lines beside it.
@@ -137,6 +142,8 @@ def _levels(history: History, per_unit: float) -> Iterator[str]:
 
 
 def _caption_lines(history: History) -> Iterator[str]:
+    if history.earlier:
+        yield earlier_names(history.earlier)
     numbered = list(enumerate(history.changes, 1))
     for number, changed in numbered[-_MOST_POINTS:]:
         run = changed.night.run

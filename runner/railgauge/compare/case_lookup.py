@@ -1,0 +1,131 @@
+"""The case that a user names, and the history of what it measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from railgauge.base.characters import visible
+from railgauge.base.errors import InputError
+from railgauge.compare.case_history import History, case_history, with_names
+from railgauge.compare.renames import CaseName, Renames, find_renames
+from railgauge.plan.cases import Case, case_name, non_default, varying
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.catalogue.headlines import headlines
+from railgauge.store import Store
+from railgauge.store.heads import RunHead
+from railgauge.store.records import FoundCase
+
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCase:
+    """A case of a plan under the newest name of its test; `renames` has the others."""
+
+    plan: str
+    test: str
+    case: Case
+    renames: Renames
+
+
+def look_up_case(
+    store: Store, text: str, catalogue: Catalogue, *, plan: str | None, test: str | None
+) -> PlanCase:
+    """Return the one case that `text` names: see `Store.find_cases`.
+
+    Only cases of the `plan` count, and those whose `test` has or had that name. InputError where it
+    is no case, or several.
+    """
+    candidates = store.find_cases(text)
+    matches = [
+        match for match in candidates if plan in (None, match.plan) and test in (None, match.test)
+    ]
+    # n1 is not n10, if there is one.
+    matches = [match for match in matches if _is_called(match, text, catalogue)] or matches
+    matches = _each_case_once(store, matches)
+    if len(matches) == 1:
+        (match,) = matches
+        renames = Renames(store.case_tests([match.plan], [match.case.key]))
+        return PlanCase(match.plan, renames.last(_name(match))[0], match.case, renames)
+    if matches:
+        raise InputError("\n".join(_ambiguous_lines(text, matches, catalogue)))
+    also_not = ", nor in that plan and test" if candidates else ""
+    raise InputError(
+        f"no case is called {text!r}{also_not}: name the start of a key, or words out of its"
+        " link, test or parameters; `railgauge show RUN --json` has the keys"
+    )
+
+
+def metric_history(
+    store: Store, case: PlanCase, metric: str | None, heads: Sequence[RunHead]
+) -> History:
+    """Return the history of the metric or, without, of the first headline metric the case has.
+
+    `heads` are the plan's runs that count, oldest first. InputError where they have no value of it.
+    """
+    tests = case.renames.same((case.test, case.case.key))
+    for metric_name in [metric] if metric else [*headlines(), *_metrics(store, case, heads)]:
+        series = store.history(case.case.key, metric_name, tests=tests, plan=case.plan)
+        smallest = None
+        if series:
+            smallest = store.smallest_changes(series[-1].run).get((case.case.engine, metric_name))
+        if history := case_history(series, heads, smallest):
+            return with_names(history, case.renames, {head.id for head in heads})
+    noun = f"value of {metric}" if metric else "measurement"
+    names = ", ".join(_metrics(store, case, heads))
+    raise InputError(
+        f"case {case.case.key} of plan {visible(case.plan)!r}, test {visible(case.test)!r},"
+        f" has no {visible(noun)}" + (f": its metrics are {names}" if metric and names else "")
+    )
+
+
+def _metrics(store: Store, case: PlanCase, heads: Sequence[RunHead]) -> list[str]:
+    """Return the metrics of the case, as the last run that measured it has them."""
+    for head in reversed(heads):
+        test, key = case.renames.in_run(head.id, (case.test, case.case.key))
+        replications = store.replications(head.id, test, key)
+        names = dict.fromkeys(name for replication in replications for name in replication.metrics)
+        if names:
+            return list(names)
+    return []
+
+
+def _each_case_once(store: Store, matches: Sequence[FoundCase]) -> list[FoundCase]:
+    """Return the cases without those that are others of them, earlier, whose test was renamed."""
+    by_plan: dict[str, list[CaseName]] = {}
+    for match in matches:
+        by_plan.setdefault(match.plan, []).append(_name(match))
+    renames = {plan: find_renames(store, [plan], names) for plan, names in by_plan.items()}
+    # Those measured last come first.
+    cases: dict[tuple[str, CaseName], FoundCase] = {}
+    for match in matches:
+        cases.setdefault((match.plan, renames[match.plan].last(_name(match))), match)
+    return list(cases.values())
+
+
+def _name(match: FoundCase) -> CaseName:
+    return match.test, match.case.key
+
+
+def _ambiguous_lines(
+    text: str, matches: Sequence[FoundCase], catalogue: Catalogue
+) -> Iterator[str]:
+    """Yield the lines that say which cases `text` may mean, and how to name one of them."""
+    same_case = len({match.case.key for match in matches}) == 1
+    narrow = "say which by --plan or --test" if same_case else "name one's key, or more words"
+    yield f"{text!r} is {len(matches):,} cases: {narrow}"
+    differ = set(varying([match.case for match in matches]))
+    for match in matches[:_MOST_NAMED]:
+        name = case_name(match.case, non_default(match.case, catalogue, differ), catalogue)
+        yield f"  {match.case.key}  {visible(match.plan)}, {visible(match.test)}: {visible(name)}"
+    if (more := len(matches) - _MOST_NAMED) > 0:
+        yield f"  … and {more:,} more"
+
+
+def _is_called(match: FoundCase, text: str, catalogue: Catalogue) -> bool:
+    """Return whether each word of `text` is a whole name of the case."""
+    case = match.case
+    names = {case.key, case.engine, case.link, case.client, case.server, match.test, match.plan}
+    names.update(case_name(case, list(case.parameters), catalogue).split())
+    return all(word in names for word in text.split())
