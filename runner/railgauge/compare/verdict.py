@@ -13,7 +13,7 @@ from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_ch
 from railgauge.compare.reading import CaseName, ReadRuns, read
 from railgauge.compare.select import Selection, select
 from railgauge.plan.cases import Case
-from railgauge.plan.texts import ONLY
+from railgauge.plan.partial import ONLY
 from railgauge.stats.corrections import LEAST_RUNS
 from railgauge.store import Store
 

@@ -6,7 +6,8 @@ import pytest
 from pydantic import Field
 
 from railgauge.base.errors import FileProblems
-from railgauge.plan.validation import Scalar, StrictModel, Version, suggest, validate
+from railgauge.base.suggestion import suggest
+from railgauge.plan.validation import Scalar, StrictModel, Version, validate
 from railgauge.plan.yamlfile import loads
 
 
