@@ -1,8 +1,8 @@
-"""numpy, imported when the first of its functions is called: `from railgauge.base.arrays import np`.
+"""numpy, imported when something in it is first used: `from railgauge.base.arrays import np`.
 
 The rooms that every command imports (base, stats, store) take numpy from here: a command that only
-lists or checks does without, and numpy's import takes longer than it does. A module that imports
-this one has `from __future__ import annotations`, and names of arrays' types between quotes.
+lists or checks does without, and numpy's import takes longer than it does. Modules that do so have
+annotations that aren't evaluated, and aliases of arrays' types in quotes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ else:
     from types import ModuleType
 
     class _Numpy(ModuleType):
-        """Stands for numpy; what was asked for once is found without `__getattr__`."""
+        """Stands for numpy; what was asked for before is found without `__getattr__`."""
 
         def __getattr__(self, name: str) -> object:
             value = getattr(importlib.import_module("numpy"), name)
@@ -25,7 +25,7 @@ else:
             return value
 
     np = _Numpy("numpy")
-    # Annotations aren't evaluated.
+    # Only annotations name it.
     NDArray = None
 
 __all__ = ["NDArray", "np"]
