@@ -77,3 +77,11 @@ for name in cli.list_commands(click.Context(cli)):
 print(json.dumps(list(sys.modules)), file=sys.stderr)
 """
     assert not imported(script) & (ELSEWHERE | {"jinja2"})
+
+
+def test_a_run_has_numpy_before_it_measures_anything() -> None:
+    # Its import takes a CPU for a while, and that CPU may be one that is measured.
+    script = "import json, sys; import railgauge.cli.running; " + (
+        "print(json.dumps(list(sys.modules)), file=sys.stderr)"
+    )
+    assert "numpy" in imported(script)
