@@ -12,7 +12,7 @@ from tests.support.store_samples import LAUNCH, RUN, SUSPICIONS, failed, measure
 from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.plan.cases import Case, Value, case_key
-from railgauge.plan.texts import only_texts
+from railgauge.plan.partial import only_texts
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase
 

@@ -10,9 +10,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.base.errors import TraceError
 
 MAGIC = b"RGT1"

@@ -26,7 +26,7 @@ _COMMANDS = {
     "run": ("running", "run", "Run a plan and print its table."),
     "resume": ("running", "resume", "Go on with a run that was stopped."),
     "submit": ("submitting", "submit", "Run a plan, or go on with a run, in a Slurm job."),
-    "list": ("runs", "list_runs", "List the runs in the database."),
+    "list": ("listing", "list_runs", "List the runs in the database."),
     "show": ("runs", "show", "Show a run: its cases, failures and tables."),
     "compare": ("comparing", "compare", "Tell which cases are faster, the same or slower."),
     "gate": ("gating", "gate", "Run a plan, compare with its baseline, fail if it is slower."),
@@ -68,7 +68,7 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from railgauge.plan.validation import suggest
+            from railgauge.base.suggestion import suggest
 
             raise click.UsageError(f"no command {args[0]!r}{suggest(args[0], _COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)

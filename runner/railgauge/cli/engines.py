@@ -10,9 +10,9 @@ from dataclasses import asdict
 import click
 
 from railgauge.base.errors import InputError
+from railgauge.base.suggestion import suggest
 from railgauge.cli.options import as_json
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, load_catalogue
-from railgauge.plan.validation import suggest
 
 
 @click.command()

@@ -1,8 +1,7 @@
-"""`railgauge list` and `railgauge show`: what is in the database."""
+"""`railgauge show`: what the database has of a run."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -10,6 +9,7 @@ import click
 
 from railgauge.base.characters import visible
 from railgauge.cli.jsontext import json_text
+from railgauge.cli.listing import commit_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
 from railgauge.plan.cases import Case, case_name, varying
@@ -18,50 +18,10 @@ from railgauge.report.tables.default import default_series
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.store import Store
-from railgauge.store.records import Failure, RunSummary, StoredRun, StoredSuspicion
+from railgauge.store.records import Failure, StoredRun, StoredSuspicion
 
 # Of the cases that never got narrow enough, so many are named.
 _MOST_WIDE = 5
-_HEADER = ("run", "plan", "state", "started (UTC)", "commit", "cases", "measured", "failed")
-
-
-@click.command("list")
-@database
-@as_json
-def list_runs(where: str, as_json: bool) -> None:
-    """List the runs in the database, the latest last."""
-    with Store.open(where, create=False) as store:
-        runs = store.runs()
-    if as_json:
-        click.echo(json.dumps([asdict(run) for run in runs], indent=2))
-        return
-    if not runs:
-        click.echo(f"{store.name} holds no run yet: railgauge run PLAN makes one")
-        return
-    rows = [_HEADER, *(tuple(map(visible, _row(run))) for run in runs)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
-
-
-def _row(run: RunSummary) -> tuple[str, ...]:
-    return (
-        str(run.id),
-        run.plan,
-        run.state if run.origin == "measured" else run.origin,
-        run.started_at[:19].replace("T", " "),
-        _commit(run.git_commit, run.git_dirty),
-        f"{run.cases}{' (some)' if run.partial else ''}",
-        f"{run.measured}/{run.asked}",
-        str(run.failed),
-    )
-
-
-def _commit(commit: str, dirty: bool) -> str:
-    if not commit:
-        return "-"
-    return commit[:9] + ("+changes" if dirty else "")
 
 
 @click.command()
@@ -201,7 +161,7 @@ def _head(stored: StoredRun) -> None:
     new = stored.new
     _print(f"run {stored.id} of plan {new.plan}: {stored.state}")
     _print(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
-    _print(f"commit {_commit(new.git_commit, new.git_dirty)}, seed {new.seed}")
+    _print(f"commit {commit_text(new.git_commit, new.git_dirty)}, seed {new.seed}")
     _print(f"by railgauge {new.railgauge_version} on {new.controller}")
     for host, facts in stored.facts.items():
         values = [facts[name] for name in ("cpu", "cpus", "memory", "kernel") if name in facts]

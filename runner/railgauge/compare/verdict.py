@@ -14,7 +14,7 @@ from railgauge.compare.reading import ReadRuns, read
 from railgauge.compare.renames import CaseName, Renames
 from railgauge.compare.select import Selection, select
 from railgauge.plan.cases import Case
-from railgauge.plan.texts import ONLY
+from railgauge.plan.partial import ONLY
 from railgauge.stats.corrections import LEAST_RUNS
 from railgauge.store import Store
 

@@ -7,12 +7,15 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.catalogue import Catalogue, Value
-from railgauge.plan.load import LoadedPlan
-from railgauge.plan.model import Test
 from railgauge.plan.space import PLACES, Group, Place, Space
+
+if TYPE_CHECKING:
+    from railgauge.plan.load import LoadedPlan
+    from railgauge.plan.model import Test
 
 __all__ = [
     "Case",

@@ -17,10 +17,11 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from railgauge.base.suggestion import suggest
 from railgauge.plan.equipment import DevicePort
 from railgauge.plan.fields import Label, Labels, Rate, Time
 from railgauge.plan.patterns import OF_HOSTS
-from railgauge.plan.validation import StrictModel, suggest
+from railgauge.plan.validation import StrictModel
 
 ALL = "all"
 _EXAMPLES = {"star": "{star: {centre: gw1}}", "between": "{between: [rackA, rackB]}"}

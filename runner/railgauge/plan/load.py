@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.suggestion import suggest
 from railgauge.plan.allocated import Allocated, NodeNames
 from railgauge.plan.catalogue import Catalogue, EngineInfo, load_catalogue
 from railgauge.plan.model import Plan, Test
@@ -19,7 +20,7 @@ from railgauge.plan.places import read_places
 from railgauge.plan.replication_rule import judged_metrics
 from railgauge.plan.space import Place, Space, SpaceReader
 from railgauge.plan.topology import Topology, read_topology
-from railgauge.plan.validation import Mistake, attempt, suggest
+from railgauge.plan.validation import Mistake, attempt
 from railgauge.plan.yamlfile import Document, load, loads, why_unreadable
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue import ParameterInfo, Value
-from railgauge.plan.validation import Reporter, suggest
+
+if TYPE_CHECKING:
+    from railgauge.plan.validation import Reporter
 
 MAX_VALUES = 100_000
 _KEYS = ("from", "to", "step", "factor")

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from railgauge.base.errors import Problem
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.links import WrittenLink
-from railgauge.plan.validation import suggest_or_list
 from railgauge.plan.yamlfile import Document
 
 # Of more names than these nobody waits for the nearest.

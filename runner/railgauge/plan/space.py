@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from railgauge.base.errors import Problem
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.plan.catalogue import SOAK, EngineInfo, ParameterInfo, SeriesMode, Value
-from railgauge.plan.model import Test
 from railgauge.plan.ranges import MAX_VALUES, read_range
 from railgauge.plan.series_modes import Row, expand_series, joint_size, series_named
-from railgauge.plan.validation import suggest_or_list
-from railgauge.plan.yamlfile import Document
+
+if TYPE_CHECKING:
+    from railgauge.plan.model import Test
+    from railgauge.plan.yamlfile import Document
 
 PLACES = -1
 _PLACE_NAME = ParameterInfo("", "text")

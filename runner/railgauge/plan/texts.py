@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from railgauge.plan.load import LoadedPlan, load_plan_text
@@ -10,7 +10,6 @@ from railgauge.plan.yamlfile import load
 from railgauge.schedulers import SCHEDULERS
 
 HOSTS = "--hosts"
-ONLY = "only these cases"
 
 
 def named_texts(loaded: LoadedPlan) -> dict[str, str]:
@@ -46,22 +45,6 @@ def load_stored(run: int, text: str, directory: str, files: Mapping[str, str]) -
 def allocated_nodes(files: Mapping[str, str]) -> str | None:
     """Return, of a run's `named_texts`, the nodes that `{slurm: all}` stood for, if any."""
     return next((files[_nodes_of(name)] for name in SCHEDULERS if _nodes_of(name) in files), None)
-
-
-def only_texts(cases: Collection[tuple[str, str]] | None) -> dict[str, str]:
-    """Return what a run of these cases only, by test and key, keeps about it; nothing for None."""
-    if cases is None:
-        return {}
-    return {ONLY: "".join(f"{key} {test}\n" for test, key in sorted(cases))}
-
-
-def only_cases(files: Mapping[str, str]) -> frozenset[tuple[str, str]] | None:
-    """Return, of a run's texts, which cases it measures, by test and key; None where it is all."""
-    if ONLY not in files:
-        return None
-    # No other way to split lines: a test may be named with any character but a line feed.
-    lines = [line.split(" ", 1) for line in files[ONLY].split("\n") if line]
-    return frozenset((test, key) for key, test in lines)
 
 
 def _nodes_of(scheduler: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
@@ -19,6 +18,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from railgauge.base.errors import FileProblems, Problem
+from railgauge.base.suggestion import suggest
 from railgauge.plan.yamlfile import Document
 
 M = TypeVar("M", bound=BaseModel)
@@ -115,20 +115,6 @@ def validate(document: Document, model: type[M]) -> M:
     if value is None:
         raise FileProblems(mistake.problem for mistake in mistakes)
     return value
-
-
-def suggest(name: str, names: Iterable[str]) -> str:
-    """Return `: did you mean 'x'?` for the known name nearest to `name`, or nothing."""
-    candidates = list(names)
-    lowered = {candidate.lower(): candidate for candidate in candidates}
-    nearest = difflib.get_close_matches(name.lower()[:100], lowered, n=1, cutoff=0.6)
-    return f": did you mean {lowered[nearest[0]]!r}?" if nearest else ""
-
-
-def suggest_or_list(name: str, names: Iterable[str], most: int | None = None) -> str:
-    """Return what `suggest` does or, without a near name, the first `most` of `names`."""
-    candidates = list(names)
-    return suggest(name, candidates) or f": known are {', '.join(candidates[:most])}"
 
 
 def describe(value: object) -> str:

@@ -40,8 +40,9 @@ from railgauge.plan.cases import case_name, restricted, varying
 from railgauge.plan.cases import expand as expand_cases
 from railgauge.plan.load import load_plan
 from railgauge.plan.model import Plan
+from railgauge.plan.partial import only_cases, only_texts
 from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
-from railgauge.plan.texts import load_stored, named_texts, only_cases, only_texts
+from railgauge.plan.texts import load_stored, named_texts
 from railgauge.run.certified_hosts import require_certificates
 from railgauge.run.execution import Execution, Namer, Observer, Setting
 from railgauge.run.holding import announce, hold

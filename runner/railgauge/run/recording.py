@@ -9,7 +9,7 @@ from itertools import chain
 
 from railgauge import __version__
 from railgauge.base.derived import RECEIVED_BYTES, derived_metrics
-from railgauge.hosts.peaks import host_peaks, link_peak
+from railgauge.hosts.peaks.host_peaks import host_peaks, link_peak
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.catalogue import EngineInfo
 from railgauge.run.job import InspectedRun, RecordedRun, extended

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from railgauge.engine.outcome import Outcome
 from railgauge.plan.cases import Case, ExpandedTest
@@ -20,8 +20,10 @@ from railgauge.plan.model import Test
 from railgauge.plan.replication_rule import Replications, judged_metrics, share_text
 from railgauge.plan.schedule import Dispatch, length_of
 from railgauge.stats import FEWEST, StopRule, narrow_enough, within_share
-from railgauge.store import Store
 from railgauge.store.records import CaseEnd
+
+if TYPE_CHECKING:
+    from railgauge.store import Store
 
 # `railgauge show` has the others.
 _MOST_NAMED = 20

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
 from railgauge.stats.spread import robust_spread
 
-_Values = NDArray[np.float64]
+_Values: TypeAlias = "NDArray[np.float64]"
 # Cases that it takes to tell from the spreads of their runs what runs differ by, and from how they
 # scatter between two runs: of ten, by simulation, chance hides too much of that.
 LEAST_CASES, LEAST_SCATTERED = 10, 15

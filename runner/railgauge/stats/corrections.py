@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
 from railgauge.stats.between_runs import LEAST_SCATTERED, Variances, moderated, scatter
 from railgauge.stats.dependence import stacked, variance_factors
 from railgauge.stats.estimates import LEVEL, Estimates
 
-_Values = NDArray[np.float64]
+_Values: TypeAlias = "NDArray[np.float64]"
 # With so many runs on the first side they themselves tell what runs differ by.
 LEAST_RUNS = 3
 # Half a 95 % interval of the normal distribution.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.between_runs import LEAST_CASES
 from railgauge.stats.rank_test import doubled_ranks
 
-_Values = NDArray[np.float64]
+_Values: TypeAlias = "NDArray[np.float64]"
 # Runs shorter than this say too little of it.
 LEAST_VALUES = 8
 # What 99 of 100 sets of independent values don't exceed, in standard errors.

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
 from railgauge.stats.hodges_lehmann import shifts
 from railgauge.stats.rank_test import rank_tests
 from railgauge.stats.resolution import step_of
 
-_Values = NDArray[np.float64]
+_Values: TypeAlias = "NDArray[np.float64]"
 LEVEL = 0.95
 
 

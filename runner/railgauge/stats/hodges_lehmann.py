@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
 from railgauge.stats.rank_test import steps, tails
 
-_Values = NDArray[np.float64]
+_Values: TypeAlias = "NDArray[np.float64]"
 # Differences held at once; so many of a row are partly ordered, of more those below are counted.
 _AT_ONCE = 4_000_000
 _MOST_DIFFERENCES = 50_000

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from railgauge.stats import special
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.moments import moments
+from railgauge.stats.student import student_reach
 
 # Rounding in the binomial distribution, up to a million values.
 _SLACK = 1e-7
@@ -110,7 +108,7 @@ def _binomial(n: int, k: int) -> float:
 def _student(freedom: int, level: float) -> float:
     """Return how many standard errors the two-sided interval reaches to either side."""
     _check(level)
-    return float(special.stdtrit(freedom, (1 + level) / 2))
+    return student_reach(freedom, level)
 
 
 def _check(level: float) -> None:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from railgauge.base.arrays import NDArray, np
 
 
 class Moments(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from railgauge.base.arrays import NDArray, np
 
 
 def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:

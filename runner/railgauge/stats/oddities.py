@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.autocorrelation import autocorrelation, autocorrelations_of_ranks
 from railgauge.stats.dependence import stacked
 from railgauge.stats.trend import trend, trends_of_ranks

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
+from railgauge.base.arrays import NDArray, np
 
 # How many interquartile ranges beyond its quartiles a value is an outlier: Tukey's outer fences.
 OUTLIER_RANGES = 3.0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.hodges_lehmann import shifts
 from railgauge.stats.interval import Interval
 
-_Values = NDArray[np.float64]
+_Values: TypeAlias = "NDArray[np.float64]"
 # A ratio of more than e to this is no double.
 _MOST = 709.0
 

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
 
 

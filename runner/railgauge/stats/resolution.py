@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
+from railgauge.base.arrays import NDArray, np
 
 # Digits that a figure may have and still be a rounded one.
 _MOST_DIGITS = 6

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.between_runs import BETWEEN_RUNS
 from railgauge.stats.corrections import Corrected, RunValues, correct
 from railgauge.stats.estimates import estimate
@@ -15,7 +13,7 @@ from railgauge.stats.judgement import Change, Judged, judge
 from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.rank_test import least_p
 
-_Values = NDArray[np.float64]
+_Values: TypeAlias = "NDArray[np.float64]"
 BETTER = ("higher", "lower")
 
 

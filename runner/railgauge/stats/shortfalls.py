@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.spread import robust_spread
 
 # A host falls short when its links do by more than so many standard deviations and at least 5 %.

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.interval import mean_interval, median_interval
 from railgauge.stats.moments import skewness
 from railgauge.stats.trend import rises_by_chance

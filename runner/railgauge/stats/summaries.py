@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.dependence import stacked
 from railgauge.stats.interval import median_ranks
 from railgauge.stats.moments import LEAST, MOST
@@ -15,7 +13,7 @@ from railgauge.stats.outliers import OUTLIER_RANGES
 from railgauge.stats.summary import Summary, summarise
 from railgauge.stats.sums import row_sums
 
-_Rows = NDArray[np.float64]
+_Rows: TypeAlias = "NDArray[np.float64]"
 
 # So many values at a time: what fits into a cache. Fewer series of one length aren't worth it.
 _BLOCK, _FEWEST = 1 << 16, 8

@@ -7,9 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.stats.interval import Interval, median_ranks
 from railgauge.stats.moments import harmonic_mean, moments
 from railgauge.stats.outliers import fences, quartiles

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
+from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from railgauge.base.arrays import NDArray, np
 
-_Rows = NDArray[np.float64]
+_Rows: TypeAlias = "NDArray[np.float64]"
 
-_EPSILON, _TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
+_EPSILON, _TINY = sys.float_info.epsilon, sys.float_info.min
 
 
 def row_sums(values: _Rows) -> _Rows:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
+from railgauge.base.arrays import NDArray, np
 
 # Fewer values say nothing of their order. A trend is reported if it is as improbable as this.
 _LEAST_VALUES, _LEVEL = 8, 0.01

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from railgauge.base.arrays import NDArray, np
 
 # Fewer values than this make no two groups; a group has at least so many, and that share of all.
 _LEAST_VALUES, _LEAST_MEMBERS, _LEAST_SHARE = 6, 2, 0.15

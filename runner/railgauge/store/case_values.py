@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
+from railgauge.base.arrays import NDArray, np
 from railgauge.store.models import (
     BenchCase,
     Measurement,
@@ -27,7 +26,7 @@ from railgauge.store.write import plain_text
 # What is shorter is a word like any other.
 _KEY_START = 4
 # run_case id -> numbers of replications, and their values
-_Values = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+_Values: TypeAlias = "dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]"
 
 
 def case_history(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from railgauge.plan.texts import ONLY
+from railgauge.plan.partial import ONLY
 from railgauge.store.models import Run, RunFile
 
 

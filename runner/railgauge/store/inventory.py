@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, select
 
 from railgauge.plan.cases import Case
-from railgauge.plan.texts import ONLY
+from railgauge.plan.partial import ONLY
 from railgauge.store.log_models import LOG, PORT_LOG
 from railgauge.store.models import (
     BenchCase,

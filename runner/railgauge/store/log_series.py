@@ -12,9 +12,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.base.errors import StoreError
 from railgauge.base.systemlog import TimeSeries
 from railgauge.store.write import plain_text

@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Case
-from railgauge.plan.texts import ONLY
+from railgauge.plan.partial import ONLY
 from railgauge.store.models import (
     BenchCase,
     HostFact,

@@ -6,12 +6,10 @@ import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from railgauge import __version__
+from railgauge.base.arrays import NDArray, np
 from railgauge.base.errors import InputError
 from railgauge.base.systemlog import PortLog as PortLog
 from railgauge.base.systemlog import Suspicion as Suspicion
@@ -21,8 +19,10 @@ from railgauge.engine.outcome import Outcome as Outcome
 from railgauge.engine.outcome import Status as Status
 from railgauge.hosts.peaks import Peak as Peak
 from railgauge.plan.cases import Case
-from railgauge.plan.catalogue import MetricDescription
 from railgauge.stats import ENDED_LEVEL, Average, average_of
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import MetricDescription
 
 RunState = Literal["unfinished", "complete", "interrupted"]
 # Why a case with a rule got no more replications: its interval is narrow enough, it has had the

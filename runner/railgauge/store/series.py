@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, bindparam, func, select
 
+from railgauge.base.arrays import NDArray, np
 from railgauge.base.collector import collector_off
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.result_metrics import shipped_kind
@@ -66,8 +65,7 @@ class MeasuredCase:
 
 
 # run_case id -> metric id -> values and which of them are suspect, by number of replication
-_CaseValues = dict[int, dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]]]
-_NO_VALUES = (np.zeros(0), np.zeros(0, dtype=np.bool_))
+_CaseValues: TypeAlias = "dict[int, dict[int, tuple[NDArray[np.float64], NDArray[np.bool_]]]]"
 
 # Statements are made once: to make one takes longer than to run it on a small run.
 _CASES = (
@@ -166,11 +164,12 @@ def _run_series(
         if metrics is not None
         else set()
     )
+    no_values = (np.zeros(0), np.zeros(0, dtype=np.bool_))
     series = []
     for row in cases.values():
         if row.id in excluded:
             continue
-        values_of = values_by_case.get(row.id) or dict.fromkeys(expected[row.test], _NO_VALUES)
+        values_of = values_by_case.get(row.id) or dict.fromkeys(expected[row.test], no_values)
         for metric_id, (values, suspect) in values_of.items():
             series.append(row.series(run_id, plan, infos[metric_id], values, suspect))
     return series

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, insert, select
 
+from railgauge.base.arrays import NDArray, np
 from railgauge.base.errors import InputError, StoreError, TraceError
 from railgauge.base.trace import Trace, decode, loss_runs, pack, unpack
 from railgauge.store.models import BenchCase, LossRun, RunCase, TraceRow

@@ -134,7 +134,7 @@ def test_ctrl_c_while_a_text_is_evaluated_ends_with_the_exit_code_of_any_other(
         "import sys\n"
         "class Interrupting:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'railgauge.cli.runs':\n"
+        "        if name == 'railgauge.cli.listing':\n"
         "            exec('raise KeyboardInterrupt')\n"
         "sys.meta_path.insert(0, Interrupting())\n"
     )

@@ -14,7 +14,7 @@ from tests.support.verdict_samples import add_run, lane, noisy, verdict
 from railgauge.base.errors import InputError, RailgaugeError
 from railgauge.cli.comparing import compare
 from railgauge.compare.select import select
-from railgauge.plan.texts import ONLY
+from railgauge.plan.partial import ONLY
 from railgauge.store import Store
 
 COMMITS = ("a" * 40, "b" * 40)

@@ -15,7 +15,7 @@ from tests.support.store_samples import METRICS, MOMENT, RUN, case, measured, pl
 
 from railgauge.base.errors import InputError
 from railgauge.cli import cli
-from railgauge.plan.texts import only_texts
+from railgauge.plan.partial import only_texts
 from railgauge.store import Store
 from railgauge.store.records import Launch
 

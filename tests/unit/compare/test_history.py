@@ -18,7 +18,7 @@ from tests.support.store_samples import LAUNCH, METRICS, case, measured, planned
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.cli.history import history
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.plan.texts import ONLY
+from railgauge.plan.partial import ONLY
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo

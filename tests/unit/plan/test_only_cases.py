@@ -6,7 +6,7 @@ from pathlib import Path
 
 from railgauge.plan.cases import expand, restricted
 from railgauge.plan.load import load_plan
-from railgauge.plan.texts import ONLY, only_cases, only_texts
+from railgauge.plan.partial import ONLY, only_cases, only_texts
 
 PLAN = """\
 railgauge: 1

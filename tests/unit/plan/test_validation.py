@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field
 
 from railgauge.base.errors import FileProblems
-from railgauge.plan.validation import Scalar, StrictModel, Version, suggest, validate
+from railgauge.plan.validation import Scalar, StrictModel, Version, validate
 from railgauge.plan.yamlfile import loads
 
 
@@ -75,9 +75,3 @@ def test_a_version_that_is_true_is_not_one() -> None:
     assert mistakes("version: true\n")[0].startswith(
         "f:1:10: 'version': the truth value true stands where 1 is wanted"
     )
-
-
-def test_the_nearest_name_is_suggested_and_only_a_near_one() -> None:
-    assert suggest("sokbuf", ["datagram", "sockbuf"]) == ": did you mean 'sockbuf'?"
-    assert suggest("Sockbuf", ["datagram", "sockbuf"]) == ": did you mean 'sockbuf'?"
-    assert suggest("x", ["datagram", "sockbuf"]) == ""

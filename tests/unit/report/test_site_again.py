@@ -26,7 +26,7 @@ from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.base.errors import InputError
 from railgauge.cli import cli
-from railgauge.plan.texts import only_texts
+from railgauge.plan.partial import only_texts
 from railgauge.report.site.made_by import made_by
 from railgauge.report.site.mark import FileMark, marked, read_mark
 from railgauge.report.site.site_pages import case_file, plan_site

@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.suggestion import suggest
 from railgauge.base.units import DISPLAY, parse_moment
 from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
 from railgauge.exchange.importing.result import ImportResult
@@ -22,7 +23,6 @@ from railgauge.exchange.importing.value_text import parse_number
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
-from railgauge.plan.validation import suggest
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
 from railgauge.store.store import Store
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.plan.equipment import DevicePort
-from railgauge.plan.validation import suggest_or_list
 
 if TYPE_CHECKING:  # What asks takes a tenth of a second to import.
     from railgauge.hosts.equipment.agent import Agent, Value

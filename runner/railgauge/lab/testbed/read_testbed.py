@@ -7,8 +7,9 @@ from itertools import combinations
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, Problem
+from railgauge.base.suggestion import suggest
 from railgauge.lab.testbed.testbed_model import Testbed
-from railgauge.plan.validation import suggest, validate
+from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.suggestion import suggest
 from railgauge.lab.testbed.layout import ClusterLayout
-from railgauge.plan.validation import suggest
 
 TOKEN = "RAILGAUGE_TESTBED"  # noqa: S105 - a variable's name
 _PATIENCE = 120.0  # seconds to wait for another `up` or `down`

@@ -12,7 +12,6 @@ from typing import Any
 from railgauge.base import assets
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, Problem
 from railgauge.plan.catalogue.argument_text import Value
-from railgauge.plan.catalogue.external import load_external
 from railgauge.plan.catalogue.info import (
     Catalogue,
     EngineInfo,
@@ -53,6 +52,9 @@ def _add_external(
     executor: EngineInfo,
 ) -> None:
     """Add the engines that `paths` describe, and where they are from."""
+    # Imported here, as it takes the models of descriptions, and who lists runs reads none.
+    from railgauge.plan.catalogue.external import load_external
+
     owners = {_EXECUTOR: "railgauge", **dict.fromkeys(engines, "railgauge"), **files}
     own_engines = (executor, *(engine for engine in engines.values() if engine.program is None))
     namesakes = {name: metric for engine in own_engines for name, metric in engine.metrics.items()}

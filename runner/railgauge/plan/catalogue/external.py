@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, Problem
+from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue.external_imports import ImportReader
 from railgauge.plan.catalogue.external_model import ExternalEngine
 from railgauge.plan.catalogue.external_parameters import ParameterReader
@@ -19,7 +20,7 @@ from railgauge.plan.catalogue.info import EngineInfo, MetricDescription, Paramet
 from railgauge.plan.catalogue.output import ValueSource
 from railgauge.plan.catalogue.program import Item, Program, placeholders
 from railgauge.plan.catalogue.template import split_template
-from railgauge.plan.validation import suggest, validate
+from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load
 
 # Of rail-exec's own settings the one that plans may set too.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from railgauge.base.suggestion import suggest
 from railgauge.base.units import DISPLAY
 from railgauge.plan.catalogue.argument_text import Value
 from railgauge.plan.catalogue.external_model import ExternalImport, ExternalSource, ImportedValue
@@ -11,7 +12,7 @@ from railgauge.plan.catalogue.external_sources import SourceReader
 from railgauge.plan.catalogue.imported import Imported, ImportedParameter
 from railgauge.plan.catalogue.info import ParameterInfo
 from railgauge.plan.catalogue.output import ValueSource
-from railgauge.plan.validation import Reporter, suggest
+from railgauge.plan.validation import Reporter
 
 _HERE = "import"
 

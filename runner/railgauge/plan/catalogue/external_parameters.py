@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from railgauge.base import units
 from railgauge.base.number import fitting_units
+from railgauge.base.suggestion import suggest, suggest_or_list
 from railgauge.plan.catalogue.argument_text import Value, Written
 from railgauge.plan.catalogue.external_model import ExternalParameter
 from railgauge.plan.catalogue.info import ParameterInfo
-from railgauge.plan.validation import Reporter, suggest, suggest_or_list
+from railgauge.plan.validation import Reporter
 
 # What a case has beside its parameters, and plans or templates name in the same place.
 _RESERVED = (

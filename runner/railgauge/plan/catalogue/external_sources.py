@@ -7,10 +7,11 @@ import re
 from collections.abc import Collection, Mapping
 
 from railgauge.base import units
+from railgauge.base.suggestion import suggest, suggest_or_list
 from railgauge.plan.catalogue.external_model import ExternalMetric, ExternalSource
 from railgauge.plan.catalogue.info import MetricDescription
 from railgauge.plan.catalogue.output import Match, ValueSource, split_path
-from railgauge.plan.validation import Reporter, suggest, suggest_or_list
+from railgauge.plan.validation import Reporter
 
 
 class SourceReader:

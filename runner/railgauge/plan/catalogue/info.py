@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from railgauge.base import units
 from railgauge.base.errors import EngineError, InputError
+from railgauge.base.suggestion import suggest, suggest_or_list
 from railgauge.plan.catalogue.argument_text import Value, Written, plain
 from railgauge.plan.catalogue.output import ProgramOutput
 from railgauge.plan.catalogue.program import Program, expand
 from railgauge.plan.catalogue.template import split_arguments
-from railgauge.plan.validation import suggest, suggest_or_list
 
 # A parameter that any engine's cases may have and no engine is told: soakers keep the CPUs awake,
 # which makes another case.

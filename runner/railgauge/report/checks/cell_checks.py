@@ -7,9 +7,9 @@ from collections.abc import Generator, Iterator, Sequence
 
 from railgauge.base.errors import Problem
 from railgauge.base.quantities import unit_of
+from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.declared_peaks import RESOURCES
-from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.checking import Checker, Place, Selections
 from railgauge.report.definition.definition_model import CellSpec

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from railgauge.base.errors import InputError, Problem
 from railgauge.base.number import fitting_units, scale
+from railgauge.base.suggestion import suggest
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import SOAK, Catalogue, ParameterInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
-from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
 from railgauge.report.definition.statistic import own_unit

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from railgauge.base.errors import Problem
+from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.checking import Checker, Place
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec

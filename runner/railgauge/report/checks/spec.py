@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, Problem
+from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.validation import suggest, validate
+from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load
 from railgauge.report.checks.figure_checks import FigureChecker
 from railgauge.report.checks.slow_nodes_checks import SlowNodesChecker

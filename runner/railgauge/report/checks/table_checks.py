@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from railgauge.base.errors import Problem
+from railgauge.base.suggestion import suggest
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.validation import suggest
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.cell_checks import CellChecker
 from railgauge.report.checks.checking import Checker, Place

@@ -10,7 +10,8 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.model import Plan
-from railgauge.plan.texts import allocated_nodes, only_cases
+from railgauge.plan.partial import only_cases
+from railgauge.plan.texts import allocated_nodes
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.pages.appendix.reasons import counted, plural

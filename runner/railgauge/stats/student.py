@@ -1,0 +1,60 @@
+"""Student's distribution with a whole number of degrees of freedom, without scipy.
+
+Every table has the mean's interval, and scipy's import takes longer than to make one.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+# With more degrees of freedom the expansion in their inverse is exact to 1e-12.
+_EXACT = 1000
+_MOST_STEPS = 100
+
+
+def student_reach(freedom: int, level: float) -> float:
+    """Return t with P(|T| < t) = `level`, T of Student's distribution with `freedom` degrees.
+
+    Abramowitz and Stegun, Handbook of Mathematical Functions: 26.7.3 and 26.7.4 are finite sums for
+    the probability, inverted by Newton's method; 26.7.5 is the expansion for many degrees. Agrees
+    with scipy.special.stdtrit to a relative 1e-12 for levels from 0.5 to 0.999.
+    """
+    normal = NormalDist().inv_cdf((1 + level) / 2)
+    if freedom > _EXACT:
+        return _expansion(freedom, normal)
+    log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    scale = 2 * math.exp(log_scale) / math.sqrt(freedom * math.pi)
+    # The probability is concave, so that steps from below never go beyond.
+    reach = normal
+    for _ in range(_MOST_STEPS):
+        density = scale * (1 + reach * reach / freedom) ** (-(freedom + 1) / 2)
+        step = (level - _within(freedom, reach)) / density
+        reach += step
+        if step <= 1e-15 * reach:
+            break
+    return reach
+
+
+def _within(freedom: int, reach: float) -> float:
+    """Return P(|T| < `reach`)."""
+    root = math.hypot(reach, math.sqrt(freedom))
+    sine, cosine = reach / root, math.sqrt(freedom) / root
+    odd = freedom % 2
+    terms, term = [], cosine if odd else 1.0
+    for k in range(2 + odd, freedom + 1, 2):
+        terms.append(term)
+        term *= cosine * cosine * (k - 1) / k
+    total = sine * math.fsum(terms)
+    return 2 / math.pi * (math.atan2(sine, cosine) + total) if odd else total
+
+
+def _expansion(freedom: int, z: float) -> float:
+    """Return the quantile from the normal one, `z`."""
+    coefficients = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + math.fsum(part / freedom**k for k, part in enumerate(coefficients, 1))
