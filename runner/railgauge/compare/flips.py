@@ -79,13 +79,13 @@ def _named(result: Result, levels: TwoLevels) -> Result:
 def levels_text(levels: TwoLevels, unit: str) -> str:
     """Return both levels in words: `12 of 18 earlier runs are near 9.1 Gbit/s and 6 …`."""
     medians = [levels.low.median, levels.high.median]
-    shown = best_unit(unit, medians)
-    per_unit = scale(shown, unit)
+    display_unit = best_unit(unit, medians)
+    per_unit = scale(display_unit, unit)
     assert per_unit is not None  # the unit was chosen for that base
     low, high = (
         format_number(value, per_unit, four_digits(value / float(per_unit))) for value in medians
     )
-    name = "" if shown in ("", "1") else f" {shown}"
+    name = "" if display_unit in ("", "1") else f" {display_unit}"
     total = levels.low.runs + levels.high.runs
     return (
         f"{levels.low.runs} of {total} earlier runs are near {low}{name} and {levels.high.runs} "

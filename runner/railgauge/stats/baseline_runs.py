@@ -24,6 +24,10 @@ _LEAST_P = 1e-15
 # What a machine's level is taken to differ by is Student's with so many degrees of freedom, whose
 # standard deviation is sqrt(3): heavy tails, as it is a guess.
 _GUESS = Tails(3.0, 1 / np.sqrt(3.0))
+# The guess is a second look, and may be wrong: its p counts so many times.
+_LOOKS = 3.0
+# What differs by as much as is usual rarely shows more than so many times that.
+_CHANCE = 1.5
 # Cases differ in how they spread where that is so much more likely, as a logarithm.
 _DIFFERENT = 10.0
 
@@ -40,12 +44,12 @@ class _Kind(NamedTuple):
     """What the baseline's runs of all pairs of a kind say of each other, each left out in turn.
 
     `scores` are the tails of what Student's p make of them, as deviations of a normal distribution:
-    NORMAL where these p are right. `alike` are those of the deviations themselves, in units of
+    NORMAL where these p are right. `pooled` are those of the deviations themselves, in units of
     `unit`, where the cases may spread alike; None where they don't.
     """
 
     scores: Tails = NORMAL
-    alike: Tails | None = None
+    pooled: Tails | None = None
     unit: float = 1.0
 
 
@@ -72,12 +76,13 @@ class RunShifts(NamedTuple):
         for places, kind in self.kinds:
             scores = -special.ndtri(np.maximum(p[places], np.finfo(np.float64).tiny) / 2)
             p[places] = np.maximum(p[places], kind.scores.p(scores))
-            if kind.alike is not None:
+            if kind.pooled is not None:
                 deviations = shift[places] / (self._farther()[places] * kind.unit)
-                p[places] = np.maximum(p[places], kind.alike.p(deviations))
+                p[places] = np.maximum(p[places], kind.pooled.p(deviations))
         # So a great change shows though three runs say little of what they differ by.
-        by_guess = student(shift / _GUESS.scale, np.maximum(self.usual, self.error), _GUESS.degrees)
-        least: _Values = np.minimum(p, by_guess)
+        error = np.maximum(self.usual, self.error)
+        by_guess = _LOOKS * student(shift / _GUESS.scale, error, _GUESS.degrees)
+        least: _Values = np.where(self._as_usual(), np.minimum(p, by_guess), p)
         return least
 
     def half_interval(self) -> _Values:
@@ -87,11 +92,16 @@ class RunShifts(NamedTuple):
             p = 2 * special.ndtr(-kind.scores.half(LEVEL))
             quantiles = special.stdtrit(self.degrees[places], 1 - p / 2)
             half[places] = np.maximum(half[places], self.error[places] * quantiles)
-            if kind.alike is not None:
-                alike = kind.alike.half(LEVEL) * kind.unit * self._farther()[places]
-                half[places] = np.maximum(half[places], alike)
-        least: _Values = np.minimum(half, _GUESS.half(LEVEL) * np.maximum(self.usual, self.error))
+            if kind.pooled is not None:
+                pooled = kind.pooled.half(LEVEL) * kind.unit * self._farther()[places]
+                half[places] = np.maximum(half[places], pooled)
+        by_guess = _GUESS.half(1 - (1 - LEVEL) / _LOOKS) * np.maximum(self.usual, self.error)
+        least: _Values = np.where(self._as_usual(), np.minimum(half, by_guess), half)
         return least
+
+    def _as_usual(self) -> NDArray[np.bool_]:
+        """Return where the runs may differ by no more than is usual."""
+        return self.error <= _CHANCE * self.usual
 
     def _farther(self) -> _Values:
         """Return how much farther than from the true level one more run is from the runs' mean."""
@@ -116,7 +126,7 @@ def run_shifts(
     By the prediction interval of one more run's median, from the variance of the first side's
     medians. However many runs the second side has they count as one: those of a night, or one and
     the run that confirms it, have what the night has. What is beyond a standard deviation of
-    `between_runs` with heavy tails, or of the case's own runs if that is more, stands out, too.
+    `between_runs` with heavy tails stands out, too, unless the case's own runs differ by more.
     """
     m = len(group)
     medians, sides, owners = _medians(estimates, runs)
@@ -141,7 +151,7 @@ def run_shifts(
         variance[pairs], degrees[pairs] = better
     farther = np.sqrt(1 + 1 / np.maximum(counts[0], 1))
     error, usual = np.sqrt(variance) * farther, between_runs * farther
-    usual[~estimates.relative] = np.inf
+    usual[~estimates.relative] = 0.0
     shift = means[1] - means[0]
     return RunShifts(shift, error, np.maximum(degrees, 1), counts[0], by_runs, usual, kinds)
 
@@ -187,10 +197,10 @@ def _left_out(places: NDArray[np.intp], around: _Values) -> _Kind:
     deviations, error, degrees = deviations[clear], error[clear], degrees[clear]
     p = np.maximum(student(deviations, error, degrees), _LEAST_P)
     scores = fit_tails(-special.ndtri(p / 2))
-    alike = fit_tails(deviations / unit)
+    pooled = fit_tails(deviations / unit)
     different = student_likelihoods(deviations / error, degrees).sum() - np.log(error).sum()
-    as_one = alike.likelihood(deviations / unit) - len(deviations) * np.log(unit)
-    return _Kind(scores, None if different > as_one + _DIFFERENT else alike, unit)
+    as_one = pooled.likelihood(deviations / unit) - len(deviations) * np.log(unit)
+    return _Kind(scores, None if different > as_one + _DIFFERENT else pooled, unit)
 
 
 def _turns(places: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -55,29 +55,32 @@ def correct(
     """
     owners = np.array([run.pair for run in runs], np.intp)
     factors = variance_factors([run.values for run in runs], owners, group)
-    shown = run_shifts(estimates, runs, group, between_runs)
-    by_runs = shown.by_runs
+    between_medians = run_shifts(estimates, runs, group, between_runs)
+    by_runs = between_medians.by_runs
     # Medians of runs vary as much as the order of values makes them.
     factors[by_runs] = 1.0
     estimates = _thinned(estimates, factors)
     error, degrees, between, centre, assumed = _scattered(estimates, group, by_runs, between_runs)
     # Two runs that differ by more than is usual show that much.
-    usual = between_runs * np.sqrt(1 + 1 / np.maximum(shown.runs, 1))
-    spread = np.maximum(usual, shown.error)[assumed]
+    usual = between_runs * np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
+    spread = np.maximum(usual, between_medians.error)[assumed]
     degrees[assumed] = _added(error[assumed], degrees[assumed], spread)
     error[assumed] = np.hypot(error[assumed], spread)
     between[assumed] = spread * _NORMAL
     centre[np.abs(centre) >= np.maximum(smallest, usual * _NORMAL)] = 0.0
     # Those of runs' medians hold the replications' own.
-    error[by_runs], degrees[by_runs] = shown.error[by_runs], shown.degrees[by_runs]
+    error[by_runs], degrees[by_runs] = (
+        between_medians.error[by_runs],
+        between_medians.degrees[by_runs],
+    )
     elsewhere = by_runs | (between > 0) | (centre != 0)
     p = estimates.p.copy()
-    moved = np.where(estimates.relative, estimates.shift - centre, shown.shift)
+    moved = np.where(estimates.relative, estimates.shift - centre, between_medians.shift)
     # What only stands out as it didn't move with the others is no change the other way.
     moved[estimates.relative & (moved * estimates.shift < 0)] = 0.0
-    by_others = np.where(by_runs, shown.p(moved), student(moved, error, degrees))
+    by_others = np.where(by_runs, between_medians.p(moved), student(moved, error, degrees))
     p[elsewhere] = np.maximum(p, by_others)[elsewhere]
-    between[by_runs] = shown.half_interval()[by_runs]
+    between[by_runs] = between_medians.half_interval()[by_runs]
     final = _with_interval(estimates._replace(p=p), between, by_runs)
     return Corrected(final, estimates.p, factors, between, by_runs, assumed, centre)
 
