@@ -26,6 +26,8 @@ _LEAST_P = 1e-15
 _GUESS = Tails(3.0, 1 / np.sqrt(3.0))
 # The guess is a second look, and may be wrong: its p counts so many times.
 _LOOKS = 3.0
+# A case's runs differ by more than those of others where chance has that less often.
+_ODD = 0.01
 # What differs by as much as is usual rarely shows more than so many times that.
 _CHANCE = 1.5
 # Cases differ in how they spread where that is so much more likely, as a logarithm.
@@ -147,8 +149,7 @@ def run_shifts(
         of_kind = np.isin(owners[first], pairs)
         places = np.searchsorted(pairs, owners[first][of_kind])
         kinds.append((pairs, _left_out(places, around[of_kind])))
-        better = moderated(Variances(variance[pairs], degrees[pairs]))
-        variance[pairs], degrees[pairs] = better
+        variance[pairs], degrees[pairs] = _lent(Variances(variance[pairs], degrees[pairs]))
     farther = np.sqrt(1 + 1 / np.maximum(counts[0], 1))
     error, usual = np.sqrt(variance) * farther, between_runs * farther
     usual[~estimates.relative] = 0.0
@@ -171,6 +172,23 @@ def _medians(
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(estimates.log[owners], np.log(medians), medians / estimates.scale[owners])
     return scaled, sides, owners
+
+
+def _lent(variances: Variances) -> Variances:
+    """Return the variances that cases lend each other, but those far above the others as they are.
+
+    A case that flips between two levels isn't as steady as the rest (Phipson et al., Ann. Appl.
+    Stat. 10, 2016).
+    """
+    better = moderated(variances)
+    others = np.maximum(better.degrees - variances.degrees, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = variances.variance / better.variance
+    odd = special.fdtrc(np.maximum(variances.degrees, 1), others, ratio) < _ODD
+    return Variances(
+        np.where(odd, variances.variance, better.variance),
+        np.where(odd, variances.degrees, better.degrees),
+    )
 
 
 def _left_out(places: NDArray[np.intp], around: _Values) -> _Kind:

@@ -84,20 +84,23 @@ def _heavy_tails(draw, shape):
     return normal(draw, shape) * np.exp(0.01 * levels)
 
 
-def _one_flips(draw, shape):
-    """Three of ten runs of the last case are 8 % slower."""
-    values = differing(0.01)(draw, shape)
-    values[:, -1] *= np.where(draw.random(shape[0]) < 0.3, 1.08, 1.0)[:, None]
-    return values
-
-
-# Of 300 draws in 25 and 22 of 100 before the baseline's own runs were predicted from each other.
-@pytest.mark.parametrize("kind", [_heavy_tails, _one_flips], ids=["heavy tails", "one flips"])
-def test_heavy_tails_and_a_case_that_flips_rarely_make_an_alarm_with_three_runs(kind):
+def test_heavy_tails_between_runs_rarely_make_an_alarm_with_three_runs():
     draw, alarms = np.random.default_rng(9), 0
     for _ in range(60):
-        alarms += any(pair.change == "slower" for pair in compared(kind(draw, (4, 50, 10))))
+        pairs = compared(_heavy_tails(draw, (4, 50, 10)))
+        alarms += any(pair.change == "slower" for pair in pairs)
+    # 10 where all cases' spreads are taken for what one more run shows.
     assert alarms <= 6
+
+
+def test_a_case_that_was_at_both_levels_in_the_baseline_rarely_makes_an_alarm():
+    draw, alarms = np.random.default_rng(9), 0
+    for _ in range(30):
+        values = differing(0.01)(draw, (4, 50, 10))
+        values[2:, -1] *= 1.08
+        alarms += compared(values)[-1].change == "slower"
+    # 6 where steady cases lend it their spread.
+    assert alarms <= 3
 
 
 @pytest.mark.parametrize(("cases", "share"), [(15, 0.91), (50, 0.94)])
