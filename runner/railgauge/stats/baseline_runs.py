@@ -181,10 +181,10 @@ def _lent(variances: Variances) -> Variances:
     Stat. 10, 2016).
     """
     better = moderated(variances)
-    others = np.maximum(better.degrees - variances.degrees, 1)
+    lent_degrees = np.maximum(better.degrees - variances.degrees, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = variances.variance / better.variance
-    odd = special.fdtrc(np.maximum(variances.degrees, 1), others, ratio) < _ODD
+    odd = special.fdtrc(np.maximum(variances.degrees, 1), lent_degrees, ratio) < _ODD
     return Variances(
         np.where(odd, variances.variance, better.variance),
         np.where(odd, variances.degrees, better.degrees),
