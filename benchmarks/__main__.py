@@ -59,6 +59,10 @@ BENCHMARKS = {
     "soak": Smallest(
         "--rounds 1 --seconds 0.2 --shares 50 --tolerance 1 --patience 60", "rusage %"
     ),
+    "verdicts": Smallest(
+        "--times 2 --shapes t3 --noises 0.01 --cases 10 --baselines 3 --processes 1 --no-limits",
+        "covers",
+    ),
     "watch": Smallest("--runs 2 --duration 20ms --seconds 0.2", "us a sample", "iproute2"),
 }
 

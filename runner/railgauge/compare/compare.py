@@ -20,6 +20,7 @@ from railgauge.plan.cases import Case
 from railgauge.stats import Change, Compared, Side, compare_all
 from railgauge.stats.between_runs import BETWEEN_RUNS
 from railgauge.stats.series_changes import BETTER
+from railgauge.stats.two_levels import TwoLevels
 from railgauge.store.records import PlannedCase, Series
 
 # The smallest change that matters where a plan says none, a share.
@@ -74,7 +75,8 @@ class Result:
     """A metric of a case that both sides have, as planned by the second, and what became of it.
 
     Of a case that no run measured there is one result, without a metric. `smallest` is the smallest
-    change that matters, a share.
+    change that matters, a share; `levels` are those between which the case flips by itself, where
+    its stored runs show it.
     """
 
     test: str
@@ -85,6 +87,7 @@ class Result:
     smallest: float
     sides: tuple[SideSample, SideSample]
     judged: Compared
+    levels: TwoLevels | None = None
 
     @property
     def name(self) -> tuple[str, str, str]:

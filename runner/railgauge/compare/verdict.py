@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
+from railgauge.compare.flips import with_levels
 from railgauge.compare.reading import ReadRuns, read
 from railgauge.compare.renames import CaseName, Renames
 from railgauge.compare.select import Selection, select
 from railgauge.plan.cases import Case
 from railgauge.plan.partial import ONLY
-from railgauge.stats.corrections import LEAST_RUNS
+from railgauge.stats.baseline_runs import LEAST_RUNS
 from railgauge.store import Store
 
 # Looking up the logs of a case takes some 10 ms, and nobody reads more.
@@ -59,6 +60,11 @@ class Verdict:
         return [result for result in self.comparison.results if result.lost]
 
     @property
+    def flipping(self) -> list[Result]:
+        """What flips between two levels by itself, as its stored runs show it."""
+        return [result for result in self.comparison.results if result.levels is not None]
+
+    @property
     def passed(self) -> bool:
         """Whether nothing got slower, and everything could be measured."""
         return not (self.slower or self.lost or self.problems)
@@ -66,7 +72,7 @@ class Verdict:
 
 def verdict_on(store: Store, reading: ReadRuns, first: Selection, second: Selection) -> Verdict:
     """Return what the second side comes to against the first; `reading` has the runs of both."""
-    compared = compare(reading, first, second)
+    compared = with_levels(store, compare(reading, first, second))
     notes = [f"run {run} is on both sides" for run in first.runs if run in second.runs]
     notes += notes_on(store, compared)
     reasons = find_reasons(store, compared, compared.of("slower"))

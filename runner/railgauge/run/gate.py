@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from railgauge.base.errors import EnvironmentFailedError, InputError, InterruptedRunError
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
+from railgauge.compare.flips import with_levels
 from railgauge.compare.reading import read as read_runs
 from railgauge.compare.select import Selection, select
 from railgauge.compare.verdict import Verdict, find_reasons, notes_on
@@ -119,6 +120,7 @@ def _judge(
                 compare_suspects(reading, baseline, second),
                 compare(reading, baseline, both_runs),
             )
+    compared = with_levels(store, compared)
     problems += _undecided(compared)
     reasons = find_reasons(store, compared, compared.of("slower"))
     notes = (

@@ -7,25 +7,16 @@ from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
+from railgauge.stats.baseline_runs import RunValues, run_shifts, student
 from railgauge.stats.between_runs import LEAST_SCATTERED, Variances, moderated, scatter
-from railgauge.stats.dependence import stacked, variance_factors
+from railgauge.stats.dependence import variance_factors
 from railgauge.stats.estimates import LEVEL, Estimates
 
 _Values: TypeAlias = "NDArray[np.float64]"
-# With so many runs on the first side they themselves tell what runs differ by.
-LEAST_RUNS = 3
 # Half a 95 % interval of the normal distribution.
 _NORMAL = 1.96
 # With so many degrees of freedom Student's distribution is the normal one.
 _MANY = 1e9
-
-
-class RunValues(NamedTuple):
-    """One run's `values` (n,), of pair number `pair`, on its first (0) or second (1) `side`."""
-
-    pair: int
-    side: int
-    values: _Values
 
 
 class Corrected(NamedTuple):
@@ -62,28 +53,32 @@ def correct(
     """
     owners = np.array([run.pair for run in runs], np.intp)
     factors = variance_factors([run.values for run in runs], owners, group)
-    by_runs, run_shifts = _run_shifts(estimates, runs, group)
+    between_medians = run_shifts(estimates, runs, group, between_runs)
+    by_runs = between_medians.by_runs
     # Medians of runs vary as much as the order of values makes them.
     factors[by_runs] = 1.0
     estimates = _thinned(estimates, factors)
     error, degrees, between, centre, assumed = _scattered(estimates, group, by_runs, between_runs)
     # Two runs that differ by more than is usual show that much.
-    usual = between_runs * np.sqrt(1 + 1 / np.maximum(run_shifts.runs, 1))
-    spread = np.maximum(usual, run_shifts.error)[assumed]
+    usual = between_runs * np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
+    spread = np.maximum(usual, between_medians.error)[assumed]
     degrees[assumed] = _added(error[assumed], degrees[assumed], spread)
     error[assumed] = np.hypot(error[assumed], spread)
     between[assumed] = spread * _NORMAL
     centre[np.abs(centre) >= np.maximum(smallest, usual * _NORMAL)] = 0.0
     # Those of runs' medians hold the replications' own.
-    error[by_runs], degrees[by_runs] = run_shifts.error[by_runs], run_shifts.degrees[by_runs]
+    error[by_runs], degrees[by_runs] = (
+        between_medians.error[by_runs],
+        between_medians.degrees[by_runs],
+    )
     elsewhere = by_runs | (between > 0) | (centre != 0)
     p = estimates.p.copy()
-    moved = np.where(estimates.relative, estimates.shift - centre, run_shifts.shift)
+    moved = np.where(estimates.relative, estimates.shift - centre, between_medians.shift)
     # What only stands out as it didn't move with the others is no change the other way.
     moved[estimates.relative & (moved * estimates.shift < 0)] = 0.0
-    p[elsewhere] = np.maximum(p, _student(moved, error, degrees))[elsewhere]
-    half_intervals = run_shifts.error * special.stdtrit(run_shifts.degrees, (1 + LEVEL) / 2)
-    between[by_runs] = half_intervals[by_runs]
+    by_others = np.where(by_runs, between_medians.p(moved), student(moved, error, degrees))
+    p[elsewhere] = np.maximum(p, by_others)[elsewhere]
+    between[by_runs] = between_medians.half_interval()[by_runs]
     final = _with_interval(estimates._replace(p=p), between, by_runs)
     return Corrected(final, estimates.p, factors, between, by_runs, assumed, centre)
 
@@ -181,57 +176,3 @@ def _thinned(estimates: Estimates, factors: _Values) -> Estimates:
         error=estimates.error * wider,
         degrees=np.maximum((estimates.degrees + 2) / factors - 2, 1),
     )
-
-
-def _student(shift: _Values, error: _Values, degrees: _Values) -> _Values:
-    """Return Student's two-sided p; 0 where the error is infinite, that is unknown."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(shift == 0, 0.0, np.abs(shift) / error)
-    return np.where(np.isfinite(error), 2 * special.stdtr(degrees, -t), 0.0)
-
-
-class _RunShifts(NamedTuple):
-    """By how much sides differ as their runs show it, the standard error, its degrees of freedom,
-    and how many runs the first side has; (m,) each.
-    """
-
-    shift: _Values
-    error: _Values
-    degrees: _Values
-    runs: _Values
-
-
-def _run_shifts(
-    estimates: Estimates, runs: Sequence[RunValues], group: NDArray[np.intp]
-) -> tuple[NDArray[np.bool_], _RunShifts]:
-    """Return where the first side has runs enough (m,), and what they show.
-
-    By the prediction interval of one more run's median, from the variance of the first side's
-    medians. However many runs the second side has they count as one: those of a night, or one and
-    the run that confirms it, have what the night has. Of runs of which most values are 0 the means
-    are taken, as their medians say nothing.
-    """
-    m = len(group)
-    counts, sums = (np.zeros((2, m)) for _ in range(2))
-    sides, owners = (np.array([run[field] for run in runs], np.intp) for field in (1, 0))
-    medians = np.empty(len(runs))
-    for places, rows in stacked([run.values for run in runs]):
-        relative = estimates.relative[owners[places]]
-        medians[places] = np.where(relative, np.median(rows, axis=1), rows.mean(axis=1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        medians = np.where(
-            estimates.log[owners], np.log(medians), medians / estimates.scale[owners]
-        )
-    np.add.at(counts, (sides, owners), 1)
-    np.add.at(sums, (sides, owners), medians)
-    means = sums / np.maximum(counts, 1)
-    around = np.where(sides == 0, medians - means[sides, owners], 0.0)
-    degrees = np.maximum(counts[0] - 1, 0)
-    variance = np.bincount(owners, around**2, m) / np.maximum(degrees, 1)
-    by_runs = (counts[0] >= LEAST_RUNS) & (counts[1] > 0)
-    for number in range(int(group.max(initial=-1)) + 1):
-        pairs = np.flatnonzero((group == number) & by_runs & estimates.relative)
-        better = moderated(Variances(variance[pairs], degrees[pairs]))
-        variance[pairs], degrees[pairs] = better
-    error = np.sqrt(variance * (1 / np.maximum(counts[0], 1) + 1))
-    return by_runs, _RunShifts(means[1] - means[0], error, np.maximum(degrees, 1), counts[0])

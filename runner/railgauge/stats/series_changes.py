@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
+from railgauge.stats.baseline_runs import RunValues
 from railgauge.stats.between_runs import BETWEEN_RUNS
-from railgauge.stats.corrections import Corrected, RunValues, correct
+from railgauge.stats.corrections import Corrected, correct
 from railgauge.stats.estimates import estimate
 from railgauge.stats.judgement import Change, Judged, judge
 from railgauge.stats.multiple import benjamini_hochberg

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from railgauge.base.arrays import NDArray, np
 
 # Fewer values than this make no two groups; a group has at least so many, and that share of all.
-_LEAST_VALUES, _LEAST_MEMBERS, _LEAST_SHARE = 6, 2, 0.15
+LEAST_VALUES, _LEAST_MEMBERS, _LEAST_SHARE = 6, 2, 0.15
 # Groups nearer to each other than this share of the greater one's median don't matter to a mean.
 _LEAST_APART = 0.05
 
@@ -38,7 +38,7 @@ def two_groups(values: NDArray[np.float64] | Sequence[float]) -> TwoGroups | Non
     """
     x = np.sort(np.asarray(values, dtype=np.float64))
     n = len(x)
-    if n < _LEAST_VALUES:
+    if n < LEAST_VALUES:
         return None
     least = _least(n)
     gaps = np.diff(x[least - 1 : n - least + 1])
@@ -61,7 +61,7 @@ def may_have_groups(ordered: NDArray[np.float64]) -> NDArray[np.bool_]:
     Most series spare it the trouble: their widest gap is narrow beside what they span.
     """
     n = ordered.shape[1]
-    if n < _LEAST_VALUES:
+    if n < LEAST_VALUES:
         return np.zeros(len(ordered), np.bool_)
     least = _least(n)
     gaps = np.diff(ordered[:, least - 1 : n - least + 1], axis=1).max(axis=1)

@@ -8,6 +8,7 @@ from tests.support.comparison_samples import (
     autocorrelated,
     bimodal,
     coarse_clock,
+    compared,
     differing,
     drifting,
     drifting_as_noisy,
@@ -66,7 +67,40 @@ def test_a_fall_of_twenty_percent_is_found_with_a_single_run_in_the_baseline(cas
 def test_a_fall_of_five_percent_is_found_with_three_runs_in_the_baseline(cases):
     draw = np.random.default_rng(7)
     found = found_slower(draw, differing(0.005), 60, slower=0.0526, cases=cases, baseline=3)
-    assert found >= 0.95
+    # Of more draws in 94 of 100: heavy tails can't be ruled out by few runs.
+    assert found >= 0.88
+
+
+@pytest.mark.parametrize("cases", [4, 9])
+def test_a_fall_of_twenty_percent_is_found_with_three_runs_of_few_cases(cases):
+    draw = np.random.default_rng(6)
+    found = found_slower(draw, differing(0.02), 40, slower=0.25, cases=cases, baseline=3)
+    # In 69 and 37 of 100 by what three runs alone say.
+    assert found >= 0.8
+
+
+def _heavy_tails(draw, shape):
+    levels = draw.standard_t(3, (*shape[:2], 1)) / np.sqrt(3)
+    return normal(draw, shape) * np.exp(0.01 * levels)
+
+
+def test_heavy_tails_between_runs_rarely_make_an_alarm_with_three_runs():
+    draw, alarms = np.random.default_rng(9), 0
+    for _ in range(60):
+        pairs = compared(_heavy_tails(draw, (4, 50, 10)))
+        alarms += any(pair.change == "slower" for pair in pairs)
+    # 10 where all cases' spreads are taken for what one more run shows.
+    assert alarms <= 6
+
+
+def test_a_case_that_was_at_both_levels_in_the_baseline_rarely_makes_an_alarm():
+    draw, alarms = np.random.default_rng(9), 0
+    for _ in range(30):
+        values = differing(0.01)(draw, (4, 50, 10))
+        values[2:, -1] *= 1.08
+        alarms += compared(values)[-1].change == "slower"
+    # 6 where steady cases lend it their spread.
+    assert alarms <= 3
 
 
 @pytest.mark.parametrize(("cases", "share"), [(15, 0.91), (50, 0.94)])

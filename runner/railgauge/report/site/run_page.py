@@ -185,7 +185,10 @@ def judged(
         lost=case_verdicts(verdict.lost),
         more=sum(max(0, len(results) - most) for results in (verdict.slower, verdict.lost)),
         facts=tuple(shared_facts(verdict.slower, verdict.reasons)),
-        notes=tuple(map(visible, verdict.notes)),
+        notes=(
+            *map(visible, verdict.notes),
+            *(f"{names.with_test(each)}: {sentence(each)}" for each in verdict.flipping[:most]),
+        ),
         removed=tuple(removed[:_MOST_REMOVED]),
     )
 

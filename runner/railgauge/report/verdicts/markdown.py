@@ -18,6 +18,7 @@ from railgauge.report.verdicts.verdict_words import (
     metric_name,
     not_enough_data,
     quantities,
+    sentence,
     shared_facts,
     tally,
 )
@@ -55,6 +56,8 @@ def _lines(verdict: Verdict, names: Namer, *, all_results: bool) -> Iterator[str
     yield from _items([*verdict.problems, *verdict.notes])
     changed = [*verdict.slower, *compared.of("faster"), *verdict.lost, *verdict.unconfirmed]
     yield from _table(changed, verdict, names)
+    flipping = [f"{names.with_test(each)}: {sentence(each)}" for each in verdict.flipping]
+    yield from _list("Two levels:", flipping, _MOST_REASONS)
     for result in _one_per_case(verdict.slower):
         if (reasons := verdict.reasons.get(result.name[:2])) and reasons.counters:
             yield f"What changed beside {escaped(names.with_test(result))}:"

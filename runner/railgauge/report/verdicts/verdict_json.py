@@ -9,6 +9,7 @@ from railgauge.compare.case_history import History
 from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.facts import HostChanges
 from railgauge.compare.verdict import Reasons, Verdict
+from railgauge.stats.two_levels import TwoLevels
 from railgauge.store.records import PlannedCase
 
 
@@ -54,6 +55,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "q": _number(judged.q),
         "effect": _number(judged.effect),
         "sides": [_sample(side) for side in result.sides],
+        "levels": _levels(result.levels),
     }
 
 
@@ -91,6 +93,16 @@ def _sample(side: SideSample) -> dict[str, Any]:
         "suspect": side.suspect,
         "failed": side.failed,
     }
+
+
+def _levels(levels: TwoLevels | None) -> dict[str, Any] | None:
+    if levels is None:
+        return None
+    sides = {
+        name: {"median": level.median, "runs": level.runs}
+        for name, level in (("low", levels.low), ("high", levels.high))
+    }
+    return {**sides, "switches": levels.switches}
 
 
 def _reasons(reasons: Reasons | None, result: Result) -> dict[str, Any]:

@@ -51,6 +51,7 @@ def verdict_lines(
     yield from _result_sentences("could not be compared", verdict.lost, names, verdict)
     yield from map(visible, verdict.notes)
     yield from _result_sentences("not confirmed", verdict.unconfirmed, names, verdict)
+    yield from _result_sentences("two levels", verdict.flipping, names, verdict)
     if all_results:
         yield from _reasons(not_enough_data(verdict, names))
     changed = [result for result in compared.results if result.judged.change in _CHANGED]

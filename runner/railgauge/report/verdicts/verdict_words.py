@@ -73,7 +73,7 @@ def tally(comparison: Comparison) -> str:
 
 def not_enough_data(verdict: Verdict, names: Namer) -> list[str]:
     """Return why there is not enough data, each reason once, for results not listed otherwise."""
-    explained = {result.name for result in (*verdict.lost, *verdict.unconfirmed)}
+    explained = {result.name for result in (*verdict.lost, *verdict.unconfirmed, *verdict.flipping)}
     by_reason: dict[str, list[Result]] = {}
     for result in verdict.comparison.of("not enough data"):
         if result.name not in explained:

@@ -1,0 +1,306 @@
+"""How often the verdict of a gate is wrong, by simulation, for many ways in which runs differ.
+
+Of each setting so many nights are judged as `railgauge gate` judges them, from the series that are
+read of a store to the verdict after what looks slower was measured once more: 10 replications with
+1 % of noise in each run, and levels of runs that differ by `noise` in a shape of their own.
+
+- alarms: nights on which a case is slower though none changed, at the first look;
+- changes: those on which a case is slower or faster;
+- confirmed: alarms that are left after the second look, which a case that flips may meet at its
+  other level, while all others keep the night's;
+- 5 %, 20 %: how often the first case is slower, at the first look, if it fell by so much;
+- covers: how many of the 95 % intervals hold what is true, that nothing changed.
+
+The bistable shape has normal levels, and one case three of ten of whose runs are 5 to 10 % slower.
+A goal stands beside each figure that has one; ! marks a miss by more than the draws are off by.
+
+With --histories instead, of 60 nights with and without a change of 5 %: how often a point is
+found in a series that has none, and one within two nights of the change. With --peers these are
+also searched by those of apache-otava and ruptures that are installed.
+
+    python -m benchmarks.verdicts [--times 200] [--shapes normal t3] [--noises 0.01 0.02]
+        [--cases 1 4 9 10 50] [--baselines 1 2 3 5] [--processes 2] [--histories] [--peers]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product, starmap
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.history import (
+    dependent,
+    exponential,
+    heavy_tails,
+    log_normal,
+    normal,
+    outliers,
+    two_modes,
+)
+from railgauge.compare.compare import Comparison, compare
+from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
+from railgauge.compare.reading import ReadRuns
+from railgauge.compare.select import Selection
+from railgauge.plan.cases import Case
+from railgauge.stats import change_points
+from railgauge.store.records import PlannedCase, Series
+
+Values = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int], Values]
+SEED, REPLICATIONS, WITHIN, FALLS, NIGHTS = 20, 10, 0.01, (0.05, 0.2), 60
+DRAWS: dict[str, Draw] = {
+    "normal": normal,
+    "exponential": exponential,
+    "log-normal": log_normal,
+    "t3": heavy_tails,
+    "AR 0.3": dependent(0.3),
+    "outliers": outliers,
+    "bistable": two_modes,
+}
+# What is promised, in %: false alarms of normal levels, and of the other shapes from three runs on.
+MOST_FALSE, MOST_FALSE_OTHERS, LEAST_TWENTY, LEAST_COVERED = 5.0, 10.0, 95.0, 93.0
+
+
+class Setting(NamedTuple):
+    """What is simulated: the levels' shape and standard deviation, how many cases and runs."""
+
+    shape: str
+    noise: float
+    cases: int
+    baseline: int
+
+
+class Night(NamedTuple):
+    """What a simulated night came to, as the module's text has it; `covers` is a share."""
+
+    alarms: bool
+    changes: bool
+    confirmed: bool
+    five: bool
+    twenty: bool
+    covers: float
+
+
+def levels(random: np.random.Generator, setting: Setting) -> Values:
+    """Return the logarithms of levels (runs + 2, cases); the last ones are the second look's."""
+    runs = setting.baseline + 1
+    flips = setting.shape == "bistable"
+    draw = normal if flips else DRAWS[setting.shape]
+    columns = [setting.noise * draw(random, runs) for _ in range(setting.cases)]
+    nights = np.stack(columns, axis=1)
+    all_levels = np.concatenate([nights, nights[-1:]])
+    if flips:
+        apart = math.log1p(random.uniform(0.05, 0.1))
+        all_levels[:, -1] += apart * (random.random(runs + 1) < 0.3)
+    return all_levels
+
+
+def read_runs(values: Values, cases: Sequence[Sequence[int]]) -> ReadRuns:
+    """Return what is read of a store: costs (runs, cases, replications), of each run `cases`."""
+    none = np.zeros(REPLICATIONS, np.bool_)
+    all_cases = [
+        Case(f"{number:08x}", "tcp", f"a→{number}", "a", "b", {"mode": "stream"})
+        for number in range(values.shape[1])
+    ]
+
+    def series(run: int, number: int) -> Series:
+        name = (run, "plan", "test", all_cases[number], "time", "s", "lower")
+        return Series(*name, values[run, number], none, 0, REPLICATIONS)
+
+    return ReadRuns(
+        {
+            run: [PlannedCase("test", all_cases[number], REPLICATIONS) for number in numbers]
+            for run, numbers in enumerate(cases)
+        },
+        {
+            run: {
+                ("test", all_cases[number].key): {"time": series(run, number)} for number in numbers
+            }
+            for run, numbers in enumerate(cases)
+        },
+        {},
+    )
+
+
+def look(values: Values) -> Comparison:
+    """Return the last run held against those before it: (runs, cases, replications)."""
+    tonight = len(values) - 1
+    everything = [range(values.shape[1])] * len(values)
+    baseline = Selection("baseline", tuple(range(tonight)))
+    return compare(read_runs(values, everything), baseline, Selection("tonight", (tonight,)))
+
+
+def second_look(values: Values, first: Comparison) -> Comparison:
+    """Return what is left of the first look after the last run of `values` measured it again."""
+    names = cases_of(suspects(first))
+    if not names:
+        return first
+    again = [number for number in range(values.shape[1]) if ("test", f"{number:08x}") in names]
+    tonight = len(values) - 2
+    reading = read_runs(values, [*([range(values.shape[1])] * (tonight + 1)), again])
+    baseline = first.selected[0]
+    both = compare(reading, baseline, Selection("both", (tonight, tonight + 1)))
+    return confirmed(first, compare_suspects(reading, baseline, tonight + 1), both)[0]
+
+
+def simulate(setting: Setting, number: int) -> Night:
+    """Return what night `number` comes to."""
+    place = [list(DRAWS).index(setting.shape), round(1e4 * setting.noise), *setting[2:]]
+    random = np.random.default_rng([SEED, *place, number])
+    means = levels(random, setting)
+    noise = WITHIN * random.standard_normal((*means.shape, REPLICATIONS))
+    values = np.exp(means[..., None] + noise)
+    first = look(values[:-1])
+    judged = [result.judged for result in first.results]
+    found = []
+    for fall in FALLS:
+        fallen = values[:-1].copy()
+        fallen[-1, 0] /= 1 - fall
+        slower = look(fallen).of("slower")
+        found.append(any(result.case.key == f"{0:08x}" for result in slower))
+    return Night(
+        bool(first.of("slower")),
+        bool(first.of("slower") or first.of("faster")),
+        bool(second_look(values, first).of("slower")),
+        *found,
+        covers=float(np.mean([pair.low <= 1 <= pair.high for pair in judged])),
+    )
+
+
+def goals(setting: Setting) -> dict[str, tuple[str, float]]:
+    """Return the goal of each figure that has one: `<=` or `>=`, and the limit in %."""
+    wanted = {}
+    if setting.shape == "normal":
+        wanted["changes"] = "<=", MOST_FALSE
+        wanted["twenty"] = ">=", LEAST_TWENTY
+        wanted["covers"] = ">=", LEAST_COVERED
+    elif setting.baseline >= 3:
+        wanted["alarms"] = "<=", MOST_FALSE_OTHERS
+    return wanted
+
+
+def missed(figure: float, goal: tuple[str, float], times: int) -> bool:
+    """Return whether a figure in % is beyond its goal by more than so many draws are off by."""
+    sign, limit = goal
+    off = 1.64 * math.sqrt(limit * (100 - limit) / times)
+    return figure > limit + off if sign == "<=" else figure < limit - off
+
+
+def judge_all(settings: Iterable[Setting], times: int, processes: int) -> bool:
+    """Print the table of all settings; return whether every goal is met."""
+    print(f"{times} nights of each setting, seed {SEED}; in %")
+    heads = ("alarms", "changes", "confirmed", "5 %", "20 %", "covers")
+    print(f"{'shape':12}{'noise':>6}{'cases':>6}{'runs':>5}" + "".join(f"{h:>13}" for h in heads))
+    good = True
+    with ProcessPoolExecutor(processes) as pool:
+        for setting in settings:
+            nights = list(
+                pool.map(simulate, [setting] * times, range(times), chunksize=times // 8 + 1)
+            )
+            figures = (100 * np.mean(np.array(nights, np.float64), axis=0)).tolist()
+            wanted, cells = goals(setting), []
+            for name, figure in zip(Night._fields, figures, strict=True):
+                goal = wanted.get(name)
+                fails = goal is not None and missed(figure, goal, times)
+                good &= not fails
+                text = f"{goal[0]}{goal[1]:.0f}{'!' if fails else ' '}" if goal else " " * 5
+                cells.append(f"{figure:7.1f} {text:>5}")
+            name = f"{setting.shape:12}{setting.noise:6.0%}{setting.cases:6}{setting.baseline:5}"
+            print(name + "".join(cells), flush=True)
+    return good
+
+
+def by_railgauge(values: Values) -> list[int]:
+    return [point.index for point in change_points(values)]
+
+
+def by_otava(values: Values) -> list[int]:
+    analysis = importlib.import_module("otava.analysis")
+    points, _ = analysis.compute_change_points(values.tolist(), window_len=30, max_pvalue=0.001)
+    return [point.index for point in points]
+
+
+def by_ruptures(values: Values) -> list[int]:
+    """PELT with a Gaussian cost and BIC's penalty, the noise taken from neighbours."""
+    ruptures = importlib.import_module("ruptures")
+    spread = float(np.median(np.abs(np.diff(values)))) / 0.954
+    penalty = 2 * math.log(len(values))
+    search = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(values / spread)
+    return [place for place in search.predict(pen=penalty) if place < len(values)]
+
+
+SEARCHES: dict[str, Callable[[Values], list[int]]] = {
+    "railgauge": by_railgauge,
+    "otava": by_otava,
+    "ruptures": by_ruptures,
+}
+
+
+def search_one(name: str, shape: str, noise: float, number: int) -> tuple[bool, bool]:
+    """Return whether a point is found in a flat history, and near the change of another."""
+    random = np.random.default_rng([SEED, list(DRAWS).index(shape), round(1e4 * noise), number])
+    flat = np.exp(noise * DRAWS[shape](random, NIGHTS))
+    place = int(random.integers(10, NIGHTS - 10))
+    changed = flat.copy()
+    changed[place:] *= 0.95 if number % 2 else 1.05
+    found = SEARCHES[name](changed)
+    return bool(SEARCHES[name](flat)), any(abs(point - place) <= 2 for point in found)
+
+
+def search_all(settings: Iterable[tuple[str, float]], names: Sequence[str], times: int) -> None:
+    """Print, side by side, what each of `names` finds in the same histories."""
+    print(f"{times} histories of {NIGHTS} nights of each, seed {SEED}: with a point though nothing")
+    print("changed, and with one within two nights of a change of 5 %, in %")
+    heads = [f"{name} {what}" for name in names for what in ("false", "found")]
+    print(f"{'shape':12}{'noise':>6}" + "".join(f"{head:>17}" for head in heads))
+    for shape, noise in settings:
+        cells = []
+        for name in names:
+            outcomes = [search_one(name, shape, noise, number) for number in range(times)]
+            cells += (100 * np.mean(outcomes, axis=0)).tolist()
+        print(f"{shape:12}{noise:6.0%}" + "".join(f"{cell:17.1f}" for cell in cells), flush=True)
+
+
+def installed(modules: Iterable[str]) -> list[str]:
+    """Return those that are there; on standard error, which aren't."""
+    there = []
+    for module in modules:
+        try:
+            importlib.import_module(module)
+            there.append(module)
+        except ImportError:
+            print(f"{module} is not installed: see docs/statistics.md", file=sys.stderr)
+    return there
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=200, help="simulated nights, or histories")
+    parser.add_argument("--shapes", nargs="+", choices=DRAWS, default=list(DRAWS))
+    parser.add_argument("--noises", nargs="+", type=float, default=[0.01, 0.02])
+    parser.add_argument("--cases", nargs="+", type=int, default=[1, 4, 9, 10, 50])
+    parser.add_argument("--baselines", nargs="+", type=int, default=[1, 2, 3, 5])
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--histories", action="store_true", help="change points, alone")
+    parser.add_argument("--peers", action="store_true", help="with --histories: others' too")
+    parser.add_argument("--no-limits", action="store_true", help="exit status 0 in any case")
+    asked = parser.parse_args()
+    if asked.histories:
+        peers = installed(list(SEARCHES)[1:]) if asked.peers else []
+        search_all(product(asked.shapes, asked.noises), ["railgauge", *peers], asked.times)
+        return 0
+    settings = starmap(Setting, product(asked.shapes, asked.noises, asked.cases, asked.baselines))
+    good = judge_all(settings, asked.times, asked.processes)
+    return 0 if good or asked.no_limits else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""What the runs of a baseline say of the run after them, and how far that can be trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from railgauge.base.arrays import NDArray, np
+from railgauge.stats import special
+from railgauge.stats.between_runs import LEAST_CASES, Variances, moderated
+from railgauge.stats.dependence import stacked
+from railgauge.stats.estimates import LEVEL, Estimates
+from railgauge.stats.tails import NORMAL, Tails, fit_tails, student_likelihoods
+
+_Values: TypeAlias = "NDArray[np.float64]"
+# With so many runs on the first side they themselves tell what runs differ by.
+LEAST_RUNS = 3
+# The median of the absolute values of a normal distribution, in standard deviations.
+_MEDIAN = 0.6745
+# The least p that is worth telling from 0: some 8 standard deviations.
+_LEAST_P = 1e-15
+# What a machine's level is taken to differ by is Student's with so many degrees of freedom, whose
+# standard deviation is sqrt(3): heavy tails, as it is a guess.
+_GUESS = Tails(3.0, 1 / math.sqrt(3.0))
+# The guess is a second look, and may be wrong: its p counts so many times.
+_LOOKS = 3.0
+# A case's runs differ by more than those of others where chance has that less often.
+_ODD = 0.01
+# What differs by as much as is usual rarely shows more than so many times that.
+_CHANCE = 1.5
+# Cases differ in how they spread where that is so much more likely, as a logarithm.
+_DIFFERENT = 10.0
+
+
+class RunValues(NamedTuple):
+    """One run's `values` (n,), of pair number `pair`, on its first (0) or second (1) `side`."""
+
+    pair: int
+    side: int
+    values: _Values
+
+
+class _Kind(NamedTuple):
+    """What the baseline's runs of all pairs of a kind say of each other, each left out in turn.
+
+    `scores` are the tails of what Student's p make of them, as deviations of a normal distribution:
+    NORMAL where these p are right. `pooled` are those of the deviations themselves, in units of
+    `unit`, where the cases may spread alike; None where they don't.
+    """
+
+    scores: Tails = NORMAL
+    pooled: Tails | None = None
+    unit: float = 1.0
+
+
+class RunShifts(NamedTuple):
+    """By how much sides differ as their runs show it, (m,) each.
+
+    The `shift` with its standard `error` and its `degrees` of freedom, and how many `runs` the
+    first side has; `by_runs` where these are enough. `usual` is the standard error that it is
+    taken to have at most where its own runs show no more. `kinds` has what the cases of a kind say
+    together, with their places.
+    """
+
+    shift: _Values
+    error: _Values
+    degrees: _Values
+    runs: _Values
+    by_runs: NDArray[np.bool_]
+    usual: _Values
+    kinds: Sequence[tuple[NDArray[np.intp], _Kind]]
+
+    def p(self, shift: _Values) -> _Values:
+        """Return the two-sided p (m,) of this `shift` (m,), in place of its own."""
+        p = student(shift, self.error, self.degrees)
+        for places, kind in self.kinds:
+            scores = -special.ndtri(np.maximum(p[places], np.finfo(np.float64).tiny) / 2)
+            p[places] = np.maximum(p[places], kind.scores.p(scores))
+            if kind.pooled is not None:
+                deviations = shift[places] / (self._farther()[places] * kind.unit)
+                p[places] = np.maximum(p[places], kind.pooled.p(deviations))
+        # So a great change shows though three runs say little of what they differ by.
+        error = np.maximum(self.usual, self.error)
+        by_guess = _LOOKS * student(shift / _GUESS.scale, error, _GUESS.degrees)
+        least: _Values = np.where(self._as_usual(), np.minimum(p, by_guess), p)
+        return least
+
+    def half_interval(self) -> _Values:
+        """Return half of what a shift may be with 95 % confidence though nothing changed, (m,)."""
+        half = self.error * special.stdtrit(self.degrees, (1 + LEVEL) / 2)
+        for places, kind in self.kinds:
+            p = 2 * special.ndtr(-kind.scores.half(LEVEL))
+            quantiles = special.stdtrit(self.degrees[places], 1 - p / 2)
+            half[places] = np.maximum(half[places], self.error[places] * quantiles)
+            if kind.pooled is not None:
+                pooled = kind.pooled.half(LEVEL) * kind.unit * self._farther()[places]
+                half[places] = np.maximum(half[places], pooled)
+        by_guess = _GUESS.half(1 - (1 - LEVEL) / _LOOKS) * np.maximum(self.usual, self.error)
+        least: _Values = np.where(self._as_usual(), np.minimum(half, by_guess), half)
+        return least
+
+    def _as_usual(self) -> NDArray[np.bool_]:
+        """Return where the runs may differ by no more than is usual."""
+        return self.error <= _CHANCE * self.usual
+
+    def _farther(self) -> _Values:
+        """Return how much farther than from the true level one more run is from the runs' mean."""
+        return np.sqrt(1 + 1 / np.maximum(self.runs, 1))
+
+
+def student(shift: _Values, error: _Values, degrees: _Values | float) -> _Values:
+    """Return Student's two-sided p; 0 where the error is infinite, that is unknown."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(shift == 0, 0.0, np.abs(shift) / error)
+    return np.where(np.isfinite(error), 2 * special.stdtr(degrees, -t), 0.0)
+
+
+def run_shifts(
+    estimates: Estimates,
+    runs: Sequence[RunValues],
+    group: NDArray[np.intp],
+    between_runs: float,
+) -> RunShifts:
+    """Return what the runs of m pairs show; `group` (m,) numbers pairs of the same kind from 0.
+
+    By the prediction interval of one more run's median, from the variance of the first side's
+    medians. However many runs the second side has they count as one: those of a night, or one and
+    the run that confirms it, have what the night has. What is beyond a standard deviation of
+    `between_runs` with heavy tails stands out, too, unless the case's own runs differ by more.
+    """
+    m = len(group)
+    medians, sides, owners = _medians(estimates, runs)
+    counts, sums = (np.zeros((2, m)) for _ in range(2))
+    np.add.at(counts, (sides, owners), 1)
+    np.add.at(sums, (sides, owners), medians)
+    means = sums / np.maximum(counts, 1)
+    first = sides == 0
+    around = medians[first] - means[0, owners[first]]
+    degrees = np.maximum(counts[0] - 1, 0)
+    variance = np.bincount(owners[first], around**2, m) / np.maximum(degrees, 1)
+    by_runs = (counts[0] >= LEAST_RUNS) & (counts[1] > 0)
+    kinds = []
+    for number in range(int(group.max(initial=-1)) + 1):
+        pairs = np.flatnonzero((group == number) & by_runs & estimates.relative)
+        if len(pairs) < LEAST_CASES:
+            continue
+        of_kind = np.isin(owners[first], pairs)
+        places = np.searchsorted(pairs, owners[first][of_kind])
+        kinds.append((pairs, _left_out(places, around[of_kind])))
+        variance[pairs], degrees[pairs] = _lent(Variances(variance[pairs], degrees[pairs]))
+    farther = np.sqrt(1 + 1 / np.maximum(counts[0], 1))
+    error, usual = np.sqrt(variance) * farther, between_runs * farther
+    usual[~estimates.relative] = 0.0
+    shift = means[1] - means[0]
+    return RunShifts(shift, error, np.maximum(degrees, 1), counts[0], by_runs, usual, kinds)
+
+
+def _medians(
+    estimates: Estimates, runs: Sequence[RunValues]
+) -> tuple[_Values, NDArray[np.intp], NDArray[np.intp]]:
+    """Return each run's median in units of the shift, its side and its pair, (runs,) each.
+
+    Of runs of which most values are 0 the means are taken, as their medians say nothing.
+    """
+    sides, owners = (np.array([run[field] for run in runs], np.intp) for field in (1, 0))
+    medians = np.empty(len(runs))
+    for places, rows in stacked([run.values for run in runs]):
+        relative = estimates.relative[owners[places]]
+        medians[places] = np.where(relative, np.median(rows, axis=1), rows.mean(axis=1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.where(estimates.log[owners], np.log(medians), medians / estimates.scale[owners])
+    return scaled, sides, owners
+
+
+def _lent(variances: Variances) -> Variances:
+    """Return the variances that cases lend each other, but those far above the others as they are.
+
+    A case that flips between two levels isn't as steady as the rest (Phipson et al., Ann. Appl.
+    Stat. 10, 2016).
+    """
+    better = moderated(variances)
+    lent_degrees = np.maximum(better.degrees - variances.degrees, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = variances.variance / better.variance
+    odd = special.fdtrc(np.maximum(variances.degrees, 1), lent_degrees, ratio) < _ODD
+    return Variances(
+        np.where(odd, variances.variance, better.variance),
+        np.where(odd, variances.degrees, better.degrees),
+    )
+
+
+def _left_out(places: NDArray[np.intp], around: _Values) -> _Kind:
+    """Return what runs of a kind say when each is predicted from the others of its case.
+
+    `around` (n,) is by how much a run is off its case's mean, `places` (n,) which case that is.
+    """
+    n = np.bincount(places)[places]
+    squares = np.bincount(places, around**2)[places]
+    # Without a value the mean is farther from it, and the squares are fewer.
+    deviations = around * np.sqrt(n / (n - 1))
+    rest = np.maximum(squares - deviations**2, 0)
+    rest[rest <= 1e-9 * squares] = 0.0
+    error, degrees = np.zeros(len(n)), np.ones(len(n))
+    turns = _turns(places)
+    for turn in range(int(turns.max()) + 1):
+        out = turns == turn
+        better = moderated(Variances(rest[out] / (n[out] - 2), n[out] - 2.0))
+        error[out], degrees[out] = np.sqrt(better.variance), better.degrees
+    clear = error > 0
+    unit = float(np.median(np.abs(deviations))) / _MEDIAN
+    if np.count_nonzero(clear) < LEAST_CASES or unit == 0:
+        return _Kind()
+    deviations, error, degrees = deviations[clear], error[clear], degrees[clear]
+    p = np.maximum(student(deviations, error, degrees), _LEAST_P)
+    scores = fit_tails(-special.ndtri(p / 2))
+    pooled = fit_tails(deviations / unit)
+    different = student_likelihoods(deviations / error, degrees).sum() - np.log(error).sum()
+    as_one = pooled.likelihood(deviations / unit) - len(deviations) * np.log(unit)
+    return _Kind(scores, None if different > as_one + _DIFFERENT else pooled, unit)
+
+
+def _turns(places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the number of each value among those of the same place, from 0, (n,)."""
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    turns = np.empty(len(places), np.intp)
+    turns[order] = np.arange(len(places)) - np.searchsorted(ordered, ordered)
+    return turns

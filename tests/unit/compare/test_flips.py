@@ -1,0 +1,75 @@
+"""Cases that flip between two levels by themselves are named, and aren't told as slower."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from tests.support.verdict_samples import add_run, noisy
+
+from railgauge.compare.reading import read
+from railgauge.compare.select import Selection
+from railgauge.compare.verdict import Verdict, verdict_on
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.verdicts.markdown import markdown
+from railgauge.report.verdicts.verdict_json import verdict_data
+from railgauge.report.verdicts.verdict_text import verdict_lines
+from railgauge.store import Store
+
+LEVELS = {"f": 1e9, "s": 0.92e9, "S": 0.8e9}
+
+
+@pytest.fixture
+def verdict_after(tmp_path):
+    """Return the verdict on the last of nights of lane 1 against a few; nine more are steady."""
+
+    def judge(modes: str, baseline: tuple[int, ...]) -> Verdict:
+        database = tmp_path / "railgauge.db"
+        for night, mode in enumerate(modes):
+            lanes = {1: noisy(LEVELS[mode], seed=night)}
+            lanes |= {lane: noisy(seed=100 * night + lane) for lane in range(2, 11)}
+            add_run(database, lanes)
+        with Store.open(str(database)) as store:
+            last = len(modes)
+            first, second = Selection("baseline", baseline), Selection("tonight", (last,))
+            return verdict_on(store, read(store, [*baseline, last]), first, second)
+
+    return judge
+
+
+def of_lane_one(verdict: Verdict):
+    (result,) = (each for each in verdict.comparison.results if each.case.parameters["lane"] == 1)
+    return result
+
+
+def test_a_flip_to_a_level_that_the_case_had_by_itself_is_named_and_passes(verdict_after):
+    verdict = verdict_after("fffsfsffsffs", (1, 2, 3))
+    result = of_lane_one(verdict)
+    assert result.judged.change == "not enough data"
+    assert result.judged.reason.startswith(
+        "two levels: 3 of 11 earlier runs are near 0.9201 Gbit/s"
+    ), result.judged.reason
+    assert "now it is at the lower one" in result.judged.reason
+    assert verdict.passed
+    catalogue = load_catalogue()
+    text = "\n".join(verdict_lines(verdict, catalogue))
+    assert "two levels: stream" in text
+    assert "Two levels:" in markdown(verdict, catalogue)
+    (levels,) = (each["levels"] for each in verdict_data(verdict)["results"] if each["levels"])
+    assert (levels["low"]["runs"], levels["high"]["runs"], levels["switches"]) == (3, 8, 6)
+    assert levels["low"]["median"] == pytest.approx(0.92e9, rel=0.01)
+
+
+def test_what_is_below_both_levels_is_slower_all_the_same(verdict_after):
+    verdict = verdict_after("fffsfsffsffS", (1, 2, 3))
+    result = of_lane_one(verdict)
+    assert result.judged.change == "slower"
+    assert result.judged.reason.endswith("now it is at neither")
+    assert not verdict.passed
+
+
+@pytest.mark.parametrize("modes", ["ffffffs", "ffsssfffs", "ffsffs"])
+def test_a_level_that_was_there_once_before_excuses_nothing(verdict_after, modes):
+    first = tuple(itertools.islice((n for n, mode in enumerate(modes, 1) if mode == "f"), 3))
+    result = of_lane_one(verdict_after(modes, first))
+    assert (result.judged.change, result.levels) == ("slower", None)
