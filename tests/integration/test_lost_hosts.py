@@ -10,14 +10,13 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.support import clusterlab, sshlab
+from tests.support import clusterlab, command_line, sshlab
 from tests.support.clusterlab import (
     NAMES,
     Cluster,
@@ -87,7 +86,7 @@ def stored(database: Path) -> list[tuple[str, int, str, str, str]]:
 
 
 def railgauge(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "railgauge", *map(str, arguments)]
+    return [*command_line.COMMAND, *map(str, arguments)]
 
 
 @pytest.fixture
@@ -102,7 +101,7 @@ def run(cluster: Cluster, tmp_path: Path) -> Iterator[Run]:
     text += ["tests:", f"  - {test} replications: {REPLICATIONS}}}"]
     (tmp_path / "plan.yaml").write_text("\n".join(text) + "\n")
     database = tmp_path / "results.db"
-    process = subprocess.Popen(
+    process = command_line.Popen(
         railgauge("run", tmp_path / "plan.yaml", "--db", database),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support import clusterlab, sshlab
+from tests.support import clusterlab, command_line, sshlab
 from tests.support.clusterlab import Cluster
 from tests.support.slurmlab import SlurmLab
 
@@ -319,8 +319,8 @@ def test_the_webhook_gets_the_summary_as_a_message(
 
 
 def railgauge(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "railgauge", *map(str, arguments)],
+    return command_line.run(
+        [*command_line.COMMAND, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,

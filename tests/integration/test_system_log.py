@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 
 PLAN = """\
 railgauge: 1
@@ -49,8 +50,8 @@ class Lab:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start railgauge in the folder."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "railgauge", *arguments],
+        return command_line.Popen(
+            [*command_line.COMMAND, *arguments],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
