@@ -24,7 +24,10 @@ import struct
 import sys
 import threading
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from railgauge.hosts.transport.drain import StderrDrain
 
 LENGTH = struct.Struct("=Q")
 # System call clone: its number, by machine. Elsewhere nothing is forked.
@@ -92,6 +95,7 @@ def become(request: Request, streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request.environment)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    _stderr_drain().__init__()  # type: ignore[misc] - an epoll of its own
     sys.path[0] = request.folder
     sys.argv = ["-m", *request.arguments]
     sys.orig_argv = [sys.executable, "-m", "railgauge", *request.arguments]
@@ -112,8 +116,15 @@ def _text(number: int, like: io.TextIOWrapper) -> io.TextIOWrapper:
     return text
 
 
-def prepare() -> None:
-    """Import what commands need, and start no thread by that."""
+def _stderr_drain() -> StderrDrain:
+    """Return the only object of railgauge that opens a file when it is imported."""
+    from railgauge.hosts.transport import local
+
+    return local._DRAIN
+
+
+def prepare(connection: socket.socket) -> None:
+    """Import what commands need; afterwards there is no thread, and no file that children share."""
     threads = {name: os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
     os.environ |= dict.fromkeys(threads, "1")
     package = importlib.import_module("railgauge")
@@ -129,6 +140,10 @@ def prepare() -> None:
             os.environ[name] = value
     running = sum(1 for _ in Path("/proc/self/task").iterdir())
     assert running == 1, f"{running} threads: what is forked would lack all but one"
+    _stderr_drain()._epoll.close()
+    names = [each.name for each in Path("/proc/self/fd").iterdir() if each.exists()]
+    files = set(map(int, names)) - {0, 1, 2, connection.fileno()}
+    assert not files, f"the files {files} would be shared by all that is forked"
     # What is imported stays: looking at it again would copy its pages in each child.
     gc.collect()
     gc.freeze()
@@ -179,6 +194,7 @@ def _finish(status: int) -> int:
 if __name__ == "__main__":
     # Ctrl-C is for whom it forked.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    prepare()
-    if serve(socket.socket(fileno=int(sys.argv[1]))):
+    asking = socket.socket(fileno=int(sys.argv[1]))
+    prepare(asking)
+    if serve(asking):
         run()
