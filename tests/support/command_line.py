@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,24 @@ def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(_READ_AT_START)}
 
 
-def _ignored() -> set[signal.Signals]:
-    return {each for each in signal.valid_signals() if signal.getsignal(each) == signal.SIG_IGN}
+def _inherited() -> list[object]:
+    """Return what a child takes over from who starts it, and a forked one from the server."""
+    ignored = {each for each in signal.valid_signals() if signal.getsignal(each) == signal.SIG_IGN}
+    own = Path("/proc/thread-self")
+    status = (own / "status").read_text().splitlines()
+    return [
+        ignored,
+        signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+        os.sched_getaffinity(0),
+        os.getpriority(os.PRIO_PROCESS, 0),
+        (os.getpgid(0), os.getsid(0)),
+        (os.getresuid(), os.getresgid(), os.getgroups()),
+        Path("/proc/self/limits").read_text(),
+        [line for line in status if line.startswith(("Umask:", "CapEff:", "NoNewPrivs:"))],
+        (own / "cgroup").read_text(),
+        sorted(each.readlink() for each in (own / "ns").iterdir()),
+        (own / "root").readlink(),
+    ]
 
 
 class _Server:
@@ -52,7 +69,8 @@ class _Server:
 
     def __init__(self) -> None:
         self.environment = _read_at_start(os.environ)
-        self.ignored = _ignored()
+        self.inherited = _inherited()
+        self._asking = threading.Lock()
         self._connection, theirs = socket.socketpair()
         script = ROOT / "tests" / "support" / "fork_server.py"
         with theirs:
@@ -67,10 +85,11 @@ class _Server:
         """Return the process id of a new railgauge; OSError if it can't be made."""
         content = pickle.dumps(tuple(request))
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))
-        self._connection.sendmsg([LENGTH.pack(len(content))], [rights])
-        self._connection.sendall(content)
-        (length,) = LENGTH.unpack(self._receive(LENGTH.size))
-        answer = pickle.loads(self._receive(length))
+        with self._asking:
+            self._connection.sendmsg([LENGTH.pack(len(content))], [rights])
+            self._connection.sendall(content)
+            (length,) = LENGTH.unpack(self._receive(LENGTH.size))
+            answer = pickle.loads(self._receive(length))
         if isinstance(answer, OSError):
             raise answer
         assert isinstance(answer, int)
@@ -110,7 +129,7 @@ class Popen(subprocess.Popen[Any]):
         server = _servers.get(os.getpid())
         if server is None:
             server = _servers[os.getpid()] = _Server()
-        if _read_at_start(environment) != server.environment or _ignored() != server.ignored:
+        if _read_at_start(environment) != server.environment or _inherited() != server.inherited:
             return False
         pipes = {name: options[name] for name in _PIPES}
         given = (pipes["p2cread"], pipes["c2pwrite"], pipes["errwrite"])

@@ -57,9 +57,9 @@ def receive(connection: socket.socket) -> tuple[Request, list[int]] | None:
     for _, _, data in ancillary:
         streams.frombytes(data)
     (length,) = LENGTH.unpack(header)
-    content = bytearray()
-    while len(content) < length:
-        content += connection.recv(length - len(content))
+    content = connection.recv(length, socket.MSG_WAITALL)
+    if len(content) < length:
+        return None
     return Request(*pickle.loads(content)), list(streams)
 
 
@@ -94,7 +94,6 @@ def become(request: Request, streams: list[int]) -> None:
     os.chdir(request.folder)
     os.environ.clear()
     os.environ.update(request.environment)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     _stderr_drain().__init__()  # type: ignore[misc] - an epoll of its own
     sys.path[0] = request.folder
     sys.argv = ["-m", *request.arguments]
@@ -103,15 +102,17 @@ def become(request: Request, streams: list[int]) -> None:
         stream = _text(number, getattr(sys, name))
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _text(number: int, like: io.TextIOWrapper) -> io.TextIOWrapper:
     """Return a standard stream as Python opens it (create_stdio in CPython's pylifecycle.c)."""
     raw = io.FileIO(number, "r" if number == 0 else "w", closefd=False)
-    buffered = io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw)
+    kind = type(like.buffer)  # with PYTHONUNBUFFERED the file itself
+    buffered: Any = raw if kind is io.FileIO else kind(raw)
     raw.name = like.name
     lines = number == 2 or raw.isatty()
-    text = io.TextIOWrapper(buffered, like.encoding, like.errors, "\n", lines)
+    text = io.TextIOWrapper(buffered, like.encoding, like.errors, "\n", lines, like.write_through)
     text.mode = like.mode  # type: ignore[misc]
     return text
 
@@ -124,7 +125,10 @@ def _stderr_drain() -> StderrDrain:
 
 
 def prepare(connection: socket.socket) -> None:
-    """Import what commands need; afterwards there is no thread, and no file that children share."""
+    """Import what commands need; afterwards there is no thread, and no file that children share.
+
+    Without threads the linear algebra below numpy computes on one CPU.
+    """
     threads = {name: os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
     os.environ |= dict.fromkeys(threads, "1")
     package = importlib.import_module("railgauge")
@@ -185,15 +189,16 @@ def _finish(status: int) -> int:
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
+            if not stream.closed:
+                stream.flush()
         except OSError:
             status = 120
     return status
 
 
 if __name__ == "__main__":
-    # Ctrl-C is for whom it forked.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C is for those it forked, and for a new one as soon as that can answer.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     asking = socket.socket(fileno=int(sys.argv[1]))
     prepare(asking)
     if serve(asking):
