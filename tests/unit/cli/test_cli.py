@@ -138,7 +138,7 @@ def test_ctrl_c_while_a_text_is_evaluated_ends_with_the_exit_code_of_any_other(
         "            exec('raise KeyboardInterrupt')\n"
         "sys.meta_path.insert(0, Interrupting())\n"
     )
-    done = command_line.run(
+    done = subprocess.run(
         [*command_line.COMMAND, "list"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
