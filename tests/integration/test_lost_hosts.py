@@ -43,7 +43,8 @@ def cluster(
     before = os.environ.get("RAILGAUGE_SSH_CONFIG")
     try:
         cluster = clusterlab.build(tmp_path_factory.mktemp("cluster"))
-        cluster.write_config("ServerAliveInterval 2")
+        # Only of the host that dies: where the machine stalls, the others may answer later.
+        cluster.write_config(d="ServerAliveInterval 2")
         os.environ["RAILGAUGE_SSH_CONFIG"] = str(cluster.lab.config)
         yield cluster
     finally:

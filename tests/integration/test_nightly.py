@@ -370,7 +370,7 @@ def cluster(
     before = os.environ.get("RAILGAUGE_SSH_CONFIG")
     try:
         cluster = clusterlab.build(tmp_path_factory.mktemp("nightly"))
-        cluster.write_config("ConnectTimeout 5")
+        cluster.write_config(d="ConnectTimeout 5")
         os.environ["RAILGAUGE_SSH_CONFIG"] = str(cluster.lab.config)
         yield cluster
     finally:
