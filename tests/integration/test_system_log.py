@@ -263,7 +263,7 @@ def test_a_killed_controller_leaves_no_watcher_and_a_resumed_run_watches_again(l
     lab.railgauge("resume", "1")
     rows = lab.query("SELECT replication, count(*) FROM system_log GROUP BY 1")
     assert rows == [(number, 2) for number in range(1, 7)]
-    assert not lab.watchers()
+    wait_for(lambda: not lab.watchers())
 
 
 def _measured(lab: Lab) -> int:
@@ -299,7 +299,7 @@ def test_replications_without_their_watcher_are_suspect_and_keep_what_was_measur
     reasons = lab.query("SELECT host, code FROM suspicion")
     assert reasons == [("a", "unwatched")] * len(suspect)
     assert "a: no system log tells what else ran there" in out + err
-    assert not lab.watchers()
+    wait_for(lambda: not lab.watchers())
     warned = lab.query("SELECT count(*) FROM launch WHERE warnings LIKE '%watch%'")
     assert (warned[0][0] > 0) == (order == "interleaved")  # a launch begun without it
 
@@ -377,7 +377,7 @@ def test_soakers_refuse_a_machine_that_is_not_idle(lab: Lab) -> None:
         )
     assert "is not idle" in said
     assert lab.query("SELECT status, error_code FROM replication") == [("failed", "not-idle")]
-    assert not lab.watchers()
+    wait_for(lambda: not lab.watchers())
 
 
 @pytest.mark.usefixtures("only_soaker")
@@ -411,4 +411,4 @@ def test_soakers_figures_stand_beside_the_kernels_and_the_engines(lab: Lab, pace
     assert 0.0 < loads["client_cpu_load"] < 1.0
     (keys,) = lab.query("SELECT count(DISTINCT case_key) FROM measurement")[0]
     assert keys == 1
-    assert not lab.watchers()
+    wait_for(lambda: not lab.watchers())
