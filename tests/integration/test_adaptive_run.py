@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support import command_line
 from tests.support.boxes import Box, new_name
 
 from railgauge.stats import StopRule, narrow_enough
@@ -75,8 +76,8 @@ def write(folder: Path, replications: str, *noises: int, budget: str = "") -> No
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "railgauge", *arguments],
+    return command_line.Popen(
+        [*command_line.COMMAND, *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support import sshlab
+from tests.support import command_line, sshlab
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
@@ -26,8 +25,8 @@ def namespaces(require: Callable[[object, str], None]) -> None:
 
 
 def calibrate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "railgauge", "calibrate", "--db", "c.db", *arguments],
+    return command_line.run(
+        [*command_line.COMMAND, "calibrate", "--db", "c.db", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

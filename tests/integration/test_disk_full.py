@@ -7,12 +7,12 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 
 MIB = 1 << 20
 PLAN = """\
@@ -51,8 +51,8 @@ def _mounted(place: Path, *options: str) -> Iterator[Path]:
 
 def _run(tmp_path: Path, folder: Path, sizes: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "plan.yaml").write_text(PLAN.format(folder=folder, sizes=sizes))
-    command = [sys.executable, "-m", "railgauge", "run", "plan.yaml", "--db", "measured.db"]
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    command = [*command_line.COMMAND, "run", "plan.yaml", "--db", "measured.db"]
+    return command_line.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
 
 
 def _rows(tmp_path: Path, query: str) -> list[tuple[object, ...]]:

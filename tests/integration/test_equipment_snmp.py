@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.support import snmplab
+from tests.support import command_line, snmplab
 
 from railgauge.base.errors import InputError
 from railgauge.base.systemlog import PortLog
@@ -99,8 +97,8 @@ def test_a_runs_report_places_a_loss_in_the_switch_between_its_ports(
     database = tmp_path / "r.db"
     lab.narrow("100mbit")
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "railgauge", "run", "--db", database, tmp_path / "p.yaml"],
+        done = command_line.run(
+            [*command_line.COMMAND, "run", "--db", database, tmp_path / "p.yaml"],
             capture_output=True,
             text=True,
             timeout=300,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.boxes import COMMAND
+from tests.support import command_line
 
 PLAN = """\
 railgauge: 1
@@ -28,8 +27,8 @@ tests:
 def test_a_plan_measures_a_matrix_product_beside_our_own_operations(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # the python3 that has numpy
-    done = subprocess.run(
-        [*COMMAND, "run", "--db", tmp_path / "db.sqlite", tmp_path / "plan.yaml"],
+    done = command_line.run(
+        [*command_line.COMMAND, "run", "--db", tmp_path / "db.sqlite", tmp_path / "plan.yaml"],
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": path},

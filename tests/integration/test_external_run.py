@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.boxes import COMMAND, Box, new_name
+from tests.support import command_line
+from tests.support.boxes import Box, new_name
 
 TESTBED = """\
 hosts: [n1, n2]
@@ -136,8 +137,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, "run", "plan.yaml"],
+    return command_line.Popen(
+        [*command_line.COMMAND, "run", "plan.yaml"],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -173,8 +174,8 @@ def write_plan(box: Box, folder: Path, engines: dict[str, str], *tests: dict[str
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
+    return command_line.run(
+        [*command_line.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
     )
 
 

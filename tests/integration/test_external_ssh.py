@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
+from tests.support import command_line
 from tests.support.sshlab import Lab
 
 # Whatever a shell, a terminal or an encoding could take for its own.
@@ -47,8 +46,8 @@ def test_files_and_arguments_arrive_over_ssh_as_they_are(tmp_path: Path, lab: La
         ],
     }
     (tmp_path / "plan.yaml").write_text(json.dumps(plan))
-    done = subprocess.run(
-        [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
+    done = command_line.run(
+        [*command_line.COMMAND, "run", "plan.yaml"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

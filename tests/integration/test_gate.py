@@ -19,8 +19,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from tests.support import boxes, sshlab
-from tests.support.boxes import COMMAND, Box
+from tests.support import boxes, command_line, sshlab
+from tests.support.boxes import Box
 
 _ENGINE = """\
 railgauge_engine: 1
@@ -66,8 +66,8 @@ class Lanes:
 
     def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
         """Run railgauge; return what it prints."""
-        done = subprocess.run(
-            [*COMMAND, *arguments, "--db", str(self.folder / "railgauge.db")],
+        done = command_line.run(
+            [*command_line.COMMAND, *arguments, "--db", str(self.folder / "railgauge.db")],
             capture_output=True,
             text=True,
             timeout=300,
@@ -283,9 +283,9 @@ def test_a_verdict_that_cannot_be_printed_is_told_the_others(
     lanes.level(2, 0.9e9)
     note, junit = lanes.folder / "note", lanes.folder / "verdict.xml"
     arguments = ["--db", str(lanes.folder / "railgauge.db"), "--junit", str(junit)]
-    command = [*COMMAND, "gate", str(lanes.folder / "plan.yaml"), *arguments]
+    command = [*command_line.COMMAND, "gate", str(lanes.folder / "plan.yaml"), *arguments]
     output = opened()
-    done = subprocess.run(
+    done = command_line.run(
         [*command, "--notify", f"cp /dev/stdin {note}"],
         stdout=output,
         stderr=subprocess.PIPE,
@@ -357,8 +357,9 @@ def test_what_goes_wrong_with_the_notification_is_told_and_changes_nothing(
 ) -> None:
     plan = str(lanes.folder / "plan.yaml")
     database = str(lanes.folder / "railgauge.db")
-    done = subprocess.run(
-        [*COMMAND, "gate", plan, "--db", database, "--set-missing", "--notify", command],
+    started = [*command_line.COMMAND, "gate", plan, "--db", database]
+    done = command_line.run(
+        [*started, "--set-missing", "--notify", command],
         capture_output=True,
         text=True,
         timeout=300,
@@ -380,9 +381,9 @@ def test_a_gate_that_was_stopped_notifies_too(lanes: Lanes) -> None:
     waits.unlink()
     os.mkfifo(waits)
     plan, database = str(lanes.folder / "plan.yaml"), str(lanes.folder / "railgauge.db")
-    command = [*COMMAND, "gate", plan, "--db", database]
+    command = [*command_line.COMMAND, "gate", plan, "--db", database]
     told = f"sh -c '(cat; echo $RAILGAUGE_EXIT) >{note}'"
-    process = subprocess.Popen(
+    process = command_line.Popen(
         [*command, "--notify", told],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -404,8 +405,10 @@ def test_a_gate_that_is_stopped_when_all_is_measured_measures_nothing_again(lane
     (lanes.folder / "hold").touch()
     count = "SELECT count(*) FROM replication"
     with (
-        subprocess.Popen(
-            [*COMMAND, "gate", str(plan), "--db", str(database)], stderr=subprocess.PIPE, text=True
+        command_line.Popen(
+            [*command_line.COMMAND, "gate", str(plan), "--db", str(database)],
+            stderr=subprocess.PIPE,
+            text=True,
         ) as process,
         contextlib.closing(sqlite3.connect(database)) as stored,
     ):

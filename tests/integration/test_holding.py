@@ -7,17 +7,18 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support import sshlab
+from tests.support import command_line, sshlab
 from tests.support.sshlab import Lab
 
 PATIENCE = 180
-TEST = "{name: t, engine: udp, set: {mode: latency, duration: %s}, replications: %d}"
+# What is measured is no matter here: without an interval both ends would compute all the time.
+LATENCY = "{mode: latency, interval: 10ms, duration: %s}"
+TEST = f"{{name: t, engine: udp, set: {LATENCY}, replications: %d}}"
 
 
 def plan(path: Path, hosts: str, link: str, *, count: int = 3, duration: str = "0.2s") -> Path:
@@ -66,9 +67,9 @@ class Runs:
         self._started: list[subprocess.Popen[str]] = []
 
     def start(self, plan: Path, *options: str) -> subprocess.Popen[str]:
-        argv = [sys.executable, "-m", "railgauge", "run", str(plan), *options]
+        argv = [*command_line.COMMAND, "run", str(plan), *options]
         self._started.append(
-            subprocess.Popen(
+            command_line.Popen(
                 [*argv, "--db", str(plan.with_suffix(".db"))],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -257,8 +258,8 @@ def test_a_held_host_is_refused_to_a_run_that_goes_on(runs: Runs, tmp_path: Path
     going.terminate()
     assert going.wait(PATIENCE) == 130
     runs.measuring(here(tmp_path / "second.yaml", **LONG))
-    argv = [sys.executable, "-m", "railgauge", "resume", "1", "--db", tmp_path / "first.db"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+    argv = [*command_line.COMMAND, "resume", "1", "--db", tmp_path / "first.db"]
+    done = command_line.run(argv, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 3
     assert "run 1, plan second, by " in done.stderr
 

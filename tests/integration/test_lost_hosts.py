@@ -10,14 +10,13 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from tests.support import clusterlab, sshlab
+from tests.support import clusterlab, command_line, sshlab
 from tests.support.clusterlab import (
     NAMES,
     Cluster,
@@ -44,7 +43,8 @@ def cluster(
     before = os.environ.get("RAILGAUGE_SSH_CONFIG")
     try:
         cluster = clusterlab.build(tmp_path_factory.mktemp("cluster"))
-        cluster.write_config("ServerAliveInterval 2")
+        # Only of the host that dies: where the machine stalls, the others may answer later.
+        cluster.write_config(d="ServerAliveInterval 2")
         os.environ["RAILGAUGE_SSH_CONFIG"] = str(cluster.lab.config)
         yield cluster
     finally:
@@ -87,7 +87,7 @@ def stored(database: Path) -> list[tuple[str, int, str, str, str]]:
 
 
 def railgauge(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "railgauge", *map(str, arguments)]
+    return [*command_line.COMMAND, *map(str, arguments)]
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def run(cluster: Cluster, tmp_path: Path) -> Iterator[Run]:
     text += ["tests:", f"  - {test} replications: {REPLICATIONS}}}"]
     (tmp_path / "plan.yaml").write_text("\n".join(text) + "\n")
     database = tmp_path / "results.db"
-    process = subprocess.Popen(
+    process = command_line.Popen(
         railgauge("run", tmp_path / "plan.yaml", "--db", database),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

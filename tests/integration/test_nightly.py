@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support import clusterlab, sshlab
+from tests.support import clusterlab, command_line, sshlab
 from tests.support.clusterlab import Cluster
 from tests.support.slurmlab import SlurmLab
 
@@ -319,8 +319,8 @@ def test_the_webhook_gets_the_summary_as_a_message(
 
 
 def railgauge(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "railgauge", *map(str, arguments)],
+    return command_line.run(
+        [*command_line.COMMAND, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -370,7 +370,7 @@ def cluster(
     before = os.environ.get("RAILGAUGE_SSH_CONFIG")
     try:
         cluster = clusterlab.build(tmp_path_factory.mktemp("nightly"))
-        cluster.write_config("ConnectTimeout 5")
+        cluster.write_config(d="ConnectTimeout 5")
         os.environ["RAILGAUGE_SSH_CONFIG"] = str(cluster.lab.config)
         yield cluster
     finally:

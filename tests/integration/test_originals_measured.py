@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.support import command_line
 
 from railgauge.base.assets import folder
 
 
 def _railgauge(where: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "railgauge", *words],
+    done = command_line.run(
+        [*command_line.COMMAND, *words],
         cwd=where,
         capture_output=True,
         text=True,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from tests.support import command_line
 
 T = TypeVar("T")
 QUICK = """\
@@ -47,8 +48,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "railgauge", *arguments],
+    return command_line.Popen(
+        [*command_line.COMMAND, *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

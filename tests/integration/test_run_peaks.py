@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.support import command_line
 
 from railgauge.hosts.peaks import Peak
 from railgauge.store import Store
@@ -31,8 +32,8 @@ tests:
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "railgauge", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    command = [*command_line.COMMAND, *arguments]
+    return command_line.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
 def test_declared_peaks_and_rates_are_stored_with_the_run(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support import command_line
 from tests.support.slurmlab import SlurmLab
 
 PLAN = """\
@@ -43,8 +44,8 @@ LONG = PLAN.partition("  - name: sum")[0].replace("100ms", "30s")
 
 
 def railgauge(slurm: SlurmLab, job: str, folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "railgauge", *arguments],
+    return command_line.Popen(
+        [*command_line.COMMAND, *arguments],
         cwd=folder,
         env={**slurm.environment, "SLURM_JOB_ID": job},
         stdout=subprocess.PIPE,

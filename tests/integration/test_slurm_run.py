@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 from tests.support.slurmlab import SlurmLab
 
 PLAN = """\
@@ -42,8 +43,8 @@ class Cluster:
         self.job: str | None = None
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "railgauge", *arguments],
+        return command_line.Popen(
+            [*command_line.COMMAND, *arguments],
             cwd=self.folder,
             env={**self.slurm.environment, **({"SLURM_JOB_ID": self.job} if self.job else {})},
             stdout=subprocess.PIPE,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from pathlib import Path
+
+from tests.support import command_line
 
 PLAN = """\
 railgauge: 1
@@ -37,8 +37,8 @@ def test_what_is_still_under_way_when_time_is_over_is_missing_and_not_failed(
     (tmp_path / "plan.yaml").write_text(PLAN)
     (tmp_path / "nap.yaml").write_text(NAP)
     end = {"SLURM_JOB_ID": "7", "SLURM_JOB_END_TIME": str(round(time.time()) + 60)}
-    done = subprocess.run(
-        [sys.executable, "-m", "railgauge", "run", "plan.yaml", "--margin", "30s"],
+    done = command_line.run(
+        [*command_line.COMMAND, "run", "plan.yaml", "--margin", "30s"],
         cwd=tmp_path,
         env={**os.environ, **end},
         capture_output=True,
@@ -58,8 +58,8 @@ def test_what_is_still_under_way_when_time_is_over_is_missing_and_not_failed(
 def test_no_job_follows_one_that_the_plans_budget_ended(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN.replace("engines:", "budget: 5s\nengines:"))
     (tmp_path / "nap.yaml").write_text(NAP)
-    done = subprocess.run(
-        [sys.executable, "-m", "railgauge", "submit", "--inside", "plan.yaml"],
+    done = command_line.run(
+        [*command_line.COMMAND, "submit", "--inside", "plan.yaml"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -6,12 +6,12 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 from tests.support.foreign import TwoSleeps
 from tests.support.sshlab import PORT, Lab, LabHost, ip
 
@@ -27,7 +27,7 @@ REPLICATIONS = 10
 
 
 def railgauge(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "railgauge", *map(str, arguments)]
+    return [*command_line.COMMAND, *map(str, arguments)]
 
 
 def write_plan(path: Path, lab: Lab, *, duration: str = "50ms", six: bool = False) -> None:
@@ -99,7 +99,7 @@ def test_a_plan_runs_over_ssh_and_its_traffic_crosses_the_link(
 ) -> None:
     write_plan(plan, two_hosts, six=six)
     before = two_hosts.a.test_bytes()
-    done = subprocess.run(
+    done = command_line.run(
         railgauge("run", plan, "--db", database), capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -127,7 +127,7 @@ def test_a_plan_runs_over_ssh_and_its_traffic_crosses_the_link(
 def controller(two_hosts: Lab, plan: Path, database: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A run of long replications that is in the middle of one."""
     write_plan(plan, two_hosts, duration="500ms")
-    process = subprocess.Popen(
+    process = command_line.Popen(
         railgauge("run", plan, "--db", database),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -169,7 +169,7 @@ def test_a_killed_controller_leaves_nothing_behind_and_resume_completes_the_run(
     assert_nothing_left(two_hosts)
     kept = rows(database, "SELECT test, replication, started_at FROM measurement")
     assert kept
-    done = subprocess.run(
+    done = command_line.run(
         railgauge("resume", 1, "--db", database), capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -217,7 +217,7 @@ def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
         "tests:\n  - {name: foreign, engine: command, hosts: [a], "
         f'set: {{command: "{sleeps.command}"}}}}\n'
     )
-    process = subprocess.Popen(
+    process = command_line.Popen(
         railgauge("run", plan, "--db", database),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

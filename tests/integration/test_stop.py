@@ -6,12 +6,12 @@ import contextlib
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 from tests.support.foreign import TwoSleeps
 
 PLAN = """\
@@ -39,8 +39,8 @@ def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
     tmp_path: Path, sleeps: TwoSleeps, number: signal.Signals
 ) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN.format(command=sleeps.command))
-    controller = subprocess.Popen(
-        [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
+    controller = command_line.Popen(
+        [*command_line.COMMAND, "run", "plan.yaml"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -61,8 +61,8 @@ def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
 def test_a_run_that_is_stopped_after_its_last_replication_is_complete(tmp_path: Path) -> None:
     """What may follow, half a second of the idle machine's log, is waited for."""
     (tmp_path / "plan.yaml").write_text(PLAN.format(command="true") + "    replications: 1\n")
-    with subprocess.Popen(
-        [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
+    with command_line.Popen(
+        [*command_line.COMMAND, "run", "plan.yaml"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

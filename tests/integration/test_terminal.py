@@ -8,12 +8,12 @@ import pty
 import re
 import select
 import sqlite3
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case
@@ -173,8 +173,8 @@ def test_a_long_warm_up_before_anything_is_measured_is_no_trouble_for_a_log(tmp_
         PLAN.replace("REPLICATIONS", "1").replace("200ms", "100ms, warmup: 10.5s")
     )
     with (tmp_path / "log").open("w") as log:
-        done = subprocess.run(
-            [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
+        done = command_line.run(
+            [*command_line.COMMAND, "run", "plan.yaml"],
             cwd=tmp_path,
             stdout=log,
             stderr=log,

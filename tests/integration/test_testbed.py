@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support import boxes, sshlab
+from tests.support import boxes, command_line, sshlab
 from tests.support.boxes import Box
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
@@ -148,7 +148,7 @@ def test_a_hosts_file_that_cannot_be_written_leaves_no_testbed(box: Box) -> None
 
 def test_what_fails_half_way_is_taken_away_again(box: Box) -> None:
     script = 'mount --bind /dev/null /dev/net/tun && exec "$0" "$@"'
-    without = replace(box, railgauge=("unshare", "-m", "sh", "-c", script, *boxes.COMMAND))
+    without = replace(box, railgauge=("unshare", "-m", "sh", "-c", script, *command_line.COMMAND))
     box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: 1%}]\n")
     done = without.command("up", str(box.file))
     assert done.returncode == 3
@@ -188,7 +188,7 @@ def test_down_removes_all_that_a_killed_up_had_made(
         "links: [{between: [a, b], delay: 1ms}, {between: [a, c], loss: 1%}]\n"
         "switches: {s: {hosts: [b, c], rate: 1Gbit/s}}\n"
     )
-    up = subprocess.Popen([*boxes.COMMAND, "testbed", "up", str(box.file)], text=True)
+    up = command_line.Popen([*command_line.COMMAND, "testbed", "up", str(box.file)], text=True)
     while up.poll() is None and not moment(box):
         time.sleep(0.001)
     up.kill()
@@ -211,7 +211,9 @@ def test_down_ends_what_runs_on_the_hosts(box: Box, process_ends: Callable[[int]
 def test_down_refuses_to_end_itself(box: Box) -> None:
     box.write("hosts: [a]\n")
     box.up()
-    inside = replace(box, railgauge=("ip", "netns", "exec", box.namespace("a"), *boxes.COMMAND))
+    inside = replace(
+        box, railgauge=("ip", "netns", "exec", box.namespace("a"), *command_line.COMMAND)
+    )
     done = inside.down()
     assert done.returncode == 2
     assert "leave it first" in done.stderr
@@ -282,7 +284,7 @@ def test_mpirun_starts_ranks_on_the_hosts_by_the_agent(
 
 def _mpirun(version: int) -> str:
     """Return an Open MPI's mpirun of that version, empty if there is none."""
-    beside = Path(boxes.COMMAND[0]).parent / "mpirun"
+    beside = Path(command_line.COMMAND[0]).parent / "mpirun"
     for candidate in (str(beside), "/usr/bin/mpirun", shutil.which("mpirun") or ""):
         if candidate and Path(candidate).exists():
             argv = [candidate, "--version"]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support import boxes, sshlab
+from tests.support import boxes, command_line, sshlab
 from tests.support.boxes import Box
 from tests.support.engine_cache import deploy_here
 
@@ -67,7 +67,7 @@ def box(cache: str, require: Callable[[object, str], None]) -> Iterator[Box]:
     environment = {"HOME": str(home), "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": ""}
     environment |= {"XDG_CACHE_HOME": cache, "PATH": "/usr/local/bin:/usr/bin:/bin"}
     (home / "saved").mkdir()
-    railgauge = (*_become(user, home / "saved"), *boxes.COMMAND)
+    railgauge = (*_become(user, home / "saved"), *command_line.COMMAND)
     box = Box(boxes.new_name(), home, railgauge, environment)
     try:
         yield box

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.boxes import COMMAND, Box
+from tests.support.boxes import Box
 
 PLAN = """\
 railgauge: 1
@@ -52,7 +52,7 @@ REST = """\
 def run(folder: Path, tests: str) -> tuple[int, str]:
     """Run a plan of these tests; return the exit code and what was said."""
     (folder / "plan.yaml").write_text(PLAN.format(tests=tests))
-    box = Box("none", folder, COMMAND)
+    box = Box("none", folder)
     database = str(folder / "railgauge.db")
     done = box.run("run", str(folder / "plan.yaml"), "--db", database)
     return done.returncode, done.stdout + done.stderr

@@ -6,15 +6,14 @@ import itertools
 import os
 import sqlite3
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.support import command_line
 
 _numbers = itertools.count()
-COMMAND = (sys.executable, "-m", "railgauge")
 
 
 _PLAN = """\
@@ -55,7 +54,7 @@ class Box:
 
     name: str
     folder: Path
-    railgauge: tuple[str, ...] = COMMAND
+    railgauge: tuple[str, ...] = command_line.COMMAND
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -78,7 +77,7 @@ class Box:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run railgauge to its end."""
-        return subprocess.run(
+        return command_line.run(
             [*self.railgauge, *arguments],
             capture_output=True,
             text=True,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Page
+from tests.support import command_line
 
 CHROMIUM = "/usr/bin/chromium"
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
@@ -66,8 +65,8 @@ RATES = {512: (95.5, 9.25), 64: (9.0, 100.25), 4096: (None, 870.0), 1024: (1000.
 
 
 def railgauge(folder: Path, *arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "railgauge", *arguments],
+    done = command_line.run(
+        [*command_line.COMMAND, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

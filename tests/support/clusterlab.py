@@ -30,12 +30,12 @@ class Cluster:
     lab: Lab
     hosts: dict[str, LabHost]
 
-    def write_config(self, *lines: str) -> None:
-        """Write the ssh configuration, with `lines` for every host."""
+    def write_config(self, **lines: str) -> None:
+        """Write the ssh configuration, with a line more for each host that is named."""
         self.lab.config.write_text(
             "\n".join(
-                self.lab.entry(f"host-{host.name}", host.control, *lines)
-                for host in self.hosts.values()
+                self.lab.entry(f"host-{name}", host.control, *filter(None, [lines.get(name)]))
+                for name, host in self.hosts.items()
             )
         )
 

@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -16,6 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.support import command_line
 from tests.support.published_samples import fill, plain, publish
 
 from railgauge.base.characters import acts, visible
@@ -252,8 +252,8 @@ def test_messages_about_files_do_nothing_to_a_terminal(
     name = "\x1b[31m\u202eevil\x07\x9b.yaml"
     (tmp_path / name).write_text("name: ['\\e[31m\u202e'\n")
     (tmp_path / "railgauge.db").touch()
-    run = subprocess.run(
-        [sys.executable, "-m", "railgauge", *arguments, name],
+    run = command_line.run(
+        [*command_line.COMMAND, *arguments, name],
         cwd=tmp_path,
         capture_output=True,
         check=False,

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from tests.support import ROOT
+from tests.support import ROOT, command_line
 
 from railgauge.cli import cli
 
@@ -19,8 +19,8 @@ COMMANDS = cli.list_commands(click.Context(cli))
 
 
 def railgauge(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "railgauge", *arguments],
+    return command_line.run(
+        [*command_line.COMMAND, *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
@@ -139,7 +139,7 @@ def test_ctrl_c_while_a_text_is_evaluated_ends_with_the_exit_code_of_any_other(
         "sys.meta_path.insert(0, Interrupting())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "railgauge", "list"],
+        [*command_line.COMMAND, "list"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.support import command_line
 from tests.support.copy_samples import fill
 from tests.support.store_samples import METRICS, MOMENT, RUN, case, measured, planned
 
@@ -51,8 +51,8 @@ def test_a_copy_tells_each_run_and_what_it_came_to(filled: Path, where: str) -> 
 
 def test_a_copy_to_whose_output_nobody_listens_is_whole(filled: Path, tmp_path: Path) -> None:
     target = tmp_path / "target.db"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "railgauge", "db", "copy", str(filled), str(target)],
+    process = command_line.Popen(
+        [*command_line.COMMAND, "db", "copy", str(filled), str(target)],
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
+from tests.support import command_line
 from tests.support.export_samples import fill_export
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
@@ -255,8 +256,8 @@ def test_a_disk_without_room_is_told_and_leaves_nothing(form: str, tmp_path: Pat
 @pytest.mark.parametrize("form", FORMATS)
 def test_ctrl_c_leaves_nothing(form: str, tmp_path: Path) -> None:
     many_values(tmp_path / "a.db", 300_000)
-    command = [sys.executable, "-m", "railgauge", "export", form, "--db", "a.db", "--out", "out"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    command = [*command_line.COMMAND, "export", form, "--db", "a.db", "--out", "out"]
+    process = command_line.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     while not list(tmp_path.glob(".out.*.part")):
         assert process.poll() is None
         time.sleep(0.001)

@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 from tests.support.hpcbench_samples import OUTPUTS, SAMPLES, SCREENS
 
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
@@ -487,8 +487,8 @@ def test_a_folder_that_cannot_be_written_is_told(store, tmp_path, catalogue):
 
 
 def railgauge(*arguments: object, db: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "railgauge", *map(str, arguments), "--db", str(db)],
+    return command_line.run(
+        [*command_line.COMMAND, *map(str, arguments), "--db", str(db)],
         capture_output=True,
         text=True,
         env={**os.environ},

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.hosts.transport.fake import LINE, FakeTransport, Program
@@ -365,8 +365,8 @@ def test_the_command_tells_a_line_a_host_and_a_sentence_a_problem(tmp_path: Path
         "hosts:\n  here: {address: 127.0.0.1, transport: local}\n"
         "  gone: {address: 127.0.0.2, netns: rg-never-there}\n"
     )
-    command = [sys.executable, "-m", "railgauge", "doctor", str(tmp_path / "h.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    command = [*command_line.COMMAND, "doctor", str(tmp_path / "h.yaml")]
+    done = command_line.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 3
     header, here, gone, empty, *rest = done.stdout.splitlines()
     assert header.startswith("host  state")
@@ -375,7 +375,7 @@ def test_the_command_tells_a_line_a_host_and_a_sentence_a_problem(tmp_path: Path
     assert empty == ""
     assert any(line.startswith("gone: the network namespace rg-never-th") for line in rest)
     assert rest[-1].startswith("2 hosts and 0 links examined: ")
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=120)
+    done = command_line.run([*command, "--json"], capture_output=True, text=True, timeout=120)
     answer = json.loads(done.stdout)
     assert set(answer) == {"hosts", "links", "links_known", "problems", "notes"}
     assert [set(each) for each in answer["hosts"]] == [
