@@ -75,6 +75,10 @@ class PacketRecord:
         """
         return numbered_streams(self._rows, payload, left=left)
 
+    def control_retransmits(self) -> int:
+        """Return how many segments left again on connections that carry no stream."""
+        return control_retransmits(self._rows)
+
     def segments(self) -> NDArray[np.int64]:
         """Return the segments with a payload, both ways, of the connection that carried most.
 
@@ -123,6 +127,17 @@ def busiest_connection(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     connections = np.unique(ports, axis=0)
     flows = [rows[(ports == pair).all(axis=1)] for pair in connections]
     return max(flows, key=lambda flow: int(flow[:, 5].sum()))
+
+
+def control_retransmits(rows: NDArray[np.int64]) -> int:
+    """Return the same out of `rows`."""
+    rows = rows[(rows[:, 2] == _PROTOCOLS["tcp"]) & (rows[:, 1] == 1) & (rows[:, 5] > 0)]
+    resent = 0
+    for ports in np.unique(rows[:, 3:5], axis=0):
+        flow = rows[(rows[:, 3:5] == ports).all(axis=1)]
+        if flow[:, 5].sum() < _STREAM:
+            resent += len(flow) - len(np.unique(flow[:, 6]))
+    return resent
 
 
 def _stream(rows: NDArray[np.int64]) -> Stream:

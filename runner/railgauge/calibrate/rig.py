@@ -31,8 +31,8 @@ from railgauge.store import Store
 
 SENDER, RECEIVER = "sender", "receiver"
 LINK = f"{SENDER}→{RECEIVER}"
-# Of a rig with a link, at both ends of it.
-INTERFACE = "link0"
+# Of a rig with a link, at both ends of it; of one with a switch.
+INTERFACE, SWITCH_INTERFACE = "link0", "net0"
 _numbers = itertools.count()
 
 

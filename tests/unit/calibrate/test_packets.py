@@ -8,6 +8,7 @@ import pytest
 from railgauge.calibrate.packets import (
     Stream,
     busiest_connection,
+    control_retransmits,
     numbered_streams,
     round_trips,
     streams,
@@ -85,6 +86,19 @@ def test_a_numbered_stream_begins_with_its_first_number() -> None:
         [[0, 8 * MS]]
     ]
     assert numbered_streams(rows, 500, left=False) == []
+
+
+def test_what_the_control_channel_sends_again_is_told_apart_from_the_stream() -> None:
+    control, stream = (9, 5000), (10, 5001)
+    rows = [
+        (0, 1, TCP, *control, 100, 7),
+        (1, 1, TCP, *control, 0, 107),
+        (2, 1, TCP, *control, 0, 107),
+    ]
+    rows += [(3, 1, TCP, *stream, 1000, number * 1000) for number in range(300)]
+    rows += [(4, 1, TCP, *stream, 1000, 5000), (5, 0, TCP, *control, 100, 7)]
+    assert control_retransmits(packets(*rows)) == 0
+    assert control_retransmits(packets(*rows, (6, 1, TCP, *control, 100, 7))) == 1
 
 
 def test_the_busiest_connection_has_both_ways_and_no_bare_acknowledgements() -> None:

@@ -50,9 +50,11 @@ def _names(document: Document, spec: Spec) -> Iterator[Problem]:
     for name, (key, i) in _parts(spec):
         # A figure's picture for LaTeX is a file of its own.
         pictures = [f"{name}-picture"] if key == "figures" else []
-        taken = next((stem for stem in (name, *pictures) if stem in owners), None)
-        if taken is not None:
-            message = f"{taken!r} is the name of {owners[taken]}: each file needs its own"
+        stem_in_use = next((stem for stem in (name, *pictures) if stem in owners), None)
+        if stem_in_use is not None:
+            message = (
+                f"{stem_in_use!r} is the name of {owners[stem_in_use]}: each file needs its own"
+            )
             yield document.problem((key, i, "name"), message)
         owners.setdefault(name, _ANOTHER[key])
         owners |= dict.fromkeys(pictures, f"the picture of figure {name!r}")
