@@ -1,6 +1,7 @@
 #include "device.h"
 
 #include "link.h"
+#include "refusal.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -14,11 +15,6 @@
 #define OWN_NAMESPACE "/proc/thread-self/ns/net"
 #define PLACES 10000        /* frames that may wait to be read */
 #define RELAY_END_MTU 65535 /* the longest that a veth can have: the other end's counts */
-
-enum failure failure_of(int error)
-{
-    return error == EPERM || error == EACCES ? NOT_PERMITTED : SYSTEM_ERROR;
-}
 
 void device_parse(struct device *device, const char *end, const char *text)
 {
@@ -71,26 +67,12 @@ static void enter(const struct device *device, const char *path)
     close(fd);
 }
 
-static const char *remedy(int error)
-{
-    return error == EPERM ? "; it takes root, or `unshare -Urnm`" : "";
-}
-
-_Noreturn void device_refused(const char *netns, const char *name, int error)
-{
-    if (error == EBUSY || error == EEXIST)
-        fail(BAD_PARAMETER, "there is a device '%s' in %s already: choose another name", name,
-             netns);
-    fail(failure_of(error), "cannot make the device '%s' in %s: %s%s", name, netns,
-         error == EOPNOTSUPP ? "this kernel has no veth" : strerror(error), remedy(error));
-}
-
 /* Fails if something about the device did not succeed. */
 static void check(const struct device *device, int error, const char *what)
 {
     if (error)
         fail(failure_of(error), "cannot %s %s/%s: %s%s", what, device->netns, device->name,
-             strerror(error), remedy(error));
+             strerror(error), remedy_of(error));
 }
 
 static int own_namespace(void)

@@ -5,9 +5,8 @@
 
 #include "packet.h"
 
-#include "../../lib/failure.h"
-
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -61,11 +60,5 @@ uint64_t device_unread(struct device *device);
 
 /* Removes it at once, and not only when the process has ended. */
 void device_close(struct device *device);
-
-/* Fails with what came of making a device. */
-_Noreturn void device_refused(const char *netns, const char *name, int error);
-
-/* NOT_PERMITTED or SYSTEM_ERROR. */
-enum failure failure_of(int error);
 
 #endif

@@ -1,12 +1,11 @@
 #include "tap.h"
 
-#include "device.h"
-
-#include "../../lib/failure.h"
+#include "refusal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
+#include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -14,7 +14,7 @@ from railgauge.base.errors import InputError
 from railgauge.calibrate.alarms import alarm_truths
 from railgauge.calibrate.analysis import analysis_truths
 from railgauge.calibrate.machine import machine_truths
-from railgauge.calibrate.mpi import mpi_truths
+from railgauge.calibrate.message_passing import mpi_truths
 from railgauge.calibrate.network import network_truths
 from railgauge.calibrate.stamps import stamp_truths
 from railgauge.calibrate.transfers import transfer_truths

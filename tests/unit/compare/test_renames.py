@@ -11,7 +11,7 @@ from tests.support.store_samples import LAUNCH, RUN
 from tests.support.verdict_samples import lane, noisy, verdict
 
 from railgauge.compare.renames import EarlierName, Rename, Renames
-from railgauge.plan.texts import only_texts
+from railgauge.plan.partial import only_texts
 from railgauge.store import Store
 from railgauge.store.records import CaseTest, MetricInfo, Outcome, PlannedCase
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from railgauge.calibrate.mpi import Burst, bursts, replication_trips
+from railgauge.calibrate.message_passing import Burst, bursts, replication_trips
 
 TCP, US, MS = 6, 1_000, 1_000_000
 SIZE, HEADER, COUNT = 50_000, 22, 101
