@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
-from railgauge.calibrate.calibration import BrokenInstrument, chosen_truths
+from railgauge.calibrate.broken_instruments import (
+    BROKEN_INSTRUMENTS,
+    BrokenInstrument,
+    broken_check,
+)
+from railgauge.calibrate.calibration import chosen_truths
 
 ANALYSIS = [b for b in BROKEN_INSTRUMENTS if b.check.startswith(("report", "compare"))]
 
