@@ -124,11 +124,15 @@ class SlurmLab:
         return "\n".join([*logs, "== scontrol", shown.stdout[-6000:]])
 
     def start_node(self, node: str) -> None:
-        """Start the slurmd of `node`, in a UTS namespace with that host name."""
+        """Start the slurmd of `node`, with that host name and a shared memory of its own.
+
+        Open MPI names what ranks share by host, Slurm's job and step, which two labs have alike.
+        """
         (self.folder / f"tmp-{node}").mkdir(exist_ok=True)
-        script = 'hostname "$1" && shift && exec "$@"'
+        script = 'hostname "$1" && mount -t tmpfs none /dev/shm && shift && exec "$@"'
         daemon = (_which("slurmd") or "slurmd", "-D", "-N", node, "-f", str(self.config))
-        self.start(f"slurmd-{node}", "unshare", "--uts", "sh", "-c", script, "sh", node, *daemon)
+        own = ("unshare", "--uts", "--mount", "sh", "-c", script, "sh", node)
+        self.start(f"slurmd-{node}", *own, *daemon)
 
     def start(self, name: str, *command: str) -> None:
         """Start a daemon that stays in the foreground; its output goes to NAME.log."""
