@@ -97,7 +97,7 @@ def _quantity(check: CertificateCheck, number: float | None) -> str:
 def _share(check: CertificateCheck, number: float) -> str:
     if check.relative:
         return f"{100 * number:.3f} %"
-    return f"{number * 1e6:.3f} us" if check.unit == "s" else f"{number:g}"
+    return f"{number * 1e6:.3f} us" if check.unit == "s" else f"{number:.3g}"
 
 
 def _summary(certificate: Certificate, name: str) -> str:
