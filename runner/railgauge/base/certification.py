@@ -1,7 +1,8 @@
 """What certificates come to on given boots of machines: which engines are certified, since when.
 
 A certificate holds for the engines' sources and for one boot of a machine, and so for one kernel.
-Of each check the last result counts; a calibration that left it out says nothing of it.
+Of each check the last result counts; a calibration that left it out says nothing of it, nor does
+one that couldn't certify it of a check that was wrong.
 """
 
 from __future__ import annotations
@@ -65,9 +66,16 @@ def last_checks(
         }
         for check in certificate.checks:
             dated = DatedCheck(check, certificate.made_at)
-            left_out = check.conclusion == "left out"
-            checks[check.name] = before.get(check.name, dated) if left_out else dated
+            last = before.get(check.name, dated)
+            checks[check.name] = last if _proves_nothing(check, last.check) else dated
     return checks
+
+
+def _proves_nothing(check: CertificateCheck, last: CertificateCheck) -> bool:
+    """Return whether `last` counts on: a fault that was shown isn't gone on a busy machine."""
+    return check.conclusion == "left out" or (
+        (last.conclusion, check.conclusion) == ("wrong", "not certifiable here")
+    )
 
 
 def engine_standings(

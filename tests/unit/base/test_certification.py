@@ -46,6 +46,16 @@ def test_the_last_result_of_each_check_counts_and_one_left_out_is_none() -> None
     assert (later.certified, later.wrong, later.whole) == (("rate",), ("loss",), False)
 
 
+def test_a_busy_machine_does_not_make_a_fault_that_was_shown_go_away() -> None:
+    wrong = certificate(10, replace(RATE, error=0.1), LOSS)
+    busy = certificate(11, replace(RATE, error=0.1, reason="a busy machine"), LOSS)
+    assert busy.checks[0].conclusion == "not certifiable here"
+    assert engine_standings([wrong, busy], "e1", ["b1"])["udp"].wrong == ("rate",)
+    repaired = certificate(12, RATE, LOSS)
+    assert engine_standings([wrong, busy, repaired], "e1", ["b1"])["udp"].whole
+    assert engine_standings([repaired, certificate(13, *busy.checks)], "e1", ["b1"])["udp"].open
+
+
 def test_a_check_that_an_engine_no_longer_has_holds_nothing_up() -> None:
     old = replace(RATE, name="old", error=None, uncertainty=None, reason="a busy machine")
     standings = engine_standings(
