@@ -440,7 +440,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0008');
+INSERT INTO "railgauge_schema" VALUES('0009');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -448,7 +448,7 @@ CREATE TABLE replication (
 	started_at TEXT, 
 	error_code TEXT, 
 	error_message TEXT, 
-	launch_id INTEGER, 
+	launch_id INTEGER, checksum BIGINT, 
 	CONSTRAINT pk_replication PRIMARY KEY (run_case_id, number), 
 	CONSTRAINT fk_replication_run_case_id FOREIGN KEY(run_case_id) REFERENCES run_case (id), 
 	CONSTRAINT fk_replication_launch_id FOREIGN KEY(launch_id) REFERENCES launch (id), 

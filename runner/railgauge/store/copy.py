@@ -19,6 +19,7 @@ from sqlalchemy.engine import ExceptionContext
 from railgauge.base.errors import InputError
 from railgauge.store.baselines import store_baseline, stored_baselines, take_turns
 from railgauge.store.certificates import stored_certificates
+from railgauge.store.checksums import check_checksums
 from railgauge.store.copy_logs import LogCopier
 from railgauge.store.copy_replications import ReplicationCopier, spans
 from railgauge.store.copy_tables import (
@@ -77,12 +78,15 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: N
         all(path.is_file() for path in paths) and paths[0].samefile(paths[1])
     ):
         raise InputError(f"{target.name} can't be copied to itself: name two databases")
-    source.check()
+    source.check(checksums=False)
     target.check()
     copied = Copied()
     runs: dict[int, int] = {}
     with source.reading() as old, _explained_as(source.name, old):
         translator = Translator(old)
+        changed = check_checksums(old).changed
+        copied.differences += [f"{each} isn't what was stored, and is left out" for each in changed]
+        left_out = {(each.run_case, each.number) for each in changed}
         ended = _ended(target)
         query = select(_RUN).order_by(_RUN.c.started_at, _RUN.c.id)
         for run in old.execute(query).all():
@@ -91,7 +95,7 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: N
                 runs[run.id] = ended[run.uid, run.state, run.ended_at]
                 copied.same += 1
                 continue
-            runs[run.id] = _RunCopier(old, translator, run, target, copied, tell).copy()
+            runs[run.id] = _RunCopier(old, translator, run, target, copied, tell, left_out).copy()
             translator.forget()
         for baseline in stored_baselines(old):
             _copy_baseline(target, baseline, runs, copied)
@@ -133,6 +137,7 @@ class _RunCopier:
     target: Store
     copied: Copied
     tell: Callable[[str], None]
+    left_out: Collection[tuple[int, int]]
     differences: list[str] = field(default_factory=list)
 
     def copy(self) -> int:
@@ -190,7 +195,9 @@ class _RunCopier:
             for table in owned("run"):
                 other_rows += self._copy_table(new, table, run_id)
         logs = LogCopier(self.old, self.translator, runs, self.differences)
-        copier = ReplicationCopier(self.old, self.translator, runs, logs, self.differences)
+        copier = ReplicationCopier(
+            self.old, self.translator, runs, logs, self.differences, self.left_out
+        )
         replications = 0
         for span in spans(self.old, self.run.id):
             with self.target.writing() as new:

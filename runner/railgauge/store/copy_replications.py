@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,7 +118,8 @@ def _sized(query: Any, cases: Sequence[int]) -> Any:
 class ReplicationCopier:
     """Copies the replications of a run; `differences` gets those that differ in the databases.
 
-    `differing` are the other database's cases (ids) that have such replications.
+    `left_out` are not copied, by (run_case id, number). `differing` are the other
+    database's cases (ids) that have such replications.
     """
 
     old: Connection
@@ -126,13 +127,18 @@ class ReplicationCopier:
     runs: Mapping[int, int]
     logs: LogCopier
     differences: list[str]
+    left_out: Collection[Key]
     differing: set[int] = field(default_factory=set)
 
     def copy(self, new: Connection, span: Span) -> int:
         """Copy those of the span that are missing; return how many."""
         cases = self._cases(new, span.cases)
         query = select(_REPLICATION).where(span.of(_REPLICATION))
-        rows = self.old.execute(query.order_by(*_REPLICATION.primary_key)).all()
+        rows = [
+            row
+            for row in self.old.execute(query.order_by(*_REPLICATION.primary_key))
+            if (row.run_case_id, row.number) not in self.left_out
+        ]
         query = select(_REPLICATION).where(span.of(_REPLICATION, cases))
         existing = {(row.run_case_id, row.number): row for row in new.execute(query)}
         values = self.translator.rows(
@@ -227,7 +233,8 @@ class ReplicationCopier:
             if any(
                 getattr(existing[key], name) != source[name]
                 for name in source
-                if name != "launch_id"
+                # Databases that were copied by an older railgauge have no checksums.
+                if name not in ("launch_id", "checksum")
             )
         }
         source_values: set[tuple[Any, ...]] = {

@@ -12,12 +12,15 @@ from sqlalchemy import Connection, Engine
 
 from railgauge.base.errors import RailgaugeError
 from railgauge.store import read
+from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import claim_advisory, claim_file
 from railgauge.store.damage import check_contents, check_pages
 from railgauge.store.database_url import connect
 from railgauge.store.explain import BUSY_SECONDS, explained
 from railgauge.store.migrate import migrate
 
+# Values that are compared with their checksums whenever a file is opened: some 50 ms.
+_COMPARED = 20_000
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -47,7 +50,8 @@ class Database:
         Without `create` a missing one is an InputError, and one that may not be written to
         (an archived file) is opened for reading. `busy_seconds` is how long to wait for another
         program that is writing to the same SQLite file. StoreError for an SQLite file that is
-        damaged where values are read from, unless it is not to be `check`ed.
+        damaged where values are read from, or with replications that have changed (looked for in
+        small files), unless it is not to be `check`ed.
         """
         engine, name = connect(where, create=create, busy_seconds=busy_seconds)
         opened = cls(engine, name, busy_seconds)
@@ -57,6 +61,9 @@ class Database:
                     check_pages(connection, name)
             with explained(name, busy_seconds):
                 migrate(engine, name, create=create)
+            if check and engine.dialect.name == "sqlite":
+                with opened.reading() as connection:
+                    refuse_changed(connection, name, _COMPARED)
         except RailgaugeError:
             opened.close()
             raise
@@ -83,13 +90,16 @@ class Database:
         finally:
             self.close()
 
-    def check(self) -> None:
+    def check(self, *, checksums: bool = True) -> None:
         """Raise StoreError if an SQLite file is damaged anywhere, or holds what was never stored.
 
         For who reads all of it, as this takes two to three times as long as the check at opening.
+        Without `checksums` replications that have changed pass.
         """
         with self.reading() as connection:
             check_contents(connection, self.name)
+            if checksums:
+                refuse_changed(connection, self.name)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -285,6 +285,8 @@ class Replication(Base):
     error_code: Mapped[str | None]
     error_message: Mapped[str | None]
     launch_id: Mapped[int | None] = mapped_column(ForeignKey("launch.id"))
+    # Of all these and its values; NULL for what an older railgauge stored.
+    checksum: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class Measurement(Base):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import Connection, func, insert, select
 
 from railgauge.base.errors import StoreError
+from railgauge.store.checksums import checksum
 from railgauge.store.models import LaunchRow, Measurement, Replication
 from railgauge.store.records import Launch, Outcome
 from railgauge.store.write import OpenRun, chunks, insert_rows, iso, json_text, plain_text
@@ -71,20 +72,37 @@ def _insert_chunk(
         run_case_id, engine = run_case(run, test, case_key)
         number = _number(run_case_id, outcome, lowest)
         keys.append((run_case_id, number))
+        started_at = None if outcome.started_at is None else iso(outcome.started_at)
+        error_code = plain_text(outcome.error_code) or None
+        error_message = plain_text(outcome.error_message) or None
+        metrics = run.metrics.get(engine, {})
+        _check(outcome, engine, metrics)
         replications.append(
             {
                 "run_case_id": run_case_id,
                 "number": number,
                 "status": outcome.status,
-                "started_at": None if outcome.started_at is None else iso(outcome.started_at),
-                "error_code": plain_text(outcome.error_code) or None,
-                "error_message": plain_text(outcome.error_message) or None,
+                "started_at": started_at,
+                "error_code": error_code,
+                "error_message": error_message,
                 "launch_id": launch_id,
+                "checksum": checksum(
+                    number,
+                    outcome.status,
+                    started_at,
+                    (error_code, error_message),
+                    ((name, metrics[name][1], value) for name, value in outcome.metrics.items()),
+                ),
             }
         )
         values += [
-            {"run_case_id": run_case_id, "metric_id": metric, "number": number, "value": value}
-            for metric, value in _values(run.metrics.get(engine, {}), engine, outcome)
+            {
+                "run_case_id": run_case_id,
+                "metric_id": metrics[name][0],
+                "number": number,
+                "value": float(value),
+            }
+            for name, value in outcome.metrics.items()
         ]
     insert_rows(connection, Replication, replications)
     insert_rows(connection, Measurement, values)
@@ -112,9 +130,7 @@ def _number(run_case_id: int, outcome: Outcome, lowest: dict[int, int]) -> int:
     return outcome.replication
 
 
-def _values(
-    metric_ids: Mapping[str, int], engine: str, outcome: Outcome
-) -> list[tuple[int, float]]:
+def _check(outcome: Outcome, engine: str, metrics: Collection[str]) -> None:
     if (outcome.status == "failed") == bool(outcome.metrics):
         raise StoreError(
             "a failed replication has no metrics and any other has some; "
@@ -126,11 +142,8 @@ def _values(
             f"replication {outcome.replication} is {outcome.status} with "
             f"{len(outcome.suspicions)}"
         )
-    values = []
     for name, value in outcome.metrics.items():
-        if name not in metric_ids:
+        if name not in metrics:
             raise StoreError(f"engine {engine} gave a metric it had not described: {name!r}")
         if not math.isfinite(value):
             raise StoreError(f"engine {engine} gave {value} as its {name}: that is no measurement")
-        values.append((metric_ids[name], float(value)))
-    return values

@@ -198,13 +198,13 @@ def open_run(connection: Connection, run_id: int) -> OpenRun:
         .join(BenchCase)
         .where(RunCase.run_id == run_id)
     ).all()
-    metrics: dict[str, dict[str, int]] = {}
-    for engine, name, metric_id in connection.execute(
-        select(Metric.engine, Metric.name, Metric.id)
+    metrics: dict[str, dict[str, tuple[int, str]]] = {}
+    for engine, name, metric_id, unit in connection.execute(
+        select(Metric.engine, Metric.name, Metric.id, Metric.unit)
         .join(RunMetric)
         .where(RunMetric.run_id == run_id)
     ):
-        metrics.setdefault(engine, {})[name] = metric_id
+        metrics.setdefault(engine, {})[name] = metric_id, unit
     return OpenRun(
         id=run_id,
         cases={(test, key): (number, engine) for test, key, number, engine, _ in cases},

@@ -30,6 +30,7 @@ from railgauge.store.baselines import (
 )
 from railgauge.store.case_values import case_history, cases_like
 from railgauge.store.certificates import insert_certificate, stored_certificates
+from railgauge.store.checksums import check_checksums
 from railgauge.store.database import Database, reading, writing
 from railgauge.store.peak_rows import insert_peaks
 from railgauge.store.records import (
@@ -229,6 +230,7 @@ class Store(Database):
     certificates = reading(stored_certificates)
     digests = reading(digest.digests)
     log_digest = reading(digest.log_digest)
+    checksums = reading(check_checksums)
 
     set_baseline = writing(insert_baseline)
     drop_baseline = writing(delete_baseline)

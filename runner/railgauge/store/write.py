@@ -56,13 +56,14 @@ _ADD_RUN_CASE = text(
 class OpenRun:
     """The ids that a run's outcomes need, so that storing one looks nothing up.
 
-    `cases`: (test, case key) -> (run_case id, engine); `metrics`: engine -> metric -> metric id.
-    `pairs`: which of the run_case ids are of pairs of a group, many of which one launch measures.
+    `cases`: (test, case key) -> (run_case id, engine); `metrics`: engine -> metric ->
+    (metric id, unit). `pairs`: which of the run_case ids are of pairs of a group, many of which
+    one launch measures.
     """
 
     id: int
     cases: Mapping[tuple[str, str], tuple[int, str]]
-    metrics: Mapping[str, Mapping[str, int]]
+    metrics: Mapping[str, Mapping[str, tuple[int, str]]]
     pairs: Collection[int]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,27 @@ def test_a_copy_to_whose_output_nobody_listens_is_whole(filled: Path, tmp_path: 
             ("complete", 4),
             ("unfinished", 12),
         ]
+
+
+def test_a_whole_database_is_called_so_and_backed_up(filled: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["db", "check", "--db", str(filled)], standalone_mode=False)
+    assert (done.return_value, done.output) == (0, f"{filled}: 18 replications, whole\n")
+    target = tmp_path / "backup.db"
+    done = call("db", "backup", target, "--db", filled)
+    assert done.output == f"{target}: {target.stat().st_size:,} bytes, whole\n"
+
+
+def test_a_check_lists_what_changed_with_exit_code_3(filled: Path) -> None:
+    connection = sqlite3.connect(filled)
+    with connection:
+        connection.execute("UPDATE value SET value = 7 WHERE number = 2")
+    connection.close()
+    done = CliRunner().invoke(cli, ["db", "check", "--db", str(filled)], standalone_mode=False)
+    assert done.return_value == 3
+    *lines, last = done.output.splitlines()
+    assert lines
+    assert all(", replication 2: not what was stored" in line for line in lines)
+    assert last == f"{filled}: 18 replications, {len(lines)} changed"
 
 
 def test_a_difference_is_told_and_makes_the_exit_code_1(filled: Path, tmp_path: Path) -> None:

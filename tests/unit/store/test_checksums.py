@@ -1,0 +1,99 @@
+"""Replications that changed since they were stored are refused, listed and left out."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.support.copy_samples import fill
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
+
+from railgauge.base.errors import StoreError
+from railgauge.store import Store
+from railgauge.store.checksums import checksum
+from railgauge.store.copy import copy
+
+CHANGES = {
+    "a value": "UPDATE value SET value = value * 1.0000000000000002 WHERE number = 2",
+    "a sign": "UPDATE value SET value = -value WHERE number = 2 AND value > 1",
+    "a value that moved": "UPDATE value SET number = 9 WHERE number = 2",
+    "a value that is gone": "DELETE FROM value WHERE number = 2 AND value < 1",
+    "a status": "UPDATE replication SET status = 'suspect' WHERE number = 2",
+    "a moment": "UPDATE replication SET started_at = '2020' || substr(started_at, 5)"
+    " WHERE number = 2",
+    "a unit": "UPDATE metric SET unit = 'B/s' WHERE unit = 'bit/s'",
+    "a metric's name": "UPDATE metric SET name = 'goodput' WHERE name = 'throughput'",
+}
+
+
+def change(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "source.db"
+    with Store.open(str(path)) as store:
+        run = store.begin_run(RUN, planned(case(), replications=3), METRICS)
+        for number in (1, 2, 3):
+            store.add(run, "stream", case().key, measured(number, 1e9 / 3 * number), LAUNCH)
+    return path
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_changed_in_place_is_refused(path: Path, what: str) -> None:
+    change(path, CHANGES[what])
+    with pytest.raises(StoreError, match="replications that are not what was stored, such as run"):
+        Store.open(str(path))
+    with Store.open(str(path), check=False) as store:
+        changed = {each.number for each in store.checksums().changed}
+        assert 2 in changed
+        assert changed == {2} or what in ("a unit", "a metric's name")
+        with pytest.raises(StoreError, match="not what was stored|of no row of replication"):
+            store.check()
+
+
+def test_a_copy_leaves_out_what_changed(path: Path, where: str) -> None:
+    change(path, CHANGES["a value"])
+    with Store.open(str(path), check=False) as source, Store.open(where) as target:
+        copied = copy(source, target)
+        assert copied.replications == 2
+        (difference,) = copied.differences
+        assert difference.endswith("replication 2 isn't what was stored, and is left out")
+        assert target.replication_numbers(1) == {("stream", case().key): {1, 3}}
+        assert target.checksums().changed == ()
+
+
+def test_each_database_has_the_same_checksums(tmp_path: Path, where: str) -> None:
+    with Store.open(str(tmp_path / "source.db")) as source, Store.open(where) as target:
+        fill(source)
+        copy(source, target)
+        for store in (source, target):
+            report = store.checksums()
+            assert (report.replications, report.without, report.changed) == (18, 0, ())
+
+
+def test_what_an_older_railgauge_stored_has_no_checksum(path: Path) -> None:
+    change(path, "UPDATE replication SET checksum = NULL WHERE number < 3")
+    change(path, CHANGES["a value"])
+    with Store.open(str(path)) as store:
+        report = store.checksums()
+    assert (report.replications, report.without, report.changed) == (3, 2, ())
+
+
+def test_neither_the_order_of_values_nor_the_sign_of_zero_counts() -> None:
+    values = [("a", "s", 0.0), ("b", "s", math.pi)]
+    again = [("b", "s", math.pi), ("a", "s", -0.0)]
+    sums = {checksum(1, "ok", None, (None, None), each) for each in (values, again)}
+    assert len(sums) == 1
+    assert -(2**63) <= sums.pop() < 2**63
+
+
+def test_texts_that_run_together_differ() -> None:
+    sums = {checksum(1, "ok", None, error, ()) for error in (("ab", ""), ("a", "b"), ("ab", None))}
+    assert len(sums) == 3
