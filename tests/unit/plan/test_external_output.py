@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from railgauge.base.errors import EngineError
+from railgauge.plan.catalogue import output
 from railgauge.plan.catalogue.output import Match, ProgramOutput, ValueSource, split_path
 from railgauge.plan.catalogue.program import Program
 
@@ -93,6 +94,13 @@ def test_a_number_is_multiplied_by_what_its_unit_says() -> None:
     best = ValueSource(regex=r"Best:\s+([\d.]+) (\S+)", times={"kB/s": 1e3})
     with pytest.raises(EngineError, match=r"found the unit 'GB/s': known are kB/s"):
         ProgramOutput(TABLE).number(best)
+
+
+def test_an_expression_that_takes_for_ever_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "_SECONDS", 0.2)
+    endless = ValueSource(regex=r"(?:a|aa)+(\d)$")
+    with pytest.raises(EngineError, match=r"is still looking after 0\.2 s: write the expression"):
+        ProgramOutput("a" * 90 + "b1c").number(endless)
 
 
 def test_the_cases_of_a_file_are_read_as_if_each_stood_alone() -> None:

@@ -54,7 +54,7 @@ def test_what_changed_in_place_is_refused(path: Path, what: str) -> None:
         changed = {each.number for each in store.checksums().changed}
         assert 2 in changed
         assert changed == {2} or what in ("a unit", "a metric's name")
-        with pytest.raises(StoreError, match="not what was stored|of no row of replication"):
+        with pytest.raises(StoreError, match=r"not what was stored|of no row of replication"):
             store.check()
 
 

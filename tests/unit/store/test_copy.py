@@ -197,7 +197,8 @@ def test_text_that_a_server_cannot_hold_is_copied(source: Store, target: Store) 
         for statement in (
             "UPDATE run SET plan_text = 'a' || char(0) || 'b'",
             "UPDATE host_fact SET value = char(0)",
-            "UPDATE replication SET error_message = 'x' || char(0), checksum = NULL WHERE status = 'failed'",
+            "UPDATE replication SET error_message = 'x' || char(0), checksum = NULL"
+            " WHERE status = 'failed'",
         ):
             connection.execute(text(statement))
     engine.dispose()

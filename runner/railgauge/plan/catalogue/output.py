@@ -10,15 +10,20 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from railgauge.base.errors import EngineError
+
+if TYPE_CHECKING:
+    import regex
 
 Match = Literal["first", "last", "sum", "mean", "max", "min"]
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _STEP = re.compile(r"(?:[^.\\]|\\.)+")
 _SHOWN = 300
+# Some expressions take for ever on some texts; none that ships takes a millisecond.
+_SECONDS = 2.0
 # What rail-exec keeps of an output; one as long as that has lost its end.
 _LIMIT = 1 << 20
 _CHOOSE: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -136,8 +141,20 @@ class ProgramOutput:
         except OverflowError:
             raise self._unusable(f"{source} is beyond what can be measured") from None
 
-    def _matches(self, source: ValueSource) -> list[re.Match[str]]:
-        return list(re.compile(source.regex).finditer(self._text))
+    def _matches(self, source: ValueSource) -> list[regex.Match[str]]:
+        # It understands what Python's `re` does and can be given a time limit, but compiles slowly:
+        # descriptions are validated by `re`.
+        import regex
+
+        try:
+            return list(regex.finditer(source.regex, self._text, timeout=_SECONDS))
+        except regex.error as error:
+            raise self._unusable(f"{source} is no regular expression ({error})") from None
+        except TimeoutError:
+            raise self._unusable(
+                f"{source} is still looking after {_SECONDS:g} s: write the expression without a "
+                "repetition inside a repetition"
+            ) from None
 
     def _at(self, path: Sequence[str]) -> list[Any]:
         """Return all that stands at `path`; nothing where a step leads nowhere."""
