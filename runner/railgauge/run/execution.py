@@ -26,6 +26,7 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.schedule import Dispatch, Extent, Round, within
 from railgauge.run.stopping import Judge
 from railgauge.store import Store
+from railgauge.store.records import CaseEnd, LaunchResults
 
 # Replications that wait to be stored go into one transaction, up to this many.
 _MOST_TOGETHER = 256
@@ -260,44 +261,37 @@ class Execution:
 
     def _note(self, messages: Sequence[_Measured]) -> None:
         """Store the replications and which cases end with them, then report them."""
-        together = len(messages) > 1 or (messages and self._judge)
-        with self._store.together() if together else contextlib.nullcontext():
-            noted = [self._add(message) for message in messages]
-        for message, (outcome, ended) in zip(messages, noted, strict=True):
+        noted = [self._results(message) for message in messages]
+        self._store.add_results(self._run, noted)
+        for message, stored in zip(messages, noted, strict=True):
             dispatch = message.dispatch
+            # Of a group's pairs the first one's.
+            outcome = stored.results[0][1]
             if not outcome.warmup:
                 self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
                 self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
                 self.totals.suspect += (outcome.status == "suspect") * len(dispatch.cases)
             self._observer.measured(dispatch, outcome, message.launch)
-            if ended:
+            if stored.ended:
                 self._observer.remaining(self._most, self._judge.still_open)
 
-    def _add(self, message: _Measured) -> tuple[Outcome, bool]:
-        """Store a replication, and the end of those cases that need no more.
-
-        Returns its outcome, of a group's pairs the first one's, and whether it ended any case.
-        """
+    def _results(self, message: _Measured) -> LaunchResults:
+        """Return what the replication came to, with the end of those cases that need no more."""
         outcome, dispatch = message.outcome, message.dispatch
         outcomes = [(dispatch.case, outcome)]
         if dispatch.pairs:
             outcomes = [(case, _of_pair(case, outcome)) for case in dispatch.pairs]
-        results = [(case.key, case_outcome) for case, case_outcome in outcomes]
-        self._store.add_all(self._run, dispatch.test, results, message.launch)
-        return outcomes[0][1], bool(self._judge) and self._judged(message, outcomes)
-
-    def _judged(self, message: _Measured, outcomes: Sequence[tuple[Case, Outcome]]) -> bool:
-        """Store which cases need no more replications; returns whether there are any."""
-        dispatch, moment = message.dispatch, time.monotonic()
-        any_ended = False
-        for case, outcome in outcomes:
-            ended = self._judge.note(dispatch.test, case, outcome, moment, message.seconds)
-            if ended is not None:
-                self._store.end_case(self._run, dispatch.test, case.key, ended)
-                any_ended = True
-        if any_ended and not self._judge.is_open(dispatch):
-            self._most -= self._judge.left(dispatch)
-        return any_ended
+        ended: dict[str, CaseEnd] = {}
+        if self._judge:
+            moment = time.monotonic()
+            for case, each in outcomes:
+                end = self._judge.note(dispatch.test, case, each, moment, message.seconds)
+                if end is not None:
+                    ended[case.key] = end
+            if ended and not self._judge.is_open(dispatch):
+                self._most -= self._judge.left(dispatch)
+        results = [(case.key, each) for case, each in outcomes]
+        return LaunchResults(dispatch.test, results, message.launch, ended)
 
     def _note_end(self, error: BaseException | None) -> None:
         if isinstance(error, HostUnreachableError):

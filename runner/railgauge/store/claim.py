@@ -9,9 +9,9 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Self, TextIO
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from railgauge.base.errors import InputError, StoreError
@@ -83,27 +83,58 @@ def _is_at(file: TextIO, path: Path) -> bool:
         return False
 
 
-@contextlib.contextmanager
-def claim_advisory(engine: Engine, run_id: int) -> Iterator[None]:
-    """Hold PostgreSQL's advisory lock for the run, with a connection that does nothing else."""
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        # Closed with the claim instead of going back to the pool, which would keep the lock.
-        connection.detach()
-        for name, value in _KEEPALIVE.items():
-            connection.execute(
-                text("SELECT set_config(:name, :value, false)"), {"name": name, "value": str(value)}
-            )
-        key = {"class": _ADVISORY_CLASS, "run": run_id}
-        query = text("SELECT pg_try_advisory_lock(:class, :run)")
-        if not connection.execute(query, key).scalar():
-            raise _claim_error(run_id)
-        try:
-            yield
-        finally:
-            # The server notices a closed connection a little later; this is done when it returns.
-            # Where the connection is lost, the claim is too.
-            with contextlib.suppress(DBAPIError):
-                connection.execute(text("SELECT pg_advisory_unlock(:class, :run)"), key)
+class AdvisoryClaim:
+    """PostgreSQL's advisory lock for a run, held by a connection that does nothing else.
+
+    Used as a context, which takes it and gives it back; InputError while another holds it.
+    """
+
+    def __init__(self, engine: Engine, run_id: int) -> None:
+        self._engine = engine
+        self._key = {"class": _ADVISORY_CLASS, "run": run_id}
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> Self:
+        self._take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is None:
+            return
+        # The server notices a closed connection a little later; this is done when it returns.
+        # Where the connection is lost, the claim is too.
+        with contextlib.suppress(DBAPIError), self._connection as connection:
+            connection.execute(text("SELECT pg_advisory_unlock(:class, :run)"), self._key)
+
+    def renew(self) -> None:
+        """Take it again if the server lost the connection; InputError if another was faster."""
+        if self._connection is not None:
+            try:
+                self._connection.execute(text("SELECT 1"))
+            except DBAPIError:
+                # It would connect again by itself, without the lock.
+                lost, self._connection = self._connection, None
+                with contextlib.suppress(DBAPIError):
+                    lost.close()
+        if self._connection is None:
+            self._take()
+
+    def _take(self) -> None:
+        with contextlib.ExitStack() as stack:
+            connection = stack.enter_context(self._engine.connect())
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+            # Closed with the claim instead of going back to the pool, which would keep the lock.
+            connection.detach()
+            for name, value in _KEEPALIVE.items():
+                connection.execute(
+                    text("SELECT set_config(:name, :value, false)"),
+                    {"name": name, "value": str(value)},
+                )
+            query = text("SELECT pg_try_advisory_lock(:class, :run)")
+            if not connection.execute(query, self._key).scalar():
+                raise _claim_error(self._key["run"])
+            stack.pop_all()
+            self._connection = connection
 
 
 def _claim_error(run_id: int, holder: str = "") -> InputError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import wraps
@@ -9,18 +10,21 @@ from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
-from railgauge.base.errors import RailgaugeError
+from railgauge.base.errors import RailgaugeError, StoreError
 from railgauge.store import read
 from railgauge.store.checksums import refuse_changed
-from railgauge.store.claim import claim_advisory, claim_file
+from railgauge.store.claim import AdvisoryClaim, claim_file
 from railgauge.store.damage import check_contents, check_pages
 from railgauge.store.database_url import connect
-from railgauge.store.explain import BUSY_SECONDS, explained
+from railgauge.store.explain import BUSY_SECONDS, explained, is_lost
 from railgauge.store.migrate import migrate
 
 # Values that are compared with their checksums whenever a file is opened: some 50 ms.
 _COMPARED = 20_000
+# Between two looks for a server that went away, in seconds.
+_PAUSE = 0.2
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -35,6 +39,9 @@ class Database:
         self.name = name
         self._busy_seconds = busy_seconds
         self._engine = engine
+        # A server that never answered has another name, or is not there.
+        self._answered = False
+        self._claims: list[AdvisoryClaim] = []
 
     @classmethod
     def open(
@@ -61,6 +68,7 @@ class Database:
                     check_pages(connection, name)
             with explained(name, busy_seconds):
                 migrate(engine, name, create=create)
+            opened._answered = True
             if check and engine.dialect.name == "sqlite":
                 with opened.reading() as connection:
                     refuse_changed(connection, name, _COMPARED)
@@ -104,7 +112,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give one consistent view of the database, whatever is written meanwhile."""
-        with self._explained(), self._engine.connect() as connection:
+        with self._explained(), self._connect() as connection:
             if connection.dialect.name == "postgresql":
                 # SQLite's transactions are that of themselves.
                 connection.execution_options(isolation_level="REPEATABLE READ")
@@ -116,10 +124,60 @@ class Database:
         """Give a transaction: all that is done inside is stored, or nothing."""
         with (
             self._explained(),
-            self._engine.connect().execution_options(writes=True) as connection,
+            self._connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
             yield connection
+
+    def transact(
+        self,
+        change: Callable[[Connection], _T],
+        is_stored: Callable[[Connection], bool] = lambda _: False,
+    ) -> _T:
+        """Return what `change` does in a transaction, also if the server goes away meanwhile.
+
+        A server that went away is waited for, as another writer of an SQLite file is. Then the
+        change is made again unless `is_stored` finds it, which a change that may be made twice
+        doesn't need. InputError when another process took a run that was claimed.
+        """
+        results: list[_T] = []
+        while True:
+            try:
+                with self.writing() as connection:
+                    if not (results and is_stored(connection)):
+                        results = [change(connection)]
+            except StoreError as error:
+                # Only who has a claim can be sure that nobody else stored the same meanwhile.
+                if not self._claims or not is_lost(error):
+                    raise
+                self._await_server(error)
+            else:
+                return results[0]
+
+    def _await_server(self, lost: StoreError) -> None:
+        """Return when the server answers and the claims are ours again; else raise `lost`."""
+        limit = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                for claim in self._claims:
+                    claim.renew()
+            except DBAPIError as error:
+                if not is_lost(error) or time.monotonic() >= limit:
+                    raise lost from None
+                time.sleep(_PAUSE)
+            else:
+                return
+
+    def _connect(self) -> Connection:
+        """Return a connection, waiting for a server that was there before."""
+        limit = time.monotonic() + (self._busy_seconds if self._answered else 0.0)
+        while True:
+            try:
+                return self._engine.connect()
+            except DBAPIError as error:
+                if not is_lost(error) or time.monotonic() >= limit:
+                    raise
+            time.sleep(_PAUSE)
 
     @contextmanager
     def claim(self, run_id: int) -> Iterator[None]:
@@ -139,7 +197,16 @@ class Database:
     def _claim(self, run_id: int) -> AbstractContextManager[None]:
         if self._engine.dialect.name == "sqlite":
             return claim_file(self.name, run_id)
-        return claim_advisory(self._engine, run_id)
+        return self._claim_advisory(run_id)
+
+    @contextmanager
+    def _claim_advisory(self, run_id: int) -> Iterator[None]:
+        with AdvisoryClaim(self._engine, run_id) as claim:
+            self._claims.append(claim)
+            try:
+                yield
+            finally:
+                self._claims.remove(claim)
 
     def _explained(self) -> AbstractContextManager[None]:
         return explained(self.name, self._busy_seconds)
@@ -165,7 +232,6 @@ def writing(
 
     @wraps(change)
     def method(database: Database, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        with database.writing() as connection:
-            return change(connection, *args, **options)
+        return database.transact(lambda connection: change(connection, *args, **options))
 
     return method

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 
 from railgauge.base.errors import StoreError
 
@@ -64,6 +64,22 @@ def explained(database: str, busy_seconds: float = BUSY_SECONDS) -> Iterator[Non
         raise StoreError(_sentence(database, error, busy_seconds)) from error
     except OverflowError as error:
         raise StoreError(f"a number is too large for the database {database}: {error}") from error
+
+
+def is_lost(error: BaseException | None) -> bool:
+    """Return whether a server went away, or isn't ready yet: a driver's error, or ours of it."""
+    while error is not None and not isinstance(error, DBAPIError):
+        error = error.__cause__
+    if error is None or isinstance(error.orig, sqlite3.Error):
+        return False
+    # 57P01 to 57P03: it was shut down, has crashed, is starting up. An error without a state is
+    # that of a connection that could not be made.
+    state = getattr(error.orig, "sqlstate", None)
+    return (
+        error.connection_invalidated
+        or (state or "").startswith("57P")
+        or (state is None and isinstance(error, OperationalError))
+    )
 
 
 def _sentence(database: str, error: BaseException, busy_seconds: float) -> str:

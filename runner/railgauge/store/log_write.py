@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert
+from sqlalchemy import Connection, Table, insert, select
 
 from railgauge.store import log_models as tables
 from railgauge.store.log_rows import PreparedLog, Row
@@ -29,6 +29,18 @@ class LogGroup:
     number: int | None
     pairs: bool
     logs: Sequence[PreparedLog]
+
+
+def has_idle_logs(connection: Connection, run_id: int, logs: Sequence[PreparedLog]) -> bool:
+    """Return whether the first of these logs, which belong to no launch, is there."""
+    head = next((log.head for log in logs if log.head is not None), None)
+    if head is None:
+        return False
+    same = [tables.LOG.c[name] == head[name] for name in ("host", "phase", "started_at")]
+    query = select(tables.LOG.c.id).where(
+        tables.LOG.c.run_id == run_id, tables.LOG.c.launch_id.is_(None), *same
+    )
+    return connection.execute(query).first() is not None
 
 
 def insert_logs(

@@ -57,6 +57,17 @@ def insert_outcomes(
     ]
 
 
+def are_stored(connection: Connection, keys: Sequence[tuple[int, int]]) -> bool:
+    """Return whether the first of the replications (run case, number) is there."""
+    if not keys:
+        return False
+    run_case_id, number = keys[0]
+    query = select(Replication.number).where(
+        Replication.run_case_id == run_case_id, Replication.number == number
+    )
+    return connection.execute(query).first() is not None
+
+
 def _insert_chunk(
     connection: Connection,
     run: OpenRun,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -233,6 +233,19 @@ class Baseline:
     description: str
     created_at: str
     runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchResults:
+    """What one launch measured of a test's cases: (case key, outcome), and why cases ended by it.
+
+    `ended`: by case key.
+    """
+
+    test: str
+    results: Sequence[tuple[str, Outcome]]
+    launch: Launch
+    ended: Mapping[str, CaseEnd] = field(default_factory=dict)
 
 
 class CaseTest(NamedTuple):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine
@@ -36,6 +38,7 @@ from railgauge.store.peak_rows import insert_peaks
 from railgauge.store.records import (
     CaseEnd,
     Launch,
+    LaunchResults,
     MetricInfo,
     NewRun,
     Outcome,
@@ -49,6 +52,8 @@ from railgauge.store.series import all_series
 from railgauge.store.stored_replications import case_replications, launch_times, logged_cases
 from railgauge.store.timed_values import case_moments
 from railgauge.store.traces import load_trace, stored_traces
+
+_T = TypeVar("_T")
 
 
 class Store(Database):
@@ -100,32 +105,52 @@ class Store(Database):
     def add_all(
         self, run_id: int, test: str, results: Iterable[tuple[str, Outcome]], launch: Launch
     ) -> None:
-        """Store what one launch measured of many cases, all of it or nothing.
+        """Store what one launch measured of many cases, all of it or nothing, as `add_results`."""
+        self.add_results(run_id, [LaunchResults(test, list(results), launch)])
 
-        `results`: (case key, outcome). Durable when this returns (or `together` does). System logs
-        and ports that the outcomes share are stored once.
+    def add_results(self, run_id: int, launches: Iterable[LaunchResults]) -> None:
+        """Store what launches measured and the ends of their cases, all of it or nothing.
+
+        Durable when this returns (or `together` does). System logs and ports that the outcomes of a
+        launch share are stored once.
         """
         run = self._open_run(run_id)
-        rows = [(test, case_key, outcome) for case_key, outcome in results]
-        if not rows:
-            return
-        prepared = extras.prepare_all(run, rows)
-        launch_id = self._launches.get(launch)
-        with self._adding() as connection:
-            if launch_id is None:
-                first, _ = outcomes.run_case(run, test, rows[0][1])
-                launch_id = outcomes.insert_launch(connection, first, launch)
-            keys = outcomes.insert_outcomes(connection, run, rows, launch_id)
-            extras.insert_all(connection, run, rows, keys, prepared, launch_id, self._counters)
+        prepared = []
+        for each in launches:
+            rows = [(each.test, key, outcome) for key, outcome in each.results]
+            prepared.append((each, rows, extras.prepare_all(run, rows)))
+
+        stored: list[tuple[int, int]] = []
+
+        def insert(connection: Connection) -> dict[Launch, int]:
+            ids: dict[Launch, int] = {}
+            stored.clear()
+            for each, rows, extra in prepared:
+                if rows:
+                    launch_id = self._launches.get(each.launch) or ids.get(each.launch)
+                    if launch_id is None:
+                        first, _ = outcomes.run_case(run, each.test, rows[0][1])
+                        launch_id = outcomes.insert_launch(connection, first, each.launch)
+                        ids[each.launch] = launch_id
+                    keys = outcomes.insert_outcomes(connection, run, rows, launch_id)
+                    extras.insert_all(connection, run, rows, keys, extra, launch_id, self._counters)
+                for key, ended in each.ended.items():
+                    write.set_ended(connection, run_id, each.test, key, ended)
+            return ids
+
         # Only now: a transaction that failed stored no launch either.
-        self._launches[launch] = launch_id
+        is_stored = partial(outcomes.are_stored, keys=stored)
+        self._launches.update(self._add(insert, is_stored))
 
     def add_logs(self, run_id: int, logs: Sequence[SystemLog]) -> None:
         """Store logs of the idle stretches around the run: phases before and after."""
         idle = log_write.LogGroup(None, False, [log_rows.prepare(log) for log in logs])
-        with self._adding() as connection:
+
+        def insert(connection: Connection) -> None:
             read.find_run(connection, run_id)
             log_write.insert_logs(connection, run_id, None, [idle], self._counters)
+
+        self._add(insert, partial(log_write.has_idle_logs, run_id=run_id, logs=idle.logs))
 
     def add_peaks(self, run_id: int, peaks: Iterable[Peak]) -> None:
         """Store what hosts could do at most; what the run already knows and is the same stays."""
@@ -138,22 +163,27 @@ class Store(Database):
 
         Many at once are stored `together`.
         """
-        with self._adding() as connection:
-            write.set_skipped(connection, run_id, test, case_key, reason)
+        self._add(
+            partial(write.set_skipped, run_id=run_id, test=test, case_key=case_key, reason=reason)
+        )
 
     def end_case(self, run_id: int, test: str, case_key: str, ended: CaseEnd | None) -> None:
         """Store why a case gets no more replications, or (None) that it goes on.
 
         Many at once are stored `together`.
         """
-        with self._adding() as connection:
-            write.set_ended(connection, run_id, test, case_key, ended)
+        self._add(
+            partial(write.set_ended, run_id=run_id, test=test, case_key=case_key, ended=ended)
+        )
 
     def finish_run(self, run_id: int, state: RunState) -> None:
         """Store that the run ended, and how."""
-        with self.writing() as connection:
+
+        def finish(connection: Connection) -> None:
             read.find_run(connection, run_id)
             write.set_state(connection, run_id, state)
+
+        self.transact(finish)
         self._runs.pop(run_id, None)
 
     def reopen_run(self, run_id: int) -> None:
@@ -243,8 +273,14 @@ class Store(Database):
                 self._runs[run_id] = read.open_run(connection, run_id)
         return self._runs[run_id]
 
-    def _adding(self) -> AbstractContextManager[Connection]:
-        return self.writing() if self._together is None else nullcontext(self._together)
+    def _add(
+        self,
+        change: Callable[[Connection], _T],
+        is_stored: Callable[[Connection], bool] = lambda _: False,
+    ) -> _T:
+        if self._together is not None:
+            return change(self._together)
+        return self.transact(change, is_stored)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

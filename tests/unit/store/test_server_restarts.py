@@ -1,0 +1,91 @@
+"""A database server that goes away while a run is stored: nothing is lost, and nothing twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.support.postgres_lab import make_database, postgres_folder, postgres_server
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, logged, planned, system_log
+
+from railgauge.base.errors import InputError, StoreError
+from railgauge.store import Store
+
+REPLICATIONS = 120
+KILLS = 3
+
+
+@pytest.fixture
+def own_server() -> Iterator[Path]:
+    """Give a server of one's own, as a killed backend ends every session of all databases."""
+    binaries = postgres_folder()
+    if binaries is None:
+        pytest.skip("there is no PostgreSQL server")
+    with postgres_server(binaries) as folder:
+        yield folder
+
+
+def kill_backends(folder: Path, database: str) -> int:
+    """Kill the server's processes for the database; return how many, none while it starts."""
+    try:
+        with psycopg.connect(host=str(folder), user="railgauge", dbname="postgres") as connection:
+            query = "SELECT pid FROM pg_stat_activity WHERE datname = %s"
+            pids = [pid for (pid,) in connection.execute(query, [database])]
+    except psycopg.OperationalError:
+        return 0
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    return len(pids)
+
+
+def test_killed_backends_cost_no_replication_and_no_claim(own_server: Path) -> None:
+    where = make_database(own_server, "killed")
+    stopped = threading.Event()
+    kills: list[int] = []
+
+    def killing() -> None:
+        while not stopped.wait(0.05) and len(kills) < KILLS:
+            if count := kill_backends(own_server, "killed"):
+                kills.append(count)
+
+    with Store.open(where) as store:
+        run = store.begin_run(RUN, planned(case(), replications=10_000), METRICS)
+        with store.claim(run):
+            killer = threading.Thread(target=killing)
+            killer.start()
+            number = 0
+            try:
+                # As long as it takes on this machine to be killed so often.
+                while number < REPLICATIONS or killer.is_alive():
+                    number += 1
+                    outcome = logged(number, system_log())
+                    store.add(run, "stream", case().key, outcome, LAUNCH)
+            finally:
+                stopped.set()
+                killer.join()
+            with Store.open(where) as other, pytest.raises(InputError, match="is being measured"):
+                other.claim(run).__enter__()
+            store.finish_run(run, "interrupted")
+        assert len(kills) == KILLS
+        stored = store.replication_numbers(run)["stream", case().key]
+        assert stored == set(range(1, number + 1))
+        assert [each.replication for each in store.logs(run)] == sorted(stored)
+        assert store.checksums().changed == ()
+        assert store.run(run).state == "interrupted"
+
+
+def test_a_server_that_stays_away_is_an_error(own_server: Path) -> None:
+    where = make_database(own_server, "away")
+    with Store.open(where, busy_seconds=0.5) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        with pytest.raises(StoreError, match="failed"), store.claim(run):
+            pid = int((own_server / "data" / "postmaster.pid").read_text().split()[0])
+            os.kill(pid, signal.SIGINT)
+            while (own_server / "data" / "postmaster.pid").exists():
+                pass
+            store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
