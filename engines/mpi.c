@@ -146,15 +146,15 @@ static const struct metric metrics[] = {
      "slowest rank over its number; ranks that only send may be operations ahead",
      "back to back us", 1e-6, 2},
     {"overlap", "", "higher", COLLECTIVES,
-     "if not blocking: how much of an operation a computation hides, 0 to 1: 1 - (overlapped_time - "
-     "compute_time) / time_p50, and 0 if that is less, 1 if more; time_p50 is that of operations "
-     "alone. As the OSU benchmarks define it, of medians and the slowest rank instead of means over "
-     "ranks",
+     "if not blocking: how much of an operation a computation hides, 0 to 1: 1 - "
+     "(overlapped_time - compute_time) / time_p50, and 0 if that is less, 1 if more; time_p50 is "
+     "that of operations alone. As the OSU benchmarks define it, of medians and the slowest rank "
+     "instead of means over ranks",
      "overlap %", 0.01, 1, .kind = KIND_SHARE, .headline = 10},
     {"compute_time", "s", "neither", COLLECTIVES,
-     "if not blocking: median time of the computation alone, begun and timed like an operation: the "
-     "same arithmetic on each rank, before each replication made to take as long on rank 0 as the "
-     "median of 10 operations",
+     "if not blocking: median time of the computation alone, begun and timed like an operation: "
+     "the same arithmetic on each rank, before each replication made to take as long on rank 0 as "
+     "the median of 10 operations",
      "compute us", 1e-6, 2},
     {"overlapped_time", "s", "lower", COLLECTIVES,
      "if not blocking: median time of both, timed likewise: an operation begun, the computation, "
@@ -178,8 +178,8 @@ static const struct metric metrics[] = {
     {"server_elapsed", "s", "neither", TIMED, "length of the last rank's timed part", "server s", 1,
      3},
     {"server_user_time", "s", "lower", TIMED,
-     "user CPU time of the last rank's timed part, of all threads of its process, the MPI library's "
-     "too",
+     "user CPU time of the last rank's timed part, of all threads of its process, the MPI "
+     "library's too",
      "s-user s", 1, 3},
     {"server_system_time", "s", "lower", TIMED,
      "system CPU time of the last rank's timed part, likewise", "s-sys s", 1, 3},

@@ -83,7 +83,7 @@ def _osu(plan: dict[str, Any]) -> None:
     for test in plan["tests"]:
         test |= {"links": ["gw→gw"]} if "links" in test else {"groups": ["rack"]}
         test["replications"] = 2
-        test["set"]["duration"] = "100ms"
+        test["set"] |= {"duration": "100ms", "yield": True}
         for name, values in (("size", [8, "64KiB"]), ("ranks_per_host", [1, 2])):
             if name in test.get("grid", {}):
                 test["grid"][name] = values

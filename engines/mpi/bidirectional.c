@@ -10,8 +10,8 @@ static struct ring ring;
 
 /* Only standard sends have a call that receives, too: others go one at a time by calls that do not
  * block. A message of the other side says that its receive of the same number is posted. With twice
- * as many receives posted as messages are in flight, it says so of the receive that the next message
- * from here meets, which may be a ready one then. Only rank 0 sends more than one tag. */
+ * as many receives posted as messages are in flight, it says so of the receive that the next
+ * message from here meets, which may be a ready one then. Only rank 0 sends more than one tag. */
 static void prepare(struct job *job, struct fields *settings)
 {
     const struct send_kind *kind = send_kind_of(job->launch);

@@ -7,7 +7,7 @@
 
 #include "../lib/histogram.h"
 
-/* What is timed: an operation alone, a computation alone, or the first with the second meanwhile. */
+/* What is timed: an operation alone, a computation alone, or both at once. */
 enum deed { OPERATION, COMPUTATION, OVERLAPPED, DEEDS };
 
 /* How the launch's operations are done. */

@@ -12,8 +12,9 @@
 #define ROOT 0
 #define ALL MPI_COMM_WORLD
 
-/* What a rank hands over or gets. */
-enum amount { NOTHING, PIECE, PIECES /* one for or from each rank */, SUMMANDS, SHARE /* of sums */ };
+/* What a rank hands over or gets: bytes, in pieces for or from each rank, or floats and sums of
+ * them, all or a share. */
+enum amount { NOTHING, PIECE, PIECES, SUMMANDS, SHARE };
 
 struct operation {
     const char *name;

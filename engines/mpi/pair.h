@@ -64,7 +64,7 @@ double buffers_wrong(const struct buffers *buffers, const struct job *job,
 void finding_send(const struct finding *finding, int to);
 struct finding finding_take(int from);
 
-/* If anything is wrong, what and a sentence in problem, which is empty otherwise. sent: messages. */
+/* If anything is wrong, what and a sentence in problem, empty otherwise. sent: messages. */
 enum failure finding_problem(const struct finding *finding, const struct buffers *buffers,
                              double sent, int receiver, char problem[MESSAGE_LIMIT]);
 
