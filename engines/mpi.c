@@ -3,6 +3,7 @@
 #include "mpi/matrix.h"
 #include "mpi/mpi_engine.h"
 #include "mpi/onesided.h"
+#include "mpi/send_kind.h"
 
 #include "lib/engine.h"
 #include "lib/sides.h"
@@ -12,38 +13,62 @@
 #include <unistd.h>
 
 #define FLOWS "stream|bidirectional"
-#define PAIRS FLOWS "|latency|" ONE_SIDED
+#define STREAMS FLOWS "|multi_pair"
+#define PAIRS STREAMS "|latency|" ONE_SIDED
 #define MOVING PAIRS "|matrix|" MOVING_COLLECTIVES
 #define SINGLY ONE_SIDED "|" COLLECTIVES
 #define TIMED PAIRS "|" COLLECTIVES
 
 static const struct parameter parameters[] = {
     {"mode", CHOICE, "stream", 0, 0,
-     "stream|bidirectional|exponential|latency|put|get|barrier|bcast|reduce|allreduce|allgather|"
-     "alltoall|matrix",
-     NULL, "mpitest -a: latency; -i: bidirectional; -e: exponential",
+     "stream|bidirectional|exponential|latency|put|get|multi_pair|barrier|bcast|reduce|allreduce|"
+     "reduce_scatter|scatter|gather|allgather|alltoall|matrix",
+     NULL,
+     "mpitest -a: latency; -i: bidirectional; -e: exponential; osu_bw: stream; osu_bibw: "
+     "bidirectional; osu_latency: latency; osu_put_bw: put; osu_mbw_mr: multi_pair; osu_gather: "
+     "gather; ...",
      "between two ranks: stream: rank 0 sends as fast as it can; bidirectional: both do; "
      "exponential: a stream for each size 1, 2, 4 ... up to the one given; latency: one message "
-     "back and forth; put and get: one-sided. Among all: the collective operations, and matrix: "
-     "every pair of ranks in turn"},
+     "back and forth; put and get: one-sided. Among all: multi_pair: each rank of the first half "
+     "streams to one of the second, all at once; the collective operations; and matrix: every pair "
+     "of ranks in turn"},
     {"size", SIZE, "1048576", 1, 1 << 30, NULL, MOVING, "mpitest -m, -A; osu_* -m",
      "bytes of each message; for latency something small, such as 8. Collective operations: bytes "
-     "that each rank contributes, as the OSU benchmarks count them: with bcast and reduce those of "
-     "the one buffer, with allgather each rank's share of it, with alltoall those for each of the "
-     "ranks; sums are of floats, so a multiple of 4"},
+     "that each rank contributes, as the OSU benchmarks count them: with bcast, reduce and "
+     "reduce_scatter those of the whole buffer, with gather and allgather each rank's share of it, "
+     "with scatter and alltoall those for each of the ranks; sums are of floats, so a multiple of "
+     "4"},
     {"duration", TIME, "5", 0.001, 86400, NULL, TIMED, "mpitest -t",
      "length of a replication; put, get and collective operations: half of it for single "
      "operations (time_*), half for those that follow one another without a pause"},
     {"count", INT, "0", 0, 1e12, NULL, TIMED, "mpitest -I; osu_* -i",
-     "messages, round trips or operations (so many singly, and so many more without a pause) to do "
-     "instead of duration; 0: by duration"},
-    {"blocking", BOOL, "true", 0, 0, NULL, FLOWS, "mpitest -n: false with window 1; osu_bw: false",
-     "true: MPI_Send and MPI_Recv (bidirectional: MPI_Sendrecv), one message at a time; false: "
-     "MPI_Isend and MPI_Irecv, window messages in flight"},
-    {"window", INT, "64", 1, 4096, NULL, FLOWS "|matrix|" ONE_SIDED, "osu_bw -W; osu_put_bw -W",
-     "messages in flight if not blocking and in the matrix's streams; each has a receive buffer of "
-     "its own; put and get: operations that one flush completes"},
-    {"ranks_per_host", INT, "1", 1, 4096, NULL, COLLECTIVES, NULL,
+     "messages (of each pair), round trips or operations (so many singly, and so many more without "
+     "a pause) to do instead of duration; 0: by duration"},
+    {"blocking", BOOL, "true", 0, 0, NULL, FLOWS "|" COLLECTIVES,
+     "mpitest -n: false with window 1; osu_bw: false; osu_ibcast ...: false",
+     "true: MPI_Send and MPI_Recv (bidirectional: MPI_Sendrecv, if sends are standard and not "
+     "persistent), one message at a time; false: MPI_Isend and MPI_Irecv, window messages in "
+     "flight. Collective operations: true: MPI_Bcast ...; false: MPI_Ibcast ... and MPI_Wait, and "
+     "how much of them overlaps with a computation (overlap)"},
+    {"window", INT, "64", 1, 4096, NULL, STREAMS "|matrix|" ONE_SIDED, "osu_bw -W; osu_put_bw -W",
+     "messages in flight if not blocking, in multi_pair and in the matrix's streams; each has a "
+     "receive buffer of its own; put and get: operations that one flush completes; buffered sends: "
+     "messages that MPI's buffer has room for; ready sends: receives posted ahead"},
+    {"send", CHOICE, "standard", 0, 0, SEND_KINDS, STREAMS "|latency", NULL,
+     "what sends: standard: MPI_Send, MPI_Isend; synchronous: MPI_Ssend, MPI_Issend, done when the "
+     "other side receives; buffered: MPI_Bsend, MPI_Ibsend, by way of a buffer attached to MPI, "
+     "whose window messages have to be gone before the next ones (latency: 4, which are); ready: "
+     "MPI_Rsend, MPI_Irsend, never before the receive is posted: stream and multi_pair: an empty "
+     "message back says so for half a window at a time; bidirectional and latency: the other "
+     "side's messages do"},
+    {"persistent", BOOL, "false", 0, 0, NULL, STREAMS "|latency",
+     "osu_bw_persistent, osu_bibw_persistent, osu_latency_persistent: true",
+     "true: requests made once, by MPI_Send_init (or that of the kind of send) and MPI_Recv_init, "
+     "and started for each message by MPI_Start; one at a time if blocking"},
+    {"test_calls", INT, "0", 0, 1e6, NULL, COLLECTIVES, "osu_ibcast ... -t",
+     "if not blocking: calls of MPI_Test during the computation that an operation overlaps with, "
+     "evenly distributed, as long as the operation is not done"},
+    {"ranks_per_host", INT, "1", 1, 4096, NULL, "multi_pair|" COLLECTIVES, "osu_mbw_mr -p",
      "ranks that railgauge starts on each host; by hand, what mpirun is told counts"},
     {"binding", CHOICE, "core", 0, 0, "core|none", NULL, NULL,
      "core: the ranks of a machine take its CPUs in turn, one core after another, each rank one "
@@ -72,10 +97,12 @@ static const struct parameter parameters[] = {
 };
 
 static const struct metric metrics[] = {
-    {"throughput", "bit/s", "higher", FLOWS "|put|get|matrix",
+    {"throughput", "bit/s", "higher", STREAMS "|put|get|matrix",
      "payload bits that reached rank 1, over its time from the arrival of an empty message before "
      "them to the last one's; matrix: likewise, on the second rank of the pair; put, get: of all "
-     "operations done without a pause, over rank 0's time until the last flush",
+     "operations done without a pause, over rank 0's time until the last flush; multi_pair: of all "
+     "pairs together, over the slowest sender's time from when it left the barrier at which all "
+     "ranks began until an empty message told it that its last one had arrived",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from rank 1 to rank 0",
@@ -86,19 +113,22 @@ static const struct metric metrics[] = {
     {"local_throughput", "bit/s", "neither", FLOWS,
      "payload bits that rank 0 gave to MPI, over its time until MPI had taken them all",
      "local Mbit/s", 1e6, 3, .headline = 4},
-    {"sent_messages", "", "neither", FLOWS, "messages sent each way", "messages", 1, 0,
+    {"sent_messages", "", "neither", STREAMS,
+     "messages sent each way; multi_pair: by all senders together", "messages", 1, 0,
      .kind = KIND_COUNT},
-    {"sent_bytes", "B", "neither", FLOWS, "their bytes", NULL, 1, 0},
-    {"message_rate", "1/s", "higher", FLOWS,
-     "messages that reached rank 1, over the same time as throughput", "messages/s", 1, 0},
+    {"sent_bytes", "B", "neither", STREAMS, "their bytes", NULL, 1, 0},
+    {"message_rate", "1/s", "higher", STREAMS,
+     "messages that reached rank 1, or in multi_pair all receivers, over the same time as "
+     "throughput",
+     "messages/s", 1, 0},
     {"latency", "s", "lower", "latency|matrix", "half of the median round trip",
      "latency us", 1e-6, 3, .headline = 6, .judged = true},
     {"round_trips", "", "neither", "latency", "messages that came back", "trips", 1, 0,
      .kind = KIND_COUNT},
-    TIME_METRICS("rtt", "latency", "round trip",
-                 "from before rank 0 sends until it has the answer; where reading the clock would "
-                 "be above 1 % of that, each is the mean of as many as the setting "
-                 "trips_timed_together says", 8, 9),
+    TIME_METRICS("rtt", "latency",
+                 "round trip (where reading the clock would be above 1 % of it, mean of as many as "
+                 "the setting trips_timed_together says)",
+                 "from before rank 0 sends until it has the answer", 8, 9),
     {"rate", "1/s", "higher", ONE_SIDED, "those operations, over the same time", "ops/s", 1, 0},
     {"operations", "", "neither", SINGLY, "operations timed singly", "operations", 1, 0,
      .kind = KIND_COUNT},
@@ -115,33 +145,51 @@ static const struct metric metrics[] = {
      "time of an operation when they follow one another without a pause, a batch's time on the "
      "slowest rank over its number; ranks that only send may be operations ahead",
      "back to back us", 1e-6, 2},
+    {"overlap", "", "higher", COLLECTIVES,
+     "if not blocking: how much of an operation a computation hides, 0 to 1: 1 - "
+     "(overlapped_time - compute_time) / time_p50, and 0 if that is less, 1 if more; time_p50 is "
+     "that of operations alone. As the OSU benchmarks define it, of medians and the slowest rank "
+     "instead of means over ranks",
+     "overlap %", 0.01, 1, .kind = KIND_SHARE, .headline = 10},
+    {"compute_time", "s", "neither", COLLECTIVES,
+     "if not blocking: median time of the computation alone, begun and timed like an operation: "
+     "the same arithmetic on each rank, before each replication made to take as long on rank 0 as "
+     "the median of 10 operations",
+     "compute us", 1e-6, 2},
+    {"overlapped_time", "s", "lower", COLLECTIVES,
+     "if not blocking: median time of both, timed likewise: an operation begun, the computation, "
+     "and MPI_Wait",
+     "overlapped us", 1e-6, 2},
     {"algorithm_bandwidth", "bit/s", "higher", MOVING_COLLECTIVES,
-     "payload bits of an operation (bcast, reduce, allreduce: size; allgather, alltoall: size "
-     "times ranks) over back_to_back",
+     "payload bits of an operation (bcast, reduce, allreduce, reduce_scatter: size; scatter, "
+     "gather, allgather, alltoall: size times ranks) over back_to_back",
      "alg Mbit/s", 1e6, 3},
     {"bus_bandwidth", "bit/s", "higher", MOVING_COLLECTIVES,
      "the bits that a rank's link has to carry one way for it, at the least, over back_to_back; of "
      "n ranks: algorithm_bandwidth, times 2 (n - 1) / n for allreduce and (n - 1) / n for "
-     "allgather and alltoall, as NCCL's tests have it",
+     "reduce_scatter, scatter, gather, allgather and alltoall, as NCCL's tests have it",
      "bus Mbit/s", 1e6, 3},
     {"client_elapsed", "s", "neither", TIMED, "length of rank 0's timed part", "client s", 1, 3},
-    {"client_user_time", "s", "lower", TIMED, "user CPU time of rank 0's timed part", "c-user s", 1,
-     3},
-    {"client_system_time", "s", "lower", TIMED, "system CPU time of rank 0's timed part", "c-sys s",
-     1, 3},
+    {"client_user_time", "s", "lower", TIMED,
+     "user CPU time of rank 0's timed part, of all threads of its process, the MPI library's too",
+     "c-user s", 1, 3},
+    {"client_system_time", "s", "lower", TIMED, "system CPU time of rank 0's timed part, likewise",
+     "c-sys s", 1, 3},
     {"server_elapsed", "s", "neither", TIMED, "length of the last rank's timed part", "server s", 1,
      3},
-    {"server_user_time", "s", "lower", TIMED, "user CPU time of the last rank's timed part",
+    {"server_user_time", "s", "lower", TIMED,
+     "user CPU time of the last rank's timed part, of all threads of its process, the MPI "
+     "library's too",
      "s-user s", 1, 3},
-    {"server_system_time", "s", "lower", TIMED, "system CPU time of the last rank's timed part",
-     "s-sys s", 1, 3},
+    {"server_system_time", "s", "lower", TIMED,
+     "system CPU time of the last rank's timed part, likewise", "s-sys s", 1, 3},
     {0},
 };
 
-extern const struct mode mpi_stream, mpi_bidirectional, mpi_latency;
+extern const struct mode mpi_stream, mpi_bidirectional, mpi_latency, mpi_multi_pair;
 
 const struct mode *const mpi_modes[] = {&mpi_stream, &mpi_bidirectional, &mpi_latency, &mpi_onesided,
-                                        &mpi_collective, &mpi_matrix, NULL};
+                                        &mpi_multi_pair, &mpi_collective, &mpi_matrix, NULL};
 
 static const struct engine mpi = {
     .name = "mpi",
@@ -149,7 +197,8 @@ static const struct engine mpi = {
     .parameters = parameters,
     .metrics = metrics,
     .series = (const struct series[]){{"exponential", "stream", "size", 1}, {0}},
-    .group = COLLECTIVES "|matrix",
+    .optional = "overlap|compute_time|overlapped_time",
+    .group = "multi_pair|" COLLECTIVES "|matrix",
     .rows = "matrix",
     .rank = run_ranks,
     .failed = report_rank_failure,

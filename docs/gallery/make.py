@@ -85,6 +85,11 @@ ENTRIES: Mapping[str, Sequence[Entry]] = {
             "HPC Challenge on two hosts of a testbed whose two CPUs all share.",
         ),
         Entry("mpi-collectives", ["mpi-matrix"], "The same four hosts."),
+        Entry(
+            "mpi-osu",
+            ["mpi-osu"],
+            "The same four hosts, whose ranks share two busy CPUs: their overlap is no figure.",
+        ),
     ),
 }
 

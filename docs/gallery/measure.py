@@ -78,6 +78,17 @@ def _matrix(plan: dict[str, Any]) -> None:
         test["set"]["duration" if "duration" in test["set"] else "pair_time"] = "100ms"
 
 
+def _osu(plan: dict[str, Any]) -> None:
+    plan["groups"] = {"rack": ["n1", "n2", "n3", "n4"]}
+    for test in plan["tests"]:
+        test |= {"links": ["gw→gw"]} if "links" in test else {"groups": ["rack"]}
+        test["replications"] = 2
+        test["set"] |= {"duration": "100ms", "yield": True}
+        for name, values in (("size", [8, "64KiB"]), ("ranks_per_host", [1, 2])):
+            if name in test.get("grid", {}):
+                test["grid"][name] = values
+
+
 def _settings(plan: dict[str, Any]) -> None:
     plan["groups"] = {"gw→gw": ["gw1", "gw2"], "gw→hh": ["gw1", "hh1"]}
     for test in plan["tests"]:
@@ -119,6 +130,7 @@ PLANS: Mapping[str, Change] = {
     "udpmon": _udpmon,
     "jumbo-sweep": _jumbo,
     "mpi-matrix": _matrix,
+    "mpi-osu": _osu,
     "compute-vs-network": _settings,
     "machine-cpu": _machine,
     "machine-memory": _machine,

@@ -33,34 +33,45 @@ static double timeval_seconds(struct timeval t)
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-static struct rusage used_so_far(void)
+static struct rusage used_so_far(bool of_process)
 {
     struct rusage used;
-    getrusage(RUSAGE_THREAD, &used);
+    getrusage(of_process ? RUSAGE_SELF : RUSAGE_THREAD, &used);
     return used;
 }
 
-static double ran_so_far(void)
+static double ran_so_far(bool of_process)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(of_process ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void usage_begin(struct usage *usage)
+static void begin(struct usage *usage, bool of_process)
 {
-    struct rusage used = used_so_far();
-    usage->ran = ran_so_far();
+    struct rusage used = used_so_far(of_process);
+    usage->of_process = of_process;
+    usage->ran = ran_so_far(of_process);
     usage->user = timeval_seconds(used.ru_utime);
     usage->system = timeval_seconds(used.ru_stime);
     usage->began = now_ns();
 }
 
+void usage_begin(struct usage *usage)
+{
+    begin(usage, false);
+}
+
+void usage_begin_process(struct usage *usage)
+{
+    begin(usage, true);
+}
+
 void usage_end(struct usage *usage)
 {
     usage->elapsed = ns_seconds(now_ns() - usage->began);
-    usage->ran = ran_so_far() - usage->ran;
-    struct rusage used = used_so_far();
+    usage->ran = ran_so_far(usage->of_process) - usage->ran;
+    struct rusage used = used_so_far(usage->of_process);
     usage->user = timeval_seconds(used.ru_utime) - usage->user;
     usage->system = timeval_seconds(used.ru_stime) - usage->system;
 }

@@ -2,6 +2,7 @@
 #ifndef RAIL_CLOCK_H
 #define RAIL_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -46,13 +47,15 @@ double wall_clock_step(const struct clock_readings *since);
 /* UTC, seconds since 1970. */
 double utc_now(void);
 
-/* Wall and CPU time of a stretch of this thread's work, in seconds. */
+/* Wall and CPU time of a stretch of this thread's work, or of the process', in seconds. */
 struct usage {
     uint64_t began;
+    bool of_process;
     double elapsed, user, system;
     double ran; /* user and system together, exact: those two may be a timer tick behind */
 };
 void usage_begin(struct usage *usage);
+void usage_begin_process(struct usage *usage); /* of all its threads */
 void usage_end(struct usage *usage);
 
 #endif

@@ -8,12 +8,22 @@
 static struct buffers buffers;
 static struct ring ring;
 
+/* Only standard sends have a call that receives, too: others go one at a time by calls that do not
+ * block. A message of the other side says that its receive of the same number is posted. With twice
+ * as many receives posted as messages are in flight, it says so of the receive that the next
+ * message from here meets, which may be a ready one then. Only rank 0 sends more than one tag. */
 static void prepare(struct job *job, struct fields *settings)
 {
+    const struct send_kind *kind = send_kind_of(job->launch);
     size_t window = window_of(job->launch);
     (void)settings;
-    buffers_open(&buffers, size_of(job->launch, "size"), window);
-    ring_open(&ring, &buffers, window);
+    if (window == 0 && (is_persistent(job->launch) || kind->send != MPI_Send))
+        window = 1;
+    const struct ring_plan plan = {.peer = 1 - job->rank,
+                                   .receive_tag = job->rank == 0 ? DATA_TAG : MPI_ANY_TAG,
+                                   .window = window,
+                                   .ahead = kind->ready ? 2 * window : window};
+    ring_open(&ring, &buffers, job->launch, &plan);
 }
 
 /* One end of both streams. */
@@ -63,16 +73,17 @@ static void run_one_by_one(struct end *end)
 static void run_ahead(struct end *end)
 {
     for (uint64_t i = 0; i < end->ahead; i++)
-        ring_send(&ring, end->other, next_tag(end));
+        ring_send(&ring, next_tag(end));
     for (;;) {
         ring_wait(&ring, end->arrivals.messages, &end->arrivals.last);
         if (came(end))
             break;
         if (ring.posted <= end->last)
-            ring_post(&ring, end->other);
+            ring_post(&ring);
         if (ring.sent <= end->last)
-            ring_send(&ring, end->other, next_tag(end));
+            ring_send(&ring, next_tag(end));
     }
+    ring_cancel(&ring, end->arrivals.messages);
     ring_finish(&ring, end->arrivals.messages);
 }
 
@@ -82,8 +93,8 @@ static void begin(struct end *end)
     MPI_Request start;
     ring_begin(&ring);
     MPI_Irecv(NULL, 0, MPI_BYTE, end->other, START_TAG, MPI_COMM_WORLD, &start);
-    for (uint64_t i = 0; ring.window && i < end->ahead; i++)
-        ring_post(&ring, end->other);
+    for (uint64_t i = 0; ring.window && i < end->ahead * (ring.ahead / ring.window); i++)
+        ring_post(&ring);
     MPI_Send(NULL, 0, MPI_BYTE, end->other, START_TAG, MPI_COMM_WORLD);
     MPI_Wait(&start, MPI_STATUS_IGNORE);
     end->arrivals.began = now_ns();
@@ -122,7 +133,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
         end.ahead = attempt->count;
     buffers_mark(&buffers, job, attempt);
     MPI_Barrier(MPI_COMM_WORLD);
-    usage_begin(&job->usage);
+    usage_begin_process(&job->usage);
     begin(&end);
     end.budget = budget_until_announced(attempt, end.ahead);
     if (ring.window)
@@ -133,18 +144,17 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     struct finding own = finding_of(&end.arrivals);
     own.wrong = buffers_wrong(&buffers, job, attempt, end.other, end.arrivals.messages);
     if (job->rank == 1) {
-        finding_send(&own);
+        finding_send(&own, 0);
         return;
     }
-    const struct finding other = finding_take();
+    const struct finding other = finding_take(1);
     set_results(job, &other, &own, result);
 }
 
 static void release(struct job *job)
 {
     (void)job;
-    ring_close(&ring);
-    buffers_close(&buffers);
+    ring_close(&ring, &buffers);
 }
 
 const struct mode mpi_bidirectional = {"bidirectional", 2, prepare, measure, release};

@@ -5,7 +5,8 @@
 
 #include "mpi_engine.h"
 
-#define MOVING_COLLECTIVES "bcast|reduce|allreduce|allgather|alltoall"
+#define MOVING_COLLECTIVES                                                                        \
+    "bcast|reduce|allreduce|reduce_scatter|scatter|gather|allgather|alltoall"
 #define COLLECTIVES "barrier|" MOVING_COLLECTIVES
 
 extern const struct mode mpi_collective;

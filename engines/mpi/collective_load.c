@@ -12,13 +12,13 @@ void fill_summands(float *numbers, size_t count, int rank)
         numbers[i] = (float)(rank % RANK_CYCLE + (int)(i % PLACE_CYCLE));
 }
 
-bool sums_right(const float *sums, size_t count, int ranks)
+bool sums_right(const float *sums, size_t first, size_t count, int ranks)
 {
     long of_ranks = 0;
     for (int rank = 0; rank < ranks; rank++)
         of_ranks += rank % RANK_CYCLE;
     for (size_t i = 0; i < count; i++)
-        if (sums[i] != (float)(of_ranks + (long)ranks * (long)(i % PLACE_CYCLE)))
+        if (sums[i] != (float)(of_ranks + (long)ranks * (long)((first + i) % PLACE_CYCLE)))
             return false;
     return true;
 }

@@ -15,8 +15,9 @@ void fill_bytes(unsigned char *bytes, size_t count, int from, int to);
 /* Every one of them wrong, so that only what arrives can be right. */
 void spoil_bytes(unsigned char *bytes, size_t count, int from, int to);
 
-/* True if they are the sums over so many ranks, or what fill_bytes wrote. */
-bool sums_right(const float *sums, size_t count, int ranks);
+/* True if they are the sums over so many ranks of their numbers from the first on, or what
+ * fill_bytes wrote. */
+bool sums_right(const float *sums, size_t first, size_t count, int ranks);
 bool bytes_right(const unsigned char *bytes, size_t count, int from, int to);
 
 #endif

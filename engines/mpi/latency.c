@@ -2,6 +2,7 @@
  * ten times as long as reading the clock does, so that as many are timed together as it takes for
  * the clock to be less than 1 % of it. */
 #include "pair.h"
+#include "send_kind.h"
 
 #include "../lib/histogram.h"
 #include "../lib/parameters.h"
@@ -16,19 +17,90 @@
 #define CLOCK_SHARE 0.01
 #define MOST_TOGETHER 1000
 
+#define BUFFERED 4       /* messages: each is there before the next goes, but may be freed late */
+#define PLACES 2
+
 static struct buffers buffers;
 static uint64_t together; /* round trips timed as one */
 static struct histogram times;
 
+/* How a message goes and comes. Ready sends and persistent requests have the receive of the answer
+ * posted before the message goes, in the other one of two places: an answer to a ready send is a
+ * ready send, too. */
+static struct {
+    const struct send_kind *kind;
+    bool posts, persistent;
+    int other;
+    unsigned char *places[PLACES];
+    size_t place;         /* what came last is there */
+    MPI_Request received; /* posted */
+    MPI_Request sends[PLACES], receives[PLACES]; /* persistent: from and into each place */
+} way;
+
+static void way_open(const struct job *job)
+{
+    int size = (int)buffers.size;
+    way.kind = send_kind_of(job->launch);
+    way.persistent = number_of(job->launch, "persistent") != 0;
+    way.posts = way.persistent || way.kind->ready;
+    way.other = 1 - job->rank;
+    way.place = 0;
+    for (size_t i = 0; i < PLACES; i++)
+        way.places[i] = receive_buffer(&buffers, i);
+    if (way.kind->buffered)
+        send_memory_attach(BUFFERED, buffers.size);
+    for (size_t i = 0; way.persistent && i < PLACES; i++) {
+        way.kind->init(way.places[i], size, MPI_BYTE, way.other, DATA_TAG, MPI_COMM_WORLD,
+                       &way.sends[i]);
+        MPI_Recv_init(way.places[i], size, MPI_BYTE, way.other, MPI_ANY_TAG, MPI_COMM_WORLD,
+                      &way.receives[i]);
+    }
+}
+
+static void way_close(void)
+{
+    if (way.kind->buffered)
+        send_memory_detach();
+    for (size_t i = 0; way.persistent && i < PLACES; i++) {
+        MPI_Request_free(&way.sends[i]);
+        MPI_Request_free(&way.receives[i]);
+    }
+}
+
+static void post(size_t number)
+{
+    if (way.persistent) {
+        MPI_Start(&way.receives[number]);
+        way.received = way.receives[number];
+    } else {
+        MPI_Irecv(way.places[number], (int)buffers.size, MPI_BYTE, way.other, MPI_ANY_TAG,
+                  MPI_COMM_WORLD, &way.received);
+    }
+}
+
 /* What came is what goes next, on both ranks, as in NetPIPE. */
 static void go(void)
 {
-    MPI_Send(buffers.in, (int)buffers.size, MPI_BYTE, 1, DATA_TAG, MPI_COMM_WORLD);
+    if (way.posts)
+        post(1 - way.place);
+    if (way.persistent) {
+        MPI_Start(&way.sends[way.place]);
+        MPI_Wait(&way.sends[way.place], MPI_STATUS_IGNORE);
+    } else {
+        way.kind->send(way.places[way.place], (int)buffers.size, MPI_BYTE, way.other, DATA_TAG,
+                       MPI_COMM_WORLD);
+    }
+    if (way.posts)
+        way.place = 1 - way.place;
 }
 
 static void come(MPI_Status *status)
 {
-    MPI_Recv(buffers.in, (int)buffers.size, MPI_BYTE, 1, DATA_TAG, MPI_COMM_WORLD, status);
+    if (way.posts)
+        MPI_Wait(&way.received, status);
+    else
+        MPI_Recv(way.places[way.place], (int)buffers.size, MPI_BYTE, way.other, MPI_ANY_TAG,
+                 MPI_COMM_WORLD, status);
 }
 
 static void go_and_come(uint64_t trips)
@@ -44,16 +116,24 @@ static void stop(void)
     MPI_Send(NULL, 0, MPI_BYTE, 1, STOP_TAG, MPI_COMM_WORLD);
 }
 
+/* Both ranks, before the first message: rank 1 is ready for it. */
+static void meet(const struct job *job)
+{
+    if (way.posts && job->rank == 1)
+        post(way.place);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Rank 1 returns what it receives. Returns how often. */
 static uint64_t echo(void)
 {
     uint64_t echoed = 0;
     MPI_Status status;
     for (;;) {
-        MPI_Recv(buffers.in, (int)buffers.size, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        come(&status);
         if (status.MPI_TAG == STOP_TAG)
             return echoed;
-        MPI_Send(buffers.in, (int)buffers.size, MPI_BYTE, 0, DATA_TAG, MPI_COMM_WORLD);
+        go();
         echoed++;
     }
 }
@@ -84,7 +164,9 @@ static void prepare(struct job *job, struct fields *settings)
 {
     uint64_t decided = 1;
     histogram_open(&times);
-    buffers_open(&buffers, size_of(job->launch, "size"), 1);
+    buffers_open(&buffers, size_of(job->launch, "size"), PLACES);
+    way_open(job);
+    meet(job);
     if (job->rank == 0) {
         trip_time(); /* at first it takes longer */
         double needed = ceil(clock_cost() / CLOCK_SHARE / trip_time());
@@ -102,7 +184,7 @@ static uint64_t ask(struct job *job, const struct attempt *attempt, MPI_Status *
 {
     uint64_t done = 0, took = 0;
     go_and_come(UNTIMED_TRIPS);
-    usage_begin(&job->usage);
+    usage_begin_process(&job->usage);
     uint64_t now = now_ns(), end = now + seconds_ns(attempt->duration);
     while (attempt->count ? done < attempt->count : now < end) {
         uint64_t left = attempt->count - done;
@@ -120,8 +202,11 @@ static uint64_t ask(struct job *job, const struct attempt *attempt, MPI_Status *
     if (done > 0)
         histogram_add(&times, took);
     usage_end(&job->usage);
+    if (way.posts) /* so that only what comes can be right, where it does not come yet */
+        memset(way.places[1 - way.place], ~*way.places[way.place], buffers.size);
     go();
-    memset(buffers.in, ~buffers.in[0], buffers.size); /* so that only what comes can be right */
+    if (!way.posts)
+        memset(way.places[way.place], ~*way.places[way.place], buffers.size);
     come(last);
     stop();
     return done;
@@ -132,20 +217,21 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     MPI_Status last;
     int size = 0;
     buffers_mark(&buffers, job, attempt);
+    meet(job);
     if (job->rank == 1) {
-        usage_begin(&job->usage);
+        usage_begin_process(&job->usage);
         const struct finding own = {.messages = (double)echo()};
         usage_end(&job->usage);
-        finding_send(&own);
+        finding_send(&own, 0);
         return;
     }
-    memcpy(buffers.in, buffers.out, buffers.size);
+    memcpy(way.places[way.place], buffers.out, buffers.size);
     histogram_clear(&times);
     uint64_t done = ask(job, attempt, &last);
-    struct finding other = finding_take();
+    struct finding other = finding_take(1);
     MPI_Get_count(&last, MPI_BYTE, &size);
     other.last_size = size;
-    other.wrong = buffers_wrong(&buffers, job, attempt, 0, 1);
+    other.wrong = buffers_wrong(&buffers, job, attempt, 0, way.posts ? PLACES : 1);
     finding_check(&other, &buffers, (double)(done + UNTIMED_TRIPS + 1), 1);
     result_set(result, "round_trips", (double)done);
     result_set(result, "latency", histogram_quantile(&times, 0.5) / 2e9);
@@ -155,6 +241,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
 static void release(struct job *job)
 {
     (void)job;
+    way_close();
     buffers_close(&buffers);
 }
 

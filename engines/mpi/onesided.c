@@ -160,7 +160,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     bool origin = job->rank == ORIGIN;
     histogram_clear(&times);
     lay_out(job);
-    usage_begin(&job->usage);
+    usage_begin_process(&job->usage);
     struct phase singly = phase_begin(attempt);
     if (origin)
         time_singly(&singly);

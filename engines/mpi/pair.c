@@ -3,6 +3,7 @@
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PAGE 4096
@@ -89,33 +90,47 @@ double buffers_wrong(const struct buffers *buffers, const struct job *job,
     return (double)wrong;
 }
 
-void finding_send(const struct finding *finding)
+void finding_send(const struct finding *finding, int to)
 {
-    MPI_Send(finding, sizeof *finding / sizeof(double), MPI_DOUBLE, 0, FOUND_TAG, MPI_COMM_WORLD);
+    MPI_Send(finding, sizeof *finding / sizeof(double), MPI_DOUBLE, to, FOUND_TAG, MPI_COMM_WORLD);
 }
 
-struct finding finding_take(void)
+struct finding finding_take(int from)
 {
     struct finding finding;
-    MPI_Recv(&finding, sizeof finding / sizeof(double), MPI_DOUBLE, 1, FOUND_TAG, MPI_COMM_WORLD,
+    MPI_Recv(&finding, sizeof finding / sizeof(double), MPI_DOUBLE, from, FOUND_TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
     return finding;
+}
+
+enum failure finding_problem(const struct finding *finding, const struct buffers *buffers,
+                             double sent, int receiver, char problem[MESSAGE_LIMIT])
+{
+    *problem = '\0';
+    if (finding->messages != sent)
+        snprintf(problem, MESSAGE_LIMIT, "rank %d received %.0f messages, and %.0f were sent",
+                 receiver, finding->messages, sent);
+    else if (finding->last_size != (double)buffers->size)
+        snprintf(problem, MESSAGE_LIMIT,
+                 "rank %d's last message has %.0f bytes, and %zu were sent", receiver,
+                 finding->last_size, buffers->size);
+    if (*problem)
+        return SHORT_COUNT;
+    if (finding->wrong > 0)
+        snprintf(problem, MESSAGE_LIMIT,
+                 "%.0f bytes that rank %d received are not those that were sent: this MPI library, "
+                 "its transport or the host's memory is broken",
+                 finding->wrong, receiver);
+    return WRONG_DATA;
 }
 
 void finding_check(const struct finding *finding, const struct buffers *buffers, double sent,
                    int receiver)
 {
-    if (finding->messages != sent)
-        fail(SHORT_COUNT, "rank %d received %.0f messages, and %.0f were sent", receiver,
-             finding->messages, sent);
-    if (finding->last_size != (double)buffers->size)
-        fail(SHORT_COUNT, "rank %d's last message has %.0f bytes, and %zu were sent", receiver,
-             finding->last_size, buffers->size);
-    if (finding->wrong > 0)
-        fail(WRONG_DATA,
-             "%.0f bytes that rank %d received are not those that were sent: this MPI library, its "
-             "transport or the host's memory is broken",
-             finding->wrong, receiver);
+    char problem[MESSAGE_LIMIT];
+    enum failure failure = finding_problem(finding, buffers, sent, receiver, problem);
+    if (*problem)
+        fail(failure, "%s", problem);
 }
 
 double finding_rate(const struct finding *finding, const struct buffers *buffers)

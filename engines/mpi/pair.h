@@ -11,6 +11,8 @@ enum pair_tag {
     FILLER_TAG, /* empty: meets a receive that was posted ahead */
     STOP_TAG,   /* empty: no more round trips */
     FOUND_TAG,  /* what the other rank found */
+    GRANT_TAG,  /* empty: receives are posted for more ready sends */
+    THERE_TAG,  /* empty: the last message is there */
 };
 
 /* When a stream ends: the clock is read once a batch of messages, which takes about a millisecond
@@ -58,9 +60,15 @@ struct finding {
 double buffers_wrong(const struct buffers *buffers, const struct job *job,
                      const struct attempt *attempt, int from, uint64_t messages);
 
-/* Rank 1 reports to rank 0, which fails if anything is wrong. sent: messages. */
-void finding_send(const struct finding *finding);
-struct finding finding_take(void);
+/* The receiver reports to the sender. */
+void finding_send(const struct finding *finding, int to);
+struct finding finding_take(int from);
+
+/* If anything is wrong, what and a sentence in problem, empty otherwise. sent: messages. */
+enum failure finding_problem(const struct finding *finding, const struct buffers *buffers,
+                             double sent, int receiver, char problem[MESSAGE_LIMIT]);
+
+/* Fails if anything is wrong. */
 void finding_check(const struct finding *finding, const struct buffers *buffers, double sent,
                    int receiver);
 

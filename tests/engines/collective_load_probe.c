@@ -19,10 +19,10 @@ int main(void)
                 sums[i] += summands[i];
         }
         fill_bytes(bytes, count, ranks, 1);
-        printf("%d %d", sums_right(sums, count, ranks), bytes_right(bytes, count, ranks, 1));
+        printf("%d %d", sums_right(sums, 0, count, ranks), bytes_right(bytes, count, ranks, 1));
         sums[place] += 1;
         bytes[place] ^= 1;
-        printf(" %d %d", sums_right(sums, count, ranks), bytes_right(bytes, count, ranks, 1));
+        printf(" %d %d", sums_right(sums, 0, count, ranks), bytes_right(bytes, count, ranks, 1));
         spoil_bytes(bytes, count, ranks, 1);
         bytes[place] ^= 0xFF;
         printf(" %d\n", count > 1 && bytes_right(bytes, count, ranks, 1));

@@ -12,6 +12,7 @@ import pytest
 from tests.support import ROOT
 from tests.support.engine_cache import SANITIZE, build_engines
 from tests.support.engine_lab import Engines
+from tests.support.mpi_library import PREFIXES, Mpi
 from tests.support.wire import PATIENCE, Wire
 
 
@@ -80,3 +81,18 @@ def free_port() -> Callable[[], int]:
         raise AssertionError("no free port in fifty tries")
 
     return find
+
+
+@pytest.fixture(scope="session", params=PREFIXES or [""])
+def mpi_build(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    require: Callable[[object, str], None],
+) -> tuple[str, Path]:
+    require(PREFIXES, "Open MPI (mpicc in PATH)")
+    return request.param, build_engines(tmp_path_factory, request.param) / "rail-mpi"
+
+
+@pytest.fixture
+def mpi(engines: Engines, mpi_build: tuple[str, Path]) -> Mpi:
+    return Mpi(engines, *mpi_build)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.support import long_way, ranks
-from tests.support.engine_cache import SANITIZE, build_engines
-from tests.support.engine_lab import Engines, Event, Outcome, Running
+from tests.support.engine_lab import Event, Outcome, Running
+from tests.support.mpi_library import Mpi
 
-PREFIXES = [p for p in (sys.prefix, "/usr") if (Path(p) / "bin/mpicc").exists()]
-if SANITIZE:
-    PREFIXES = PREFIXES[-1:]  # what differs between the two is not our code
 STREAMS = [
     ("stream", "--blocking=true"),
     ("stream", "--blocking=false", "--window=1"),
@@ -26,46 +22,6 @@ STREAMS = [
     ("bidirectional", "--blocking=false", "--window=64"),
 ]
 FEW_LARGE = ("--size=1MiB", "--count=6")
-
-
-class Mpi:
-    """rail-mpi built with one MPI library, and that library's mpirun."""
-
-    def __init__(self, engines: Engines, prefix: str, program: Path) -> None:
-        self.engines = engines
-        self.mpirun = f"{prefix}/bin/mpirun"
-        self.program = str(program)
-        version = subprocess.run([self.mpirun, "--version"], capture_output=True, text=True)
-        self.is_old = " 4." in version.stdout
-
-    def argv(self, *options: object, count: int = 2) -> list[str]:
-        start = [self.mpirun, "--oversubscribe", "--bind-to", "none", "-n", str(count)]
-        return [*start, self.program, *(str(o) for o in options)]
-
-    def start(self, *options: object, count: int = 2, **more: str) -> Running:
-        deadline = [] if any("--deadline" in str(o) for o in options) else ["--deadline=60s"]
-        argv = self.argv(*options, "--json", "--yield", *deadline, count=count)
-        return self.engines.start_other(*argv, **ranks.environment(**more))
-
-    def run(self, mode: str, *options: object, count: int = 2, **more: str) -> Outcome:
-        brief = () if any("--count" in str(o) for o in options) else ("--duration=0.05s",)
-        given = (f"--mode={mode}", "--replications=1", *brief, *options)
-        return self.start(*given, count=count, **more).finish()
-
-
-@pytest.fixture(scope="session", params=PREFIXES or [""])
-def build(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    require: Callable[[object, str], None],
-) -> tuple[str, Path]:
-    require(PREFIXES, "Open MPI (mpicc in PATH)")
-    return request.param, build_engines(tmp_path_factory, request.param) / "rail-mpi"
-
-
-@pytest.fixture
-def mpi(engines: Engines, build: tuple[str, Path]) -> Mpi:
-    return Mpi(engines, *build)
 
 
 def _only(outcome: Outcome) -> Event:

@@ -12,21 +12,33 @@ import pytest
 from tests.support import ranks
 from tests.support.engine_lab import Engines, Outcome
 
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall")
-LINK_SHARE = {"allreduce": 2 * 2 / 3, "allgather": 2 / 3, "alltoall": 2 / 3}
+MOVING = (
+    "bcast",
+    "reduce",
+    "allreduce",
+    "reduce_scatter",
+    "scatter",
+    "gather",
+    "allgather",
+    "alltoall",
+)
+PER_RANK = ("scatter", "gather", "allgather", "alltoall")
+LINK_SHARE = {"allreduce": 2 * 2 / 3, "reduce_scatter": 2 / 3, **dict.fromkeys(PER_RANK, 2 / 3)}
+OVERLAP = {"overlap", "compute_time", "overlapped_time"}
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
 def collective(engines: Engines, require: Callable[[object, str], None]) -> Callable[..., Outcome]:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
 
-    def run(mode: str, *options: object, count: int = 3) -> Outcome:
-        return ranks.run(engines, count, mode, *options)
+    def run(mode: str, *options: object, count: int = 3, preload: Path | None = None) -> Outcome:
+        return ranks.run(engines, count, mode, *options, preload=preload)
 
     return run
 
 
-@pytest.mark.parametrize("mode", COLLECTIVES)
+@pytest.mark.parametrize("mode", ["barrier", *MOVING])
 def test_operations_are_timed_singly_and_back_to_back(
     collective: Callable[..., Outcome], mode: str
 ) -> None:
@@ -37,17 +49,26 @@ def test_operations_are_timed_singly_and_back_to_back(
     assert metrics["back_to_back"] > 0
     assert 0 < metrics["start_error"] < 1
     assert metrics["client_elapsed"] >= 0.1
-
-
-@pytest.mark.parametrize("mode", COLLECTIVES[1:])
-def test_bandwidths_are_what_an_operation_moves_over_its_time(
-    collective: Callable[..., Outcome], mode: str
-) -> None:
-    (metrics,) = collective(mode, "--size=1KiB", "--count=20").metrics
-    pieces = 3 if mode in ("allgather", "alltoall") else 1
-    algorithm = pieces * 1024 * 8 / metrics["back_to_back"]
+    assert not OVERLAP & metrics.keys()
+    if mode == "barrier":
+        assert not {"bus_bandwidth", "algorithm_bandwidth"} & metrics.keys()
+        return
+    algorithm = (3 if mode in PER_RANK else 1) * 1024 * 8 / metrics["back_to_back"]
     assert metrics["algorithm_bandwidth"] == pytest.approx(algorithm)
     assert metrics["bus_bandwidth"] == pytest.approx(algorithm * LINK_SHARE.get(mode, 1))
+
+
+@pytest.mark.parametrize(("mode", "tests"), [("barrier", 0), ("alltoall", 3)])
+def test_what_does_not_block_overlaps_with_a_computation(
+    collective: Callable[..., Outcome], mode: str, tests: int
+) -> None:
+    options = ("--blocking=false", f"--test_calls={tests}", "--duration=0.1s", "--replications=2")
+    for metrics in collective(mode, *options).metrics:
+        assert metrics["operations"] >= 1
+        assert metrics["compute_time"] > 0
+        more = metrics["overlapped_time"] - metrics["compute_time"]
+        hidden = min(max(1 - more / metrics["time_p50"], 0), 1)
+        assert metrics["overlap"] == pytest.approx(hidden)
 
 
 def test_a_clock_that_goes_wrong_is_told(
@@ -57,7 +78,7 @@ def test_a_clock_that_goes_wrong_is_told(
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
     compiler = shutil.which("cc")
     require(compiler, "cc")
-    source, fast = Path(__file__).with_name("drifting_clock.c"), tmp_path / "fast.so"
+    source, fast = HERE / "drifting_clock.c", tmp_path / "fast.so"
     subprocess.run([str(compiler), "-shared", "-fPIC", "-o", fast, source], check=True)
     program = engines.argv("mpi", "--mode=barrier", "--json", "--yield", "--replications=1")
     other = ["-n", "1", "env", f"LD_PRELOAD={fast}", *program]
@@ -68,26 +89,44 @@ def test_a_clock_that_goes_wrong_is_told(
     assert metrics["start_error"] >= 2e-6
 
 
-def test_a_barrier_has_no_bandwidth(collective: Callable[..., Outcome]) -> None:
-    (metrics,) = collective("barrier", "--count=20").metrics
-    assert "bus_bandwidth" not in metrics
-    assert "algorithm_bandwidth" not in metrics
-
-
 @pytest.mark.parametrize(("count", "done"), [(1, 1), (77, 77)])
 def test_exactly_as_many_operations_are_timed_as_asked(
     collective: Callable[..., Outcome], count: int, done: int
 ) -> None:
-    outcome = collective("allreduce", "--size=8", f"--count={count}", "--replications=2")
+    blocking = f"--blocking={'true' if count == 1 else 'false'}"
+    outcome = collective("allreduce", "--size=8", f"--count={count}", blocking, "--replications=2")
     assert [metrics["operations"] for metrics in outcome.metrics] == [done, done]
 
 
-@pytest.mark.parametrize("size", [4, 1000004])
-@pytest.mark.parametrize("mode", COLLECTIVES[1:])
+@pytest.mark.parametrize(("size", "blocking"), [(4, "false"), (1000004, "true")])
+@pytest.mark.parametrize("mode", MOVING)
 def test_data_of_any_size_is_right_among_an_odd_number_of_ranks(
-    collective: Callable[..., Outcome], mode: str, size: int
+    collective: Callable[..., Outcome], mode: str, size: int, blocking: str
 ) -> None:
-    assert collective(mode, f"--size={size}", "--count=2", count=5).metrics
+    options = (f"--size={size}", f"--blocking={blocking}", "--count=2")
+    assert collective(mode, *options, count=5).metrics
+
+
+@pytest.mark.parametrize("mode", MOVING)
+def test_an_operation_that_moves_nothing_is_noticed(
+    collective: Callable[..., Outcome], tmp_path: Path, mode: str
+) -> None:
+    silent = ranks.build_library(HERE / "silent_collectives.c", tmp_path)
+    options = ("--size=1KiB", "--blocking=false", "--count=1")
+    assert collective(mode, *options, count=2, preload=silent).error["code"] == "wrong-data"
+
+
+def test_what_a_librarys_own_thread_takes_is_cpu_time_of_its_rank(
+    collective: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """50 ms for each of three operations: alone, beside a computation, and in a batch."""
+    busy = ranks.build_library(HERE / "progress_thread.c", tmp_path)
+    (metrics,) = collective(
+        "barrier", "--blocking=false", "--count=1", count=2, preload=busy
+    ).metrics
+    for side in ("client", "server"):
+        used = metrics[f"{side}_user_time"] + metrics[f"{side}_system_time"]
+        assert used >= 3 * 0.05 * 0.9  # the kernel's ticks
 
 
 def test_sums_of_half_a_float_are_refused(collective: Callable[..., Outcome]) -> None:

@@ -61,7 +61,18 @@ def test_a_long_way_is_not_tried_out_for_longer_than_it_is_measured(
 
 
 @pytest.mark.parametrize(
-    "mode", ["barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"]
+    "mode",
+    [
+        "barrier",
+        "bcast",
+        "reduce",
+        "allreduce",
+        "reduce_scatter",
+        "scatter",
+        "gather",
+        "allgather",
+        "alltoall",
+    ],
 )
 def test_an_operation_takes_as_long_as_its_messages_are_under_way(
     engines: Engines, lab: wire_lab.Lab, tmp_path: Path, mode: str, paced: Callable[..., object]
@@ -86,3 +97,17 @@ def test_a_broadcasts_root_may_run_ahead_only_without_a_pause(
         return metrics["back_to_back"]
 
     paced(back_to_back, lambda seconds: seconds < DELAY / 2)
+
+
+def test_a_message_under_way_hides_behind_a_computation(
+    engines: Engines, lab: wire_lab.Lab, tmp_path: Path, paced: Callable[..., object]
+) -> None:
+    """It needs no CPU: the kernel has it before the receiver waits for it."""
+
+    def overlap() -> float:
+        options = ("--size=8", "--count=20", "--blocking=false")
+        metrics = _measure(engines, lab, tmp_path, "bcast", *options)
+        assert metrics["overlapped_time"] >= DELAY - metrics["start_error"]
+        return metrics["overlap"]
+
+    paced(overlap, lambda share: share >= 0.8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from tests.support.engine_lab import Engines, Outcome
@@ -18,7 +19,8 @@ def environment(**more: str) -> dict[str, str]:
         **os.environ,
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "ASAN_OPTIONS": "fast_unwind_on_malloc=0",
+        # The order: of what is preloaded.
+        "ASAN_OPTIONS": "fast_unwind_on_malloc=0:verify_asan_link_order=0",
         "LSAN_OPTIONS": f"suppressions={_LEAKS}:print_suppressions=0",
         **more,
     }
@@ -36,8 +38,27 @@ def argv(ranks: int, *program: object) -> list[str]:
     return [*start, *(str(word) for word in program)]
 
 
-def run(engines: Engines, count: int, mode: str, *options: object) -> Outcome:
-    """Measure once in that mode among so many ranks of rail-mpi, its standard input held open."""
+def run(
+    engines: Engines, count: int, mode: str, *options: object, preload: Path | None = None
+) -> Outcome:
+    """Measure once in that mode among so many ranks of rail-mpi, its standard input held open.
+
+    `preload`: what takes the place of some of the MPI library's functions in them.
+    """
     program = engines.argv("mpi", f"--mode={mode}", "--json", "--yield", "--replications=1")
-    job = argv(count, *program, "--deadline=60s", *options)
+    job = argv(count, *preloaded(preload), *program, "--deadline=60s", *options)
     return engines.start_other(*job, **environment()).finish()
+
+
+def preloaded(library: Path | None) -> list[str]:
+    """Return what comes before a program to have it run with that library."""
+    return ["env", f"LD_PRELOAD={library}"] if library else []
+
+
+def build_library(source: Path, place: Path, compiler: str = "") -> Path:
+    """Build a library to preload of a C file, with the mpicc in PATH or another compiler."""
+    library = place / f"{source.stem}.so"
+    mpicc = compiler or str(Path(launcher()).with_name("mpicc"))
+    command = [mpicc, "-shared", "-fPIC", "-pthread", "-o", str(library), str(source)]
+    subprocess.run(command, check=True)
+    return library
