@@ -1,4 +1,4 @@
-"""What a TCP sender makes of the rate that it was asked for, and who says so if that is too little."""
+"""What a TCP sender makes of the rate asked of it, and who says so if that is too little."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from railgauge.engine.validity import under_rate
 
 def _short(rate: str, metrics: dict[str, float]) -> list[str]:
     """Return the hosts that did not send at `rate`."""
-    return [
-        each.host for each in under_rate({"rate": parse_rate(rate)}, metrics, ("a", "b"), 0.01)
-    ]
+    return [each.host for each in under_rate({"rate": parse_rate(rate)}, metrics, ("a", "b"), 0.01)]
 
 
 @pytest.mark.parametrize(
