@@ -2,6 +2,7 @@
 #include "tcp/tcp.h"
 
 #include "tcp/connections.h"
+#include "tcp/flow.h"
 #include "tcp/source.h"
 
 #include "lib/control.h"
@@ -11,10 +12,11 @@
 #include "lib/place.h"
 #include "lib/round_trips.h"
 #include "lib/sides.h"
+#include "lib/sockopts.h"
 
 #include <unistd.h>
 
-#define FLOWS "stream|bidirectional" /* the modes that send as fast as they can */
+#define FLOWS "stream|bidirectional" /* the modes that send as fast as they can, or at a rate */
 
 static const struct parameter parameters[] = {
     {"mode", CHOICE, "stream", 0, 0, "stream|bidirectional|exponential|latency|connect", NULL,
@@ -33,7 +35,7 @@ static const struct parameter parameters[] = {
      "size of each message; for latency something small, such as 64"},
     {"write", SIZE, "0", 0, 1 << 30, NULL, FLOWS "|latency", "tcptest -d; zcc -b",
      "bytes given to each sending call; 0: the whole message or file; files that are read first: "
-     "128 KiB"},
+     "128 KiB; with rate no more than it gives a connection in 1 ms, but up to 1460"},
     {"read", SIZE, "0", 0, 1 << 30, NULL, FLOWS "|latency", "tcptest -d",
      "bytes asked of each receiving call; 0: the whole message, but 128 KiB to 1 MiB if it is not "
      "for latency"},
@@ -43,6 +45,13 @@ static const struct parameter parameters[] = {
      "half of its -b"},
     {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "tcptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
+    BUFFER_PARAMETERS(NULL),
+    {"rate", RATE, "0", 0, 1e12, NULL, FLOWS, NULL,
+     "payload bits a second that the client, or each of the two, hands to its kernel by an "
+     "absolute schedule, over all threads together: a call is due when what was sent before has "
+     "had its time. What was missed is caught up with at no more than twice the rate; 0: as fast "
+     "as it can",
+     .implied = true},
     {"tos", INT, "0", 0, 255, NULL, NULL, "tcptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
     {"nodelay", BOOL, "true", 0, 0, NULL, NULL, "tcptest -N",
@@ -98,8 +107,12 @@ static const struct metric metrics[] = {
      "throughput and reverse_throughput together",
      "total Mbit/s", 1e6, 3, .headline = 3, .judged = true},
     {"local_throughput", "bit/s", "neither", FLOWS,
-     "payload bits the client handed to its kernel, over its time", "local Mbit/s", 1e6, 3,
-     .headline = 4},
+     "payload bits the client handed to its kernel, over its time: with rate, the rate achieved",
+     "local Mbit/s", 1e6, 3, .headline = 4},
+    {"reverse_local_throughput", "bit/s", "neither", "bidirectional",
+     "payload bits the server handed to its kernel, over its sending time", NULL, 1e6, 3},
+    {"total_local_throughput", "bit/s", "neither", "bidirectional",
+     "local_throughput and reverse_local_throughput together", NULL, 1e6, 3},
     {"sent_bytes", "B", "neither", FLOWS, "payload bytes the client sent", "sent bytes", 1, 0},
     {"received_bytes", "B", "neither", FLOWS, "payload bytes the server received", NULL, 1, 0},
     {"sent_messages", "", "neither", FLOWS,
@@ -192,6 +205,7 @@ static void client_open(struct client *client, struct fields *settings, struct f
     struct fields empty, reply;
     fields_clear(&empty);
     open_source(client->launch, true);
+    check_rate(client->launch);
     start_trial(client, &probe, &reply);
     int fd = connect_data(client, &probe, 0);
     add_granted(fd, client->launch, false, settings);

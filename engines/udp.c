@@ -9,6 +9,7 @@
 #include "lib/place.h"
 #include "lib/round_trips.h"
 #include "lib/sides.h"
+#include "lib/sockopts.h"
 
 #define STREAMS "stream|bidirectional"
 #define SENDERS "stream|bidirectional|generator"
@@ -60,6 +61,10 @@ static const struct parameter parameters[] = {
      "own; Linux grants twice what is asked, and Hpcbench asked for half of its -b"},
     {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, SERVED, "udptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
+    BUFFER_PARAMETERS(SERVED),
+    {"blocking", BOOL, "true", 0, 0, NULL, SENDERS, "tcptest -n: false",
+     "false: non-blocking test sockets on both ends, waited for with poll",
+     .implied = true},
     {"tos", INT, "0", 0, 255, NULL, NULL, "udptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
     {"data_port", INT, "0", 0, 65535, NULL, NULL, "udptest -p, for its generator",
@@ -141,6 +146,10 @@ static const struct metric metrics[] = {
     {"total_throughput", "bit/s", "higher", "bidirectional",
      "throughput and reverse_throughput together, as udptest -i printed network throughput",
      "total Mbit/s", 1e6, 3, .headline = 3, .judged = true},
+    {"total_local_throughput", "bit/s", "neither", "bidirectional",
+     "local_throughput and reverse_local_throughput together, as udptest -i printed local "
+     "throughput",
+     NULL, 1e6, 3},
     {"jitter", "s", "lower", "stream",
      "interarrival jitter at the trace's end (RFC 3550, section 6.4.1)", "jitter us", 1e-6, 3},
     {"interarrival_p50", "s", "neither", "stream",

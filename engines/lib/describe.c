@@ -66,6 +66,10 @@ static void describe_parameter(struct json *json, const struct engine *engine,
     write_text(json, "help", p->help);
     write_list(json, "modes", p->modes);
     write_requirements(json, engine, p->name);
+    if (p->implied) {
+        json_key(json, "implied");
+        json_bool(json, true);
+    }
     json_close(json, '}');
 }
 

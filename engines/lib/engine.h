@@ -26,6 +26,8 @@ struct parameter {
     const char *modes;     /* modes in which it has an effect, "a|b"; NULL: all */
     const char *originals; /* the older tools' option for the same thing, for --help */
     const char *help;
+    /* Its default is what cases had before it was there: one that leaves it at that is the same. */
+    bool implied;
 };
 
 /* What may be done with a metric's values. By its unit: a rate (each /s, Hz), a time (s) or a count

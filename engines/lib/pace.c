@@ -32,12 +32,17 @@ static uint64_t wait_for(struct pace *pace, uint64_t due, uint64_t stop)
     return pace->last;
 }
 
+uint64_t pace_to(struct pace *pace, double offset_ns, double last_ns, uint64_t stop)
+{
+    uint64_t due = pace->begin + (uint64_t)offset_ns;
+    uint64_t soonest = pace->last + (uint64_t)(last_ns / 2);
+    return wait_for(pace, pace->last && soonest > due ? soonest : due, stop);
+}
+
 uint64_t pace_next(struct pace *pace, uint64_t stop)
 {
-    uint64_t due = pace->begin + (uint64_t)((double)pace->number * pace->interval);
-    uint64_t soonest = pace->last + (uint64_t)(pace->interval / 2);
-    pace->number++;
-    return wait_for(pace, pace->last && soonest > due ? soonest : due, stop);
+    double offset = (double)pace->number++ * pace->interval;
+    return pace_to(pace, offset, pace->interval, stop);
 }
 
 uint64_t pace_after(struct pace *pace, uint64_t stop)

@@ -16,6 +16,9 @@ void pace_begin(struct pace *pace, double interval_ns);
  * than twice the pace, so that a late thread makes no burst. stop: don't wait beyond it. */
 uint64_t pace_next(struct pace *pace, uint64_t stop);
 
+/* Likewise for a send that is due so many ns after the beginning and lasts so many. */
+uint64_t pace_to(struct pace *pace, double offset_ns, double last_ns, uint64_t stop);
+
 /* Waits until so many ns after the last send; UDPmon's wait between packets, which catches up with
  * nothing. */
 uint64_t pace_after(struct pace *pace, uint64_t stop);

@@ -5,6 +5,7 @@
 #include "sockets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,10 +23,22 @@ int get_option(int fd, int level, int name)
     return value;
 }
 
-size_t buffer_of(const struct launch *launch, bool server)
+/* The first of these parameters that says anything. */
+static size_t first_size(const struct launch *launch, const char *const names[], size_t count)
 {
-    size_t own = server ? size_of(launch, "server_sockbuf") : 0;
-    return own ? own : size_of(launch, "sockbuf");
+    for (size_t i = 0; i < count; i++)
+        if (size_of(launch, names[i]) > 0)
+            return size_of(launch, names[i]);
+    return 0;
+}
+
+struct buffers buffers_of(const struct launch *launch, bool server)
+{
+    static const char *const sending[] = {"server_sndbuf", "server_sockbuf", "sndbuf", "sockbuf"};
+    static const char *const receiving[] = {"server_rcvbuf", "server_sockbuf", "rcvbuf", "sockbuf"};
+    size_t own = server ? 0 : 2; /* the client's names come after those of the server alone */
+    return (struct buffers){.send = first_size(launch, sending + own, 4 - own),
+                            .receive = first_size(launch, receiving + own, 4 - own)};
 }
 
 static void set_buffer(int fd, const char *field, int option, int force, const char *sysctl,
@@ -50,10 +63,19 @@ static void set_buffer(int fd, const char *field, int option, int force, const c
     fields_add(settings, "warning", warning);
 }
 
-void set_buffers(int fd, size_t requested, struct fields *settings)
+void set_buffers(int fd, struct buffers requested, struct fields *settings)
 {
-    set_buffer(fd, "sndbuf", SO_SNDBUF, SO_SNDBUFFORCE, "net.core.wmem_max", requested, settings);
-    set_buffer(fd, "rcvbuf", SO_RCVBUF, SO_RCVBUFFORCE, "net.core.rmem_max", requested, settings);
+    set_buffer(fd, "sndbuf", SO_SNDBUF, SO_SNDBUFFORCE, "net.core.wmem_max", requested.send,
+               settings);
+    set_buffer(fd, "rcvbuf", SO_RCVBUF, SO_RCVBUFFORCE, "net.core.rmem_max", requested.receive,
+               settings);
+}
+
+void choose_waiting(int fd, const struct launch *launch, struct fields *settings)
+{
+    if (!int_of(launch, "blocking") && fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) != 0)
+        fail(SYSTEM_ERROR, "cannot make a test socket non-blocking: %s", strerror(errno));
+    fields_add(settings, "blocking", fcntl(fd, F_GETFL) & O_NONBLOCK ? "false" : "true");
 }
 
 void set_tos(int fd, int family, int tos, struct fields *settings)

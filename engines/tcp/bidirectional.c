@@ -10,6 +10,7 @@
 
 static struct sender senders[MAX_THREADS];
 static struct receiver receivers[MAX_THREADS];
+static const struct trial *under_way; /* the client's */
 
 static struct usage run_both(const struct launch *launch, bool server, const int fds[],
                              int control, const struct trial *trial)
@@ -40,6 +41,8 @@ static void measure(struct client *client, const struct trial *trial, struct fie
     prepare_receivers(receivers, client->launch, count);
     struct usage usage = run_both(client->launch, false, client->fds, client->control, trial);
     take_sent(senders, count, usage, end, result);
+    note_rate(client->launch, trial, "client", result_get(result, "local_throughput"));
+    under_way = trial;
 }
 
 static void prepare(struct session *session, const struct trial *trial)
@@ -66,6 +69,7 @@ static void serve(struct session *session, const struct trial *trial, const int 
     add_received(reply, &sum);
     add_windows(reply, fds, count);
     fields_add_number(reply, "reverse_sent", (double)sent_bytes(senders, count));
+    fields_add_number(reply, "reverse_elapsed", sending_seconds(senders, count));
     fields_add_number(reply, "reverse_messages", (double)sent_messages(senders, count));
     fields_add_number(reply, "reverse_retransmits", (double)path.retransmits);
 }
@@ -78,6 +82,10 @@ static void finish(struct client *client, const struct fields *reply, struct res
     double rate = rate_of(&back, sent);
     result_set(result, "reverse_throughput", rate);
     result_set(result, "total_throughput", rate + result_get(result, "throughput"));
+    double local = sent * 8 / fields_number(reply, "reverse_elapsed", 1e-9, 1e9);
+    result_set(result, "reverse_local_throughput", local);
+    result_set(result, "total_local_throughput", local + result_get(result, "local_throughput"));
+    note_rate(client->launch, under_way, "server", local);
     result_set(result, "reverse_sent_bytes", sent);
     result_set(result, "reverse_received_bytes", (double)back.bytes);
     result_set(result, "reverse_sent_messages",

@@ -55,7 +55,9 @@ static void wait_for_close(const struct client *client, int fd)
  * nothing to do here. */
 static void set_options(int fd, const struct launch *launch, int family)
 {
-    if (buffer_of(launch, false) > 0 || int_of(launch, "mss") > 0 || int_of(launch, "tos") > 0)
+    struct buffers buffers = buffers_of(launch, false);
+    if (buffers.send > 0 || buffers.receive > 0 || int_of(launch, "mss") > 0 ||
+        int_of(launch, "tos") > 0)
         prepare_connection(fd, family, launch, false);
     set_timeouts(fd, ANSWER_SECONDS);
 }

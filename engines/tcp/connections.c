@@ -11,7 +11,6 @@
 #include "../lib/sockopts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +27,7 @@ void prepare_connection(int fd, int family, const struct launch *launch, bool se
 {
     struct fields ignored; /* read back from the connection itself, by add_granted */
     fields_clear(&ignored);
-    set_buffers(fd, buffer_of(launch, server), &ignored);
+    set_buffers(fd, buffers_of(launch, server), &ignored);
     set_tos(fd, family, int_of(launch, "tos"), &ignored);
     set_congestion(fd, text_of(launch, "congestion"));
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, int_of(launch, "nodelay"), "nodelay");
@@ -49,22 +48,23 @@ static bool takes_cork(int fd, const struct launch *launch)
     return corked;
 }
 
-/* After the greeting, whose waits are ordinary ones. */
-static void choose_waiting(int fd, const struct launch *launch)
+/* The greeting's waits were ordinary ones. */
+static void end_greeting(int fd, const struct launch *launch)
 {
-    if (!int_of(launch, "blocking") && fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK) != 0)
-        fail(SYSTEM_ERROR, "cannot make a connection non-blocking: %s", strerror(errno));
+    struct fields ignored; /* read back by add_granted */
+    fields_clear(&ignored);
+    choose_waiting(fd, launch, &ignored);
 }
 
 void add_granted(int fd, const struct launch *launch, bool server, struct fields *settings)
 {
     struct address own = local_address(fd);
-    set_buffers(fd, buffer_of(launch, server), settings);
+    set_buffers(fd, buffers_of(launch, server), settings);
     set_tos(fd, own.any.sa_family, int_of(launch, "tos"), settings);
     add_congestion(fd, settings);
     fields_add(settings, "nodelay", get_option(fd, IPPROTO_TCP, TCP_NODELAY) ? "true" : "false");
     fields_add(settings, "cork", takes_cork(fd, launch) ? "true" : "false");
-    fields_add(settings, "blocking", fcntl(fd, F_GETFL) & O_NONBLOCK ? "false" : "true");
+    choose_waiting(fd, launch, settings);
     fields_add_number(settings, "mss", get_option(fd, IPPROTO_TCP, TCP_MAXSEG));
     if (tcp_mode_of(launch)->echoed)
         set_busy_poll(fd, launch, settings);
@@ -106,7 +106,7 @@ int connect_data(struct client *client, const struct trial *trial, size_t index)
         memcmp(greeting, answer, sizeof greeting) != 0)
         fail(PEER_LOST, "the server did not take up the test connection");
     set_timeouts(fd, 1);
-    choose_waiting(fd, client->launch);
+    end_greeting(fd, client->launch);
     return fd;
 }
 
@@ -151,7 +151,7 @@ static bool accept_next(const struct session *session, const struct trial *trial
     if (index < count && fds[index] < 0 &&
         send(fd, greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting) {
         fds[index] = fd;
-        choose_waiting(fd, &session->launch);
+        end_greeting(fd, &session->launch);
         return true;
     }
     close(fd);

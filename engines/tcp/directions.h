@@ -15,6 +15,10 @@ size_t receiver_tasks(struct receiver *receivers, struct task *tasks, size_t cou
 void take_sent(const struct sender *senders, size_t count, struct usage usage,
                struct fields *end, struct result *result);
 
+/* Warns of an end that handed over less than the rate asked for. */
+void note_rate(const struct launch *launch, const struct trial *trial, const char *side,
+               double throughput);
+
 /* What the server saw of it, and what the client's kernel did. */
 void take_received(const struct client *client, const struct sender *senders,
                    const struct fields *reply, struct result *result);

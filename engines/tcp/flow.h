@@ -19,6 +19,9 @@ struct sender {
     const struct source *source;
     size_t message, chunk; /* of memory; of what one call is given */
     bool cork, by_count;
+    double byte_ns;    /* time of a byte at the rate asked for; 0: as fast as it can */
+    double late_ns;    /* after the other connections' */
+    size_t connections; /* that take turns */
     uint64_t share;    /* messages to send, by count */
     uint64_t duration; /* ns, else */
     uint64_t bytes, messages;
@@ -51,6 +54,9 @@ struct reception {
  * What is sent is the source that was opened last. */
 void prepare_senders(struct sender *senders, const struct launch *launch, size_t count);
 void prepare_receivers(struct receiver *receivers, const struct launch *launch, size_t count);
+
+/* Fails with BAD_PARAMETER if at the rate asked for a connection would seem dead. */
+void check_rate(const struct launch *launch);
 
 /* The connections and the work of this replication. */
 void set_senders(struct sender *senders, const struct launch *launch, const int fds[],

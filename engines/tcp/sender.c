@@ -1,9 +1,10 @@
-/* Sending in one direction of a connection, as fast as it takes it. */
+/* Sending in one direction of a connection, as fast as it takes it or at a rate. */
 #include "flow.h"
 #include "tcp.h"
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
+#include "../lib/pace.h"
 #include "../lib/parameters.h"
 #include "../lib/team.h"
 
@@ -15,6 +16,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#define PACED_NS 1e6      /* a paced call's data by default, as time at its rate ... */
+#define PACED_LEAST 1460. /* and its bytes, at the least */
+#define LONGEST_WAIT 10.  /* s, between two calls */
 #define FILE_CHUNK 131072 /* files are read in such pieces by default */
 
 /* The kernel takes files itself, except by these. */
@@ -24,13 +28,41 @@ static bool through_memory(const struct launch *launch, const struct source *sou
            strcmp(text_of(launch, "send"), "write") == 0;
 }
 
+/* Time of a byte of one connection, in ns; 0: nobody asked for a rate. */
+static double byte_time(const struct launch *launch)
+{
+    double rate = number_of(launch, "rate") / number_of(launch, "threads");
+    return rate > 0 ? 8e9 / rate : 0;
+}
+
+/* What one call of a paced connection is given by default: often enough for an even flow, and that
+ * the first one, after which the receiver's time begins, is a small part of it. */
+static size_t paced_chunk(size_t chunk, const struct launch *launch)
+{
+    double bytes = byte_time(launch) > 0 ? PACED_NS / byte_time(launch) : (double)chunk;
+    double least = bytes > PACED_LEAST ? bytes : PACED_LEAST;
+    return (double)chunk > least ? (size_t)least : chunk;
+}
+
 /* What one call is given at most. */
 static size_t chunk_of(const struct launch *launch, const struct source *source)
 {
     size_t chunk = size_of(launch, "write"), message = size_of(launch, "message");
-    if (source->items)
-        return chunk ? chunk : through_memory(launch, source) ? FILE_CHUNK : SSIZE_MAX;
-    return chunk == 0 || chunk > message ? message : chunk;
+    if (source->items) {
+        size_t most = through_memory(launch, source) ? FILE_CHUNK : SSIZE_MAX;
+        return chunk ? chunk : paced_chunk(most, launch);
+    }
+    return chunk == 0 ? paced_chunk(message, launch) : chunk > message ? message : chunk;
+}
+
+void check_rate(const struct launch *launch)
+{
+    double chunk = (double)chunk_of(launch, opened_source());
+    double seconds = chunk * byte_time(launch) / 1e9;
+    if (seconds > LONGEST_WAIT)
+        fail(BAD_PARAMETER, "rate: a call with %g bytes lasts %.3g s at it, and after %g s without "
+             "data a connection is taken for dead: ask for more, or give less to a call (write)",
+             chunk, seconds, LONGEST_WAIT);
 }
 
 void prepare_senders(struct sender *senders, const struct launch *launch, size_t count)
@@ -44,6 +76,9 @@ void prepare_senders(struct sender *senders, const struct launch *launch, size_t
         s->message = size_of(launch, "message");
         s->chunk = chunk_of(launch, source);
         s->cork = int_of(launch, "cork") != 0;
+        s->byte_ns = byte_time(launch);
+        s->late_ns = s->byte_ns * (double)s->chunk * (double)i / (double)count;
+        s->connections = count;
         writer_prepare(&s->writer, launch, source->items != NULL, s->chunk);
     }
 }
@@ -90,15 +125,47 @@ static const struct item *item_of(const struct sender *s)
     return s->source->items ? &s->source->items[s->messages % s->source->count] : NULL;
 }
 
+/* Connections take turns, rather than to send all at the same moment. */
+static void begin_pace(struct pace *pace, const struct sender *s, uint64_t stop)
+{
+    pace_begin(pace, 0);
+    uint64_t begin = pace->begin + (uint64_t)s->late_ns;
+    pace->begin = wait_until(begin < stop ? begin : stop);
+}
+
+/* Waits until the next bytes are due; false if that is not before the time is up. */
+static bool wait_for_turn(struct pace *pace, const struct sender *s, size_t last, uint64_t stop)
+{
+    double offset = (double)s->bytes * s->byte_ns;
+    pace_to(pace, offset, (double)last * s->byte_ns, stop);
+    return pace->begin + (uint64_t)offset < stop;
+}
+
+/* Every byte has its time: the last call's too belongs to the flow. Where connections take turns,
+ * that lasts until the next one's. Returns now. */
+static uint64_t keep_last_slot(const struct pace *pace, const struct sender *s, size_t last)
+{
+    double turns = (double)(s->bytes - last) + (double)last / (double)s->connections;
+    uint64_t end = pace->begin + (uint64_t)(turns * s->byte_ns);
+    uint64_t latest = now_ns() + seconds_ns(LONGEST_WAIT);
+    return wait_until(end < latest ? end : latest);
+}
+
 void send_flow(void *share)
 {
     struct sender *s = share;
     const struct item *item = item_of(s);
     size_t size = item ? item->size : s->message, at = 0; /* of the message under way */
-    uint64_t now = now_ns(), progress = now, stop = now + s->duration;
-    uint64_t next_sample = now + SAMPLE_INTERVAL;
-    s->began = now;
+    size_t last = 0;                                      /* bytes of the call before */
+    uint64_t now = now_ns(), stop = s->by_count ? UINT64_MAX : now + s->duration;
+    uint64_t progress = now, next_sample = now + SAMPLE_INTERVAL;
+    struct pace pace = {.begin = now};
+    if (s->byte_ns > 0)
+        begin_pace(&pace, s, stop);
+    s->began = now = pace.begin;
     while (s->by_count ? s->messages < s->share : now < stop) {
+        if (s->byte_ns > 0 && !wait_for_turn(&pace, s, last, stop))
+            break;
         size_t left = size - at;
         if (s->cork && at == 0)
             set_cork(s->writer.fd, 1);
@@ -115,8 +182,9 @@ void send_flow(void *share)
             continue;
         }
         progress = now;
-        s->bytes += (uint64_t)step;
-        at += (size_t)step;
+        last = (size_t)step;
+        s->bytes += last;
+        at += last;
         if (at < size)
             continue;
         if (s->cork)
@@ -128,7 +196,7 @@ void send_flow(void *share)
     }
     if (s->cork)
         set_cork(s->writer.fd, 0);
-    s->ended = now;
+    s->ended = s->byte_ns > 0 ? keep_last_slot(&pace, s, last) : now;
     s->state = read_tcp_state(s->writer.fd);
     shutdown(s->writer.fd, SHUT_WR);
 }

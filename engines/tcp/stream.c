@@ -8,6 +8,7 @@
 #include "../lib/parameters.h"
 #include "../lib/report.h"
 #include "../lib/team.h"
+#include "../lib/under_rate.h"
 
 static struct sender senders[MAX_THREADS];
 static struct receiver receivers[MAX_THREADS];
@@ -58,6 +59,19 @@ void take_sent(const struct sender *sender, size_t count, struct usage usage,
     fields_add_number(end, "sent", bytes);
 }
 
+void note_rate(const struct launch *launch, const struct trial *trial, const char *side,
+               double throughput)
+{
+    struct achieved achieved = {
+        .replication = trial->number,
+        .side = side,
+        .throughput = throughput,
+        .due = throughput,
+        .advice = "use more threads, or larger socket buffers",
+    };
+    warn_under_rate(launch, &achieved);
+}
+
 void take_received(const struct client *client, const struct sender *sender,
                    const struct fields *reply, struct result *result)
 {
@@ -87,6 +101,7 @@ static void measure(struct client *client, const struct trial *trial, struct fie
     sampler_stop(&sampler);
     wait_until_sent(senders, count);
     take_sent(senders, count, usage, end, result);
+    note_rate(client->launch, trial, "client", result_get(result, "local_throughput"));
 }
 
 static void prepare(struct session *session, const struct trial *trial)

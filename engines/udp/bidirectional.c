@@ -75,11 +75,13 @@ static void finish(struct client *client, const struct fields *reply, struct res
     result_set(result, "reverse_sent_packets", (double)back);
     result_set(result, "reverse_sent_bytes", bytes);
     result_set(result, "reverse_local_throughput", bytes * 8 / elapsed);
-    warn_under_rate(&sender_group, "server", (double)back, bytes * 8 / elapsed);
+    note_rate(&sender_group, "server", (double)back, bytes * 8 / elapsed);
     result_set(result, "reverse_sender_retries",
                (double)fields_count(reply, "reverse_retries", COUNT_LIMIT));
     result_set(result, "total_throughput",
                result_get(result, "throughput") + result_get(result, "reverse_throughput"));
+    result_set(result, "total_local_throughput",
+               result_get(result, "local_throughput") + bytes * 8 / elapsed);
 }
 
 static void prepare(struct session *session, const struct trial *trial)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/udp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct receiver {
     enum header header;
     uint64_t token;
     bool gro, notes; /* the kernel adds notes (control messages) to what arrives */
+    bool nonblocking;
     unsigned int width;
     int looks;
     struct sequence sequence;
@@ -89,6 +91,7 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->token = group->trial->token;
     receiver->gro = number_of(launch, "gro") != 0;
     receiver->notes = receiver->gro || (group->trace && !by_user);
+    receiver->nonblocking = int_of(launch, "blocking") == 0;
     receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
     if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
@@ -128,6 +131,8 @@ static int receive_soon(struct receiver *receiver, unsigned int count)
         if (received >= 0 || errno != EAGAIN)
             return received;
     }
+    if (receiver->nonblocking)
+        poll(&(struct pollfd){.fd = receiver->fd, .events = POLLIN}, 1, WAIT_MS);
     return recvmmsg(receiver->fd, receiver->messages, count, MSG_WAITFORONE, NULL);
 }
 

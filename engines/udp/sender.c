@@ -6,16 +6,15 @@
 #include "../lib/memory.h"
 #include "../lib/pace.h"
 #include "../lib/parameters.h"
-#include "../lib/report.h"
+#include "../lib/under_rate.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 
 #define LARGEST 65507 /* payload of one send */
 #define BATCH_LIMIT 1024
-#define UNDER_RATE 0.01 /* so much below the rate brings a warning; a plan's default too */
 
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
  * batch have headers of their own and all one payload. */
@@ -137,7 +136,9 @@ static void refused(struct sender *sender, int error)
         fail(BAD_PARAMETER,
              "gso: the kernel does not cut sends into %u datagrams of %zu bytes: each has to fit "
              "the link's MTU, and older kernels take at most 64", sender->segments, sender->size);
-    } else if (error != EAGAIN && error != EINTR) {
+    } else if (error == EAGAIN) { /* at once on a socket that doesn't block, else its wait is over */
+        poll(&(struct pollfd){.fd = sender->fd, .events = POLLOUT}, 1, WAIT_MS);
+    } else if (error != EINTR) {
         datagrams_failed(sender->group->control, error);
     }
 }
@@ -264,22 +265,23 @@ void sender_group_gaps(const struct sender_group *group, struct result *result)
     result_set(result, "send_gap_p99", histogram_quantile(&gaps, 0.99) / 1e9);
 }
 
-void warn_under_rate(const struct sender_group *group, const char *side, double packets,
-                     double throughput)
+void note_rate(const struct sender_group *group, const char *side, double packets,
+               double throughput)
 {
     const struct launch *launch = group->launch;
-    char message[MESSAGE_LIMIT];
-    double rate = number_of(launch, "rate"), gso = number_of(launch, "gso");
+    double gso = number_of(launch, "gso");
     /* The last call of each thread may have been due just as time was up. */
     double calls = number_of(launch, "threads") * number_of(launch, "batch") * (gso > 0 ? gso : 1);
-    if (launch->json || packets <= 0 ||
-        throughput * (packets + calls) / packets >= (1 - UNDER_RATE) * rate)
+    if (packets <= 0)
         return;
-    snprintf(message, sizeof message,
-             "replication %ld sent %.4g of the %.10g Mbit/s asked for: ask for less, or send "
-             "larger datagrams, more of them in a call (batch, gso) or more threads",
-             group->trial->number, throughput / 1e6, rate / 1e6);
-    report_warning("under-rate", side, message);
+    struct achieved achieved = {
+        .replication = group->trial->number,
+        .side = side,
+        .throughput = throughput,
+        .due = throughput * (packets + calls) / packets,
+        .advice = "send larger datagrams, more of them in a call (batch, gso) or more threads",
+    };
+    warn_under_rate(launch, &achieved);
 }
 
 void sender_group_result(const struct sender_group *group, struct result *result)
@@ -287,7 +289,7 @@ void sender_group_result(const struct sender_group *group, struct result *result
     struct sent sent = sender_group_done(group);
     double bytes = (double)sent.packets * number_of(group->launch, "datagram");
     double throughput = bytes * 8 / sent.elapsed;
-    warn_under_rate(group, "client", (double)sent.packets, throughput);
+    note_rate(group, "client", (double)sent.packets, throughput);
     result_set(result, "local_throughput", throughput);
     result_set(result, "sent_packets", (double)sent.packets);
     result_set(result, "sent_bytes", bytes);

@@ -49,10 +49,9 @@ void add_sent(const struct sender_group *group, struct fields *fields, const cha
 /* Sets send_gap_p50 and send_gap_p99 of a paced stream. */
 void sender_group_gaps(const struct sender_group *group, struct result *result);
 
-/* By hand: warns of an end that sent so many datagrams at less than the rate asked for. Of a plan's
- * replications the runner judges that. */
-void warn_under_rate(const struct sender_group *group, const char *side, double packets,
-                     double throughput);
+/* Warns of an end that sent so many datagrams at less than the rate asked for. */
+void note_rate(const struct sender_group *group, const char *side, double packets,
+               double throughput);
 
 /* Sets local_throughput, sent_packets, sent_bytes and sender_retries, and the gaps. */
 void sender_group_result(const struct sender_group *group, struct result *result);

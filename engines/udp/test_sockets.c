@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POLL_SECONDS 0.01 /* the server looks at the control channel so often */
-
 static bool sends_streams(const struct launch *launch, bool server)
 {
     const struct udp_mode *mode = udp_mode_of(launch);
@@ -63,7 +61,7 @@ static int open_end(const struct launch *launch, bool server, int family, int nu
     if (number > 0)
         fields_clear(settings = &repeated);
     int fd = open_socket(family, SOCK_DGRAM);
-    set_buffers(fd, buffer_of(launch, server), settings);
+    set_buffers(fd, buffers_of(launch, server), settings);
     set_tos(fd, family, int_of(launch, "tos"), settings);
     if (udp_mode_of(launch)->echoed)
         set_busy_poll(fd, launch, settings);
@@ -71,7 +69,9 @@ static int open_end(const struct launch *launch, bool server, int family, int nu
         set_segmentation(fd, launch, settings);
     if (receives_streams(launch, server))
         set_receiver(fd, launch, settings);
-    set_timeouts(fd, receives_streams(launch, server) || server ? POLL_SECONDS : 1);
+    set_timeouts(fd, receives_streams(launch, server) || server ? WAIT_MS / 1e3 : 1);
+    if (udp_mode_of(launch)->client_streams)
+        choose_waiting(fd, launch, settings);
     return fd;
 }
 

@@ -77,6 +77,21 @@ def test_settings_tell_what_both_kernels_granted(engines) -> None:
     assert 900 < server["mss"] <= 1000
 
 
+@pytest.mark.parametrize("engine", ["udp", "tcp"])
+def test_each_direction_of_each_end_may_have_a_buffer_of_its_own(engines, engine: str) -> None:
+    def granted(*options: str) -> list[int]:
+        done = engines.client(engines.server(engine), "--count=100", *options, count=1)
+        sides = (done.settings["client"], done.settings["server"])
+        return [side[name] // 2048 for side in sides for name in ("sndbuf", "rcvbuf")]
+
+    # KiB: the client's send and receive buffer, then the server's.
+    assert granted("--sockbuf=64KiB", "--sndbuf=32KiB") == [32, 64, 32, 64]
+    assert granted("--sockbuf=64KiB", "--rcvbuf=128KiB") == [64, 128, 64, 128]
+    assert granted("--sndbuf=32KiB", "--rcvbuf=64KiB", "--server-sockbuf=16KiB") == [32, 64, 16, 16]
+    server = ("--server-sndbuf=16KiB", "--server-rcvbuf=128KiB", "--server-sockbuf=8KiB")
+    assert granted("--sockbuf=64KiB", *server) == [64, 64, 16, 128]
+
+
 def test_the_kernels_own_congestion_control_can_be_left(engines) -> None:
     default = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text(encoding="utf-8").strip()
     settings = engines.client(engines.server("tcp"), "--congestion=system", count=1).settings

@@ -37,6 +37,18 @@ def test_fewer_datagrams_than_threads_are_sent_by_some_of_them(engines) -> None:
     assert (m["sent_packets"], m["received_packets"]) == (6, 6)
 
 
+@pytest.mark.parametrize("mode", ["stream", "bidirectional"])
+def test_sockets_that_do_not_block_count_as_others_do(engines, mode: str) -> None:
+    options = ("--blocking=false", "--threads=2", "--count=500", f"--mode={mode}", BUFFER)
+    done = engines.client(engines.server("udp"), *options, count=3)
+    assert [done.settings[side]["blocking"] for side in ("client", "server")] == [False, False]
+    for m in done.metrics:
+        for way in ("", "reverse_") if mode == "bidirectional" else ("",):
+            assert m[f"{way}sent_packets"] == 1000
+            received, lost = m[f"{way}received_packets"], m[f"{way}lost_packets"]
+            assert (received + lost, lost) == (1000, m[f"{way}receiver_drops"])
+
+
 def test_ports_of_threads_follow_one_another(engines, free_port) -> None:
     server = engines.server("udp")
     port = free_port()

@@ -66,12 +66,25 @@ def test_each_replication_of_a_stream_has_its_row(where: Path) -> None:
         assert int(received_bytes) == int(received) * int(row[1])
 
 
-def test_both_ways_lack_only_what_hpcbench_alone_printed(where: Path) -> None:
+def test_both_ways_have_all_that_hpcbench_printed(where: Path) -> None:
     rows = _rows(where, "hpcbench-bidirectional", "bidirectional", ("replication",))
     assert [row[0] for row in rows] == ["1", "2"]
     for row in rows:
-        assert row[2] == "---"
-        assert "---" not in [row[1], *row[3:]]
+        assert "---" not in row
+    (averages,) = _rows(where, "hpcbench-bidirectional", "averages", ("test",))
+    for column, first in ((2, 1), (1, 4)):
+        values = [float(row[column]) for row in rows]
+        shown = [float(text) for text in averages[first : first + 3]]
+        assert shown == pytest.approx([sum(values) / 2, min(values), max(values)], abs=0.001)
+
+
+def test_the_settings_of_both_ends_stand_above(where: Path) -> None:
+    rows = _rows(where, "hpcbench-stream", "settings", ("test", "datagram"))
+    by_test = {row[0]: row[1:] for row in rows}
+    # A kernel grants twice what is asked, as long as its limits allow.
+    assert by_test["socket-options"][0] == "8192"
+    assert by_test["socket-options"][-3:] == ["8", "8", "2"]
+    assert by_test["small-writes"] == ["500", *["10240"] * 4, "0", "0", "2"]
 
 
 def test_sizes_and_round_trips_are_there(where: Path) -> None:
@@ -86,7 +99,7 @@ def test_system_logs_are_tables_with_the_stretches_around(where: Path) -> None:
     by_case = ("test", "datagram", "replication")
     rows = _rows(where, "hpcbench-system-log", "client-system", by_case)
     cases = dict.fromkeys((row[0], row[1]) for row in rows)
-    assert len(cases) == 18
+    assert len(cases) == 20
     for case in cases:
         numbers = [row[2] for row in rows if (row[0], row[1]) == case]
         assert numbers == ["before", "1", "2", "after"], case

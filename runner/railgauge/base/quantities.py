@@ -7,6 +7,7 @@ idle, and `kernel`, what was the kernel's, interrupts' or taken by the hyperviso
 `pages/in_out` (KiB) and `swaps/in_out`, read and written together;
 `interface/NAME/interrupts/N`, the interrupts of a network interface on a CPU;
 `busiest/COUNTER`, that of the interface with the most bytes, sent and received;
+`settings/NAME`, a setting of the launch's end, which no log has but the launch;
 and any of the counts with `/s` behind it: per second (whoever reads them divides).
 """
 
@@ -73,7 +74,11 @@ def unit_of(name: str) -> str:
     if name.startswith("frequency/"):
         return "Hz"
     family, _, last = name.partition("/")
-    is_size = last.endswith("_bytes") or (family == "memory" and not last.startswith("HugePages_"))
+    is_size = (
+        last.endswith("_bytes")
+        or (family == "memory" and not last.startswith("HugePages_"))
+        or (family == "settings" and last.endswith("buf"))
+    )
     return "B" if is_size and name != "memory/used" else ""
 
 

@@ -65,6 +65,7 @@ AGREEMENTS = (
     Agreement("received_bytes", "<=", "sent_bytes", 0),
     Agreement("reverse_received_bytes", "<=", "reverse_sent_bytes", 0),
     Agreement("throughput + reverse_throughput", "=", "total_throughput"),
+    Agreement("local_throughput + reverse_local_throughput", "=", "total_local_throughput"),
     Agreement("operation_rate_per_thread * threads", "=", "operation_rate"),
     Agreement("slowest_thread * threads", "<=", "throughput"),
     Agreement("slowest_thread * threads", "<=", "operation_rate"),
@@ -231,25 +232,31 @@ def under_rate(
 ) -> Iterator[Suspicion]:
     """Yield a reason for each of `hosts`, client and server, that sent below the `rate` asked.
 
-    By more than `limit`, a share of that rate: payload bits over the sender's own time. What the
-    last call of each thread takes is allowed for, as that may have been due just as time was up.
+    By more than `limit`, a share of that rate: payload bits over the sender's own time. Of
+    datagrams, what the last call of each thread takes is allowed for, as that may have been due
+    just as time was up; a stream's last call is made all the same.
     """
     target = parameters.get("rate", 0)
     if limit is None or not target:
         return
     threads, batch, gso = (max(1, parameters.get(name, 1)) for name in ("threads", "batch", "gso"))
     for way, host in zip(("", "reverse_"), hosts, strict=True):
-        sent = metrics.get(f"{way}sent_packets", 0)
+        packets = metrics.get(f"{way}sent_packets", 0)
         rate = metrics.get(f"{way}local_throughput", 0)
-        if host is None or not sent:
+        if host is None or not metrics.get(f"{way}sent_bytes", packets):
             continue
-        if rate * (sent + threads * batch * gso) / sent < (1 - limit) * target:
+        allowed = 1 + threads * batch * gso / packets if packets else 1
+        if rate * allowed < (1 - limit) * target:
+            advice = (
+                "send larger datagrams, more of them in a call (batch, gso) or more threads"
+                if packets
+                else "use more threads, or larger socket buffers"
+            )
             yield Suspicion(
                 "under-rate",
                 host,
                 f"{host}: sent {format_rate(rate)} of the {format_rate(target)} that were asked "
-                "for: ask for less, or send larger datagrams, more of them in a call (batch, gso) "
-                "or more threads",
+                f"for: ask for less, or {advice}",
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -76,11 +77,18 @@ def case_key(
 
 
 def varying(cases: Iterable[Case]) -> tuple[str, ...]:
-    """Return the parameters in which `cases` differ."""
+    """Return the parameters in which `cases` differ, or that only some of an engine's have."""
+    # Cases share their parameters.
+    distinct = {(case.engine, id(case.parameters)): case for case in cases}.values()
     values_by_name: dict[str, set[Value | None]] = {}
-    for case in cases:
+    engines = Counter(case.engine for case in distinct)
+    owners = Counter((name, case.engine) for case in distinct for name in case.parameters)
+    for case in distinct:
         for name, value in case.parameters.items():
             values_by_name.setdefault(name, set()).add(value)
+    for (name, engine), count in owners.items():
+        if count < engines[engine]:
+            values_by_name[name].add(None)
     return tuple(name for name, values in values_by_name.items() if len(values) > 1)
 
 
@@ -89,9 +97,9 @@ def case_name(case: Case, names: Sequence[str], catalogue: Catalogue) -> str:
     engine = catalogue.engines.get(case.engine)
     words = [case.link]
     for name in names:
-        if name in case.parameters:
-            info = engine.parameters.get(name) if engine else None
-            value = case.parameters[name]
+        info = engine.parameters.get(name) if engine else None
+        value = case.parameters.get(name, info.default if info and info.implied else None)
+        if value is not None:
             words.append(f"{name}={info.format(value) if info else value}")
     return " ".join(words)
 
@@ -159,19 +167,21 @@ def _problem(loaded: LoadedPlan, space: Space, message: str, key: str) -> Proble
 def _cases(space: Space) -> Iterator[Case]:
     """Yield a test's cases; the text that each key is the hash of is put together from parts."""
     names = sorted([*space.fixed, *(name for axis in space.axes for name in axis[0])])
-    fixed = {name: _fragment(name, value) for name, value in space.fixed.items()}
+    set_once = _without_implied(space, space.fixed)
+    axes = [[_without_implied(space, row) for row in axis] for axis in space.axes]
+    fixed = {name: _fragment(name, value) for name, value in set_once.items()}
     written = [
         [{name: _fragment(name, value) for name, value in row.items()} for row in axis]
-        for axis in space.axes
+        for axis in axes
     ]
     # Put together once and shared by all places: of a large cluster there are a million.
     combinations: list[tuple[tuple[int, ...], str, Mapping[str, Value]]] = []
     for rows in product(*(range(len(axis)) for axis in space.axes)):
         settings = dict(fixed)
-        parameters: dict[str, Value] = dict(space.fixed)
+        parameters: dict[str, Value] = dict(set_once)
         for axis, row in enumerate(rows):
             settings.update(written[axis][row])
-            parameters.update(space.axes[axis][row])
+            parameters.update(axes[axis][row])
         combinations.append((rows, _tail(settings, names), parameters))
     excluded = _Excluded(space)
     engine = space.engine.name
@@ -182,6 +192,16 @@ def _cases(space: Space) -> Iterator[Case]:
             if not excluded.has(number, rows):
                 key = _hash(head, tail)
                 yield Case(key, engine, place.name, place.client, place.server, shared, members)
+
+
+def _without_implied(space: Space, row: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Return what of `row` a case has: all but the defaults that its engine's table implies."""
+    infos = space.engine.parameters
+    return {
+        name: value
+        for name, value in row.items()
+        if name not in infos or not infos[name].implies(value)
+    }
 
 
 _to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
@@ -198,7 +218,7 @@ def _head(engine: str, place: Place) -> str:
 
 
 def _tail(settings: Mapping[str, str], names: Sequence[str]) -> str:
-    return f",[{','.join([settings[name] for name in names])}]]"
+    return f",[{','.join([settings[name] for name in names if name in settings])}]]"
 
 
 def _hash(head: str, tail: str) -> str:

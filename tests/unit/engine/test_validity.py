@@ -212,6 +212,14 @@ def test_a_sender_that_falls_short_of_its_rate_says_how_far_and_what_to_do() -> 
     )
 
 
+def test_a_stream_that_falls_short_of_its_rate_is_allowed_no_call() -> None:
+    metrics = {"sent_bytes": 1e7, "local_throughput": 9.899e7}
+    back = {"reverse_sent_bytes": 1e7, "reverse_local_throughput": 9.901e7}
+    (found,) = under_rate({"rate": 1e8, "threads": 8}, metrics | back, ("a", "b"), 0.01)
+    assert (found.code, found.host) == ("under-rate", "a")
+    assert found.message.endswith("ask for less, or use more threads, or larger socket buffers")
+
+
 def test_each_direction_has_a_sender_of_its_own() -> None:
     metrics = {"sent_packets": 1e4, "local_throughput": 8e7}
     slow = {"reverse_sent_packets": 5e3, "reverse_local_throughput": 4e7}

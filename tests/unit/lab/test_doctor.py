@@ -50,7 +50,7 @@ control_port: 4711
 tests:
   - {name: t, engine: udp, links: [fast], set: {duration: 1s, data_port: 5000},
      grid: {sockbuf: [1MiB, 8MiB], threads: [1, 3]}}
-  - {name: u, engine: tcp, links: [a→b], set: {duration: 1s, server_sockbuf: 16MiB}}
+  - {name: u, engine: tcp, links: [a→b], set: {duration: 1s, server_rcvbuf: 16MiB, rcvbuf: 1MiB}}
 """
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.plan.cases import Case, case_key, expand
+from railgauge.plan.cases import Case, case_key, case_name, expand, varying
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan_text
 
 HEAD = """\
@@ -142,3 +143,32 @@ def test_exclusions_leave_out_exactly_what_they_match(data: st.DataObject) -> No
     if expected:
         test = f"grid: {{datagram: {sizes}, tos: {classes}}}, exclude: {json.dumps(entries)}"
         assert points(test, "datagram", "tos") == expected
+
+
+def test_a_parameter_that_came_later_changes_no_key_at_its_default() -> None:
+    # As these cases had it before sndbuf, rcvbuf, and rate (tcp) or blocking (udp) were there.
+    (udp,) = cases("links: [ab]")
+    assert udp.key == "bfb7f0b3392a6fd5"
+    for written in ("blocking: true", "sndbuf: 0", "server_rcvbuf: 0, blocking: true"):
+        (same,) = cases(f"links: [ab], set: {{{written}}}")
+        assert (same.key, same.parameters) == (udp.key, udp.parameters)
+    assert "blocking" not in udp.parameters
+    (other,) = cases("links: [ab], set: {blocking: false}")
+    assert other.key == case_key("udp", "ab", "a", "b", {**udp.parameters, "blocking": False})
+    assert other.key != udp.key
+
+
+def test_a_parameter_that_came_later_varies_and_is_excluded_like_any_other() -> None:
+    varied = cases("links: [ab], grid: {blocking: [true, false], tos: [0, 8]}")
+    assert [case.parameters.get("blocking") for case in varied] == [None, None, False, False]
+    assert len({case.key for case in varied}) == 4
+    assert varying(varied) == ("tos", "blocking")
+    names = [case_name(case, ["blocking"], load_catalogue()) for case in varied[1:3]]
+    assert names == ["ab blocking=true", "ab blocking=false"]
+    left = cases("links: [ab], grid: {blocking: [true, false]}, exclude: [{blocking: true}]")
+    assert [case.parameters["blocking"] for case in left] == [False]
+
+
+def test_cases_of_other_engines_do_not_make_a_parameter_vary() -> None:
+    own = Case("k", "cpu", "a", "a", None, {"threads": 1})
+    assert varying([*cases("links: [ab]"), own]) == ()

@@ -80,6 +80,14 @@ def _numbered(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [list(row[2:]) for row in rows]
 
 
+def _printed_settings(text: str) -> list[str]:
+    """Return what stands above a sample: each end's two buffers, their TOS, the repeats."""
+    buffers = re.findall(r"SNDBUF: (\d+) RCVBUF: (\d+)", text)
+    names = {"Default": "0", "IPTOS_Maximize_Throughput": "8"}
+    tos = [names[name] for name in re.findall(r"IP TOS type: (\S+)", text)]
+    return [*(size for end in buffers for size in end), *tos, *re.findall(r"repeat: (\d+)", text)]
+
+
 @pytest.mark.parametrize("sample", ["stream", "socket_options", "small_buffers"])
 def test_a_test_one_way_is_hpcbenchs_table(store, catalogue, report, sample):
     text = (SAMPLES / f"{sample}.txt").read_text()
@@ -94,6 +102,8 @@ def test_a_test_one_way_is_hpcbenchs_table(store, catalogue, report, sample):
         r"# (?:Local|Network) Average: (\S+)  Minimum: (\S+)  Maximum: (\S+)", text
     )
     assert averages[3:] == [number for line in printed for number in line]
+    (settings,) = shown.rows("settings", labels=3)
+    assert settings[3:] == _printed_settings(text)
 
 
 def test_a_test_both_ways_is_hpcbenchs_table(store, catalogue, report):
@@ -103,7 +113,10 @@ def test_a_test_both_ways_is_hpcbenchs_table(store, catalogue, report):
     assert _numbered(shown.rows("bidirectional", labels=3)) == _sample_rows(text, "loss-rate")
     assert _numbered(shown.rows("processes", labels=3)) == _sample_rows(text, "Process information")
     (averages,) = shown.rows("averages", labels=2)
-    assert " ".join(averages[2:]) == "1614.919380 1601.171587 1626.004534"
+    local = "1756.112012 1752.637614 1761.508608"
+    assert " ".join(averages[2:]) == f"{local} 1614.919380 1601.171587 1626.004534"
+    (settings,) = shown.rows("settings", labels=3)
+    assert settings[3:] == _printed_settings(text)
 
 
 def test_a_test_by_size_is_hpcbenchs_table(store, catalogue, report):

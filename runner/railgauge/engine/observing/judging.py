@@ -38,7 +38,7 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
     if limits is None:
         return outcome
     suspicions: list[Suspicion] = []
-    if _sends_datagrams(scene, case):
+    if _is_ours(scene, case):
         hosts = (case.client, case.server)
         suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
     if logging is not None and limits.unwatched:
@@ -52,10 +52,14 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
     return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
 
 
+def _is_ours(scene: Scene, case: Case) -> bool:
+    """Return whether one of our engines measures: a rate of others may mean something else."""
+    return scene.catalogue.engine(case.engine).program is None
+
+
 def _sends_datagrams(scene: Scene, case: Case) -> bool:
     """Return whether one of our engines sends datagrams, whose size the plan chooses."""
-    engine = scene.catalogue.engine(case.engine)
-    return engine.program is None and "datagram" in engine.parameters
+    return _is_ours(scene, case) and "datagram" in scene.catalogue.engine(case.engine).parameters
 
 
 def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterator[Suspicion]:

@@ -10,6 +10,8 @@ from railgauge.plan.load import LoadedPlan
 from railgauge.plan.model import Mpi
 from railgauge.plan.space import Space
 
+_BUFFERS = ("sockbuf", "server_sockbuf", "sndbuf", "rcvbuf", "server_sndbuf", "server_rcvbuf")
+
 
 @dataclass(frozen=True, slots=True)
 class Needs:
@@ -33,7 +35,7 @@ def needs_of(loaded: LoadedPlan, mpi: Mpi) -> Needs:
     buffers = {0}
     ports: set[int] = set()
     for space in loaded.spaces:
-        buffers |= {int(size) for size in _values(space, "sockbuf", "server_sockbuf")}
+        buffers |= {int(size) for size in _values(space, *_BUFFERS)}
         if set(_values(space, "mode")) - set(space.engine.solo_modes):
             threads = max((int(count) for count in _values(space, "threads")), default=1)
             for first in _values(space, "data_port"):

@@ -1,7 +1,11 @@
 """What every engine can do: its parameters, its metrics and how it is started."""
 
 from railgauge.plan.catalogue.argument_text import Value
-from railgauge.plan.catalogue.engine_files import load_catalogue, read_engine
+from railgauge.plan.catalogue.engine_files import (
+    implied_defaults,
+    load_catalogue,
+    read_engine,
+)
 from railgauge.plan.catalogue.info import (
     SOAK,
     Catalogue,
@@ -19,6 +23,7 @@ __all__ = [
     "ParameterInfo",
     "SeriesMode",
     "Value",
+    "implied_defaults",
     "load_catalogue",
     "read_engine",
 ]

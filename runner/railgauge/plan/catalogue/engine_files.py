@@ -45,6 +45,17 @@ def _shipped(schema: Path, sources: Path) -> Catalogue:
     return Catalogue(engines, executor, files)
 
 
+@functools.cache
+def implied_defaults(engine: str) -> Mapping[str, Value]:
+    """Return by name what a case of one of our engines has where it says nothing."""
+    info = _shipped(assets.folder("schema"), assets.folder("engines")).engines.get(engine)
+    return {
+        name: parameter.default
+        for name, parameter in (info.parameters if info else {}).items()
+        if parameter.implied and parameter.default is not None
+    }
+
+
 def _add_external(
     engines: dict[str, EngineInfo],
     files: dict[str, str],
@@ -130,6 +141,7 @@ def _parameter(described: dict[str, Any]) -> ParameterInfo:
         help=described["help"],
         modes=tuple(described.get("modes", ())),
         required_in=tuple(described.get("required_in", ())),
+        implied=described.get("implied", False),
     )
 
 

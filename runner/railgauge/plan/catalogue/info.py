@@ -32,7 +32,8 @@ class ParameterInfo:
     by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
     to set it. `modes` are those in which it has an effect; none named means all. In the modes
     `required_in` each test has to set it, whatever its default, and a number to more than 0.
-    `written` is how an external program gets it.
+    `written` is how an external program gets it. An `implied` one is left out of a case where it
+    has its default, so that cases measured before it was there keep their keys.
     """
 
     name: str
@@ -46,6 +47,11 @@ class ParameterInfo:
     modes: tuple[str, ...] = ()
     required_in: tuple[str, ...] = ()
     written: Written = field(default_factory=Written)
+    implied: bool = False
+
+    def implies(self, value: Value | None) -> bool:
+        """Return whether a case that has no value of it stands for `value`."""
+        return self.implied and value == self.default
 
     def parse(self, value: object) -> Value:
         """Return what a plan wrote, in base units; ValueError says what to write instead."""

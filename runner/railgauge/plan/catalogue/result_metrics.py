@@ -9,17 +9,10 @@ from railgauge.base.derived import derived_metrics
 from railgauge.plan.catalogue.engine_files import load_catalogue
 from railgauge.plan.catalogue.info import Catalogue, EngineInfo, MetricDescription
 
-# What udptest -i printed of both ways together; rail-udp has it for each way.
-_ONLY_IMPORTED: Mapping[str, tuple[MetricDescription, ...]] = {
-    "udp": (MetricDescription("total_local_throughput", "bit/s", "neither", kind="rate"),)
-}
-
 
 def result_metrics(engine: EngineInfo) -> Mapping[str, MetricDescription]:
-    """Return what the engine reports, what only imported runs have, and what system logs say."""
+    """Return what the engine reports, and what system logs say."""
     metrics = dict(engine.metrics)
-    for metric in _ONLY_IMPORTED.get(engine.name, ()):
-        metrics.setdefault(metric.name, metric)
     logged = derived_metrics(two_sided=engine.two_sided or engine.parallel, soak=True)
     for name, info in logged.items():
         metrics.setdefault(name, MetricDescription(name, info.unit, info.better, kind=info.kind))

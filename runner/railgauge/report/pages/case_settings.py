@@ -11,7 +11,7 @@ from railgauge.base.characters import visible
 from railgauge.base.units import format_size
 from railgauge.plan.cases import Case, Value, non_default
 from railgauge.report.pages.contents import Details
-from railgauge.report.tables.axes import Axis
+from railgauge.report.tables.axes import Axis, parameter_value
 from railgauge.report.tables.notes import listed
 from railgauge.report.tables.selection import make_axes
 from railgauge.store.counts import LaunchSettings
@@ -100,7 +100,7 @@ def _requested(
     distinct_cases = distinct_parameters(cases)
     axes = _axes(distinct_cases, catalogue)
     values = {
-        name: dict.fromkeys(case.parameters.get(name) for case in distinct_cases) for name in axes
+        name: dict.fromkeys(parameter_value(case, name) for case in distinct_cases) for name in axes
     }
     links = list(dict.fromkeys(visible(planned.case.link) for planned in cases))
     varied = {_LINK: links} if len(links) > 1 else {}
@@ -224,11 +224,11 @@ def _places(cases: Sequence[PlannedCase], catalogue: Catalogue | None) -> _Place
     varied = [
         axis
         for name, axis in axes.items()
-        if len({case.parameters.get(name) for case in distinct_cases}) > 1
+        if len({parameter_value(case, name) for case in distinct_cases}) > 1
     ]
     texts = {
         id(case.parameters): {
-            visible(axis.name): axis.text(case.parameters.get(axis.name)) for axis in varied
+            visible(axis.name): axis.text(parameter_value(case, axis.name)) for axis in varied
         }
         for case in distinct_cases
     }

@@ -12,6 +12,7 @@ from railgauge.hosts.facts.clock import clock_step
 from railgauge.report.pages.contents import Details
 from railgauge.report.tables.logged import SIDES, is_logged
 from railgauge.report.tables.notes import capitalised, listed
+from railgauge.report.tables.settings_series import is_setting
 from railgauge.report.tables.table import Table
 from railgauge.store.records import StoredRun
 
@@ -111,6 +112,8 @@ def _logged_text(name: str) -> str:
     if name in derived:
         return _definition(derived_help(name), derived[name].unit, derived[name].better)
     side, _, quantity = name.partition("/")
+    if is_setting(name):
+        return _definition(f"the setting in effect at the {side}'s end", "", "")
     host = f"the {side}'s kernel" if side in SIDES else "the host's kernel"
     return _definition(f"what {host} counted during the replication", unit_of(quantity), "")
 

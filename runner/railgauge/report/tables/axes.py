@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Case, Value
+from railgauge.plan.catalogue import implied_defaults
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue, ParameterInfo
@@ -56,7 +57,13 @@ def axis_value(measurement: Placed, axis: str) -> AxisValue:
             return case.client
         case "server_host":
             return case.server
-    return case.parameters.get(axis)
+    return parameter_value(case, axis)
+
+
+def parameter_value(case: Case, name: str) -> AxisValue:
+    """Return the case's value of a parameter; None where its engine has no such parameter."""
+    value = case.parameters.get(name)
+    return implied_defaults(case.engine).get(name) if value is None else value
 
 
 def parameter_infos(

@@ -16,6 +16,7 @@ from railgauge.report.definition.statistic import (
     words_of,
 )
 from railgauge.report.tables.axes import Placed
+from railgauge.report.tables.settings_series import is_setting
 from railgauge.report.tables.spread_sentence import Measured, intervals, spread
 from railgauge.report.tables.table import Column, Heading, Row
 
@@ -79,7 +80,14 @@ def sentences(
     from_elsewhere = {cell.run in imported for cell in measured}
     all_imported = from_elsewhere == {True}
     # What is compared with another value spreads otherwise than its own values do.
-    plain = [kind for kind in kinds if not kind.column.compared]
+    # What was set doesn't spread, and how many values there are is none of them.
+    plain = [
+        kind
+        for kind in kinds
+        if not kind.column.compared
+        and kind.column.statistic != "n"
+        and not is_setting(spec.cells[kind.column.place].metric)
+    ]
     named = len(kinds) > 1
     reach = "" if all_imported else intervals(plain, named=named)
     parts = [

@@ -1,4 +1,4 @@
-"""The series that a table is made of: stored metrics, single replications, system logs."""
+"""The series that a table is made of: metrics, single replications, system logs, settings."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from railgauge.report.definition.model_parts import Selection
 from railgauge.report.tables.axes import REPLICATION, Placed
 from railgauge.report.tables.logged import Logs, axes_of, idle_logs, is_logged
 from railgauge.report.tables.selection import engines_shown, make_axes, selector
+from railgauge.report.tables.settings_series import is_setting, setting_series
 from railgauge.store.records import PlannedCase, Series, StoredRun
 
 if TYPE_CHECKING:
@@ -120,12 +121,29 @@ class TableSeries:
             metrics = dict.fromkeys(metric for metric, selects in selectors if selects(case))
             if not metrics:
                 continue
+            settings = [metric for metric in metrics if is_setting(metric)]
+            yield from self._settings(case, settings, by_replication=by_replication)
+            counted = [metric for metric in metrics if not is_setting(metric)]
+            if not counted:
+                continue
             if idle_of is None:
                 idle_of = idle_logs(self._store, self._runs.values())
             run_logs = idle_of.get(case.run, ())
             logs = Logs(self._store, self._runs[case.run], case.planned, idle=run_logs)
-            for metric in metrics:
+            for metric in counted:
                 yield from logs.series(metric, by_replication=by_replication)
+
+    def _settings(
+        self, case: _Measured, metrics: Sequence[str], *, by_replication: bool
+    ) -> Iterator[Series]:
+        if not metrics:
+            return
+        run, planned = self._runs[case.run], case.planned
+        replications = self._store.replications(run.id, planned.test, planned.case.key)
+        for metric in metrics:
+            yield from setting_series(
+                run, planned, replications, metric, by_replication=by_replication
+            )
 
     def _selector(
         self, measurements: Sequence[Placed], table: TableSpec, cell: CellSpec
