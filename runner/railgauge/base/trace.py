@@ -1,4 +1,4 @@
-"""Traces: each arrival's or round trip's number and times, from the engines' bytes to arrays and back.
+"""Traces: the number and times of each arrival or round trip, as the engines' bytes and as arrays.
 
 docs/trace.md gives the format, `RGT1`. Bytes come from another machine or a file: whatever is wrong
 with them is a TraceError, and what they make us allocate is bounded by their length.
@@ -176,7 +176,7 @@ def relative_delays(trace: Trace) -> NDArray[np.int64]:
 
 
 def transit_changes(trace: Trace) -> NDArray[np.int64]:
-    """Return by how many ns the transit differs from the arrival before, int64 (n − 1,), none below 0.
+    """Return by how many ns each transit differs from the one before, int64 (n − 1,), without sign.
 
     RFC 3550's |D| (section 6.4.1), of which `jitter` is a moving average: how far each gap between
     two arrivals deviates from the gap between their sends. Empty with fewer than two arrivals.
