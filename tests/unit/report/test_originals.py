@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support.hpcbench_samples import SAMPLES
 from tests.support.report_data import store_traces, trace
-from tests.support.zc_samples import ZC, store_zc
+from tests.support.zc_samples import ZC, ZC_CHUNK, store_zc, store_zc_chunks
 
 from railgauge.base.assets import folder
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
@@ -185,7 +185,12 @@ def test_their_wide_tables_fit_a_page(
 
 
 def test_the_cpu_table_is_zcs(store, report):
-    shown = report("zc-cpu", store_zc(store))
+    shown = report("zc-cpu", [*store_zc(store), *store_zc_chunks(store)])
+    with ZC_CHUNK.open(encoding="utf-8", newline="") as file:
+        by_chunk = [tuple(row.values()) for row in csv.DictReader(file)]
+    with (shown.folder / "chunk.csv").open(encoding="utf-8", newline="") as file:
+        cells = [(row["plan"], row["write"], row["shown"]) for row in csv.DictReader(file)]
+    assert sorted(cells) == sorted(by_chunk)
     with ZC.open(encoding="utf-8", newline="") as file:
         printed = list(csv.DictReader(file))
     for table, does in (("sending", ("sendfile", "send")), ("receiving", ("receive",))):
