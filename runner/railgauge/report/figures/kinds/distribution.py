@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from railgauge.store.records import Series
 
 _MOST_BINS = 100
+# Of fewer counts gnuplot marks halves, too.
+_FEW = 5
 
 
 class _Samples:
@@ -82,6 +84,13 @@ def steps(edges: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.f
     return np.column_stack((np.append(edges[:1], edges), np.concatenate(([0.0], counts, [0.0]))))
 
 
+def counting(y: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
+    """Return the axis of counts from 0 on, with tics at whole numbers alone."""
+    most = max((float(rows[:, 1].max()) for s in plotted if len(rows := s.points)), default=0.0)
+    tics = tuple((float(n), str(n)) for n in range(int(most) + 1)) if 0 < most < _FEW else ()
+    return replace(y, low=0.0, tics=tics)
+
+
 def _histogram(
     figure: FigureSpec,
     store: Store,
@@ -103,7 +112,7 @@ def _histogram(
     return Content(
         style="steps",
         x=with_margins(samples.x, plotted),
-        y=replace(y, low=0.0),
+        y=counting(y, plotted),
         plotted=tuple(plotted),
         summary=samples.summary(),
         header=(*valued.COLUMNS, "metric", "from", "to", "replications", "unit"),

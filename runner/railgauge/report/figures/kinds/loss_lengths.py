@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.distribution import bin_edges, steps, with_margins
+from railgauge.report.figures.kinds.distribution import bin_edges, counting, steps, with_margins
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.tables.axes import Axis
 
@@ -52,7 +51,7 @@ def _draw(
     return Content(
         style="steps",
         x=with_margins(x, plotted),
-        y=replace(y, low=0.0),
+        y=counting(y, plotted),
         plotted=tuple(plotted),
         summary=tuple(summary),
         header=(*traced.COLUMNS, "from_lost", "to_lost", "loss_runs"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.distribution import ecdf_curve, steps, with_margins
+from railgauge.report.figures.kinds.distribution import counting, ecdf_curve, steps, with_margins
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
-from railgauge.report.figures.kinds.trace_quantity import NS, Quantity, unit_for
+from railgauge.report.figures.kinds.trace_quantity import NS, Quantity, unit_for, without_place
 from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
 
@@ -57,12 +57,12 @@ def histogram_of(quantity: Quantity) -> Kind[StoredTrace]:
         return Content(
             style="steps",
             x=with_margins(x, plotted),
-            y=replace(y, low=0.0),
+            y=counting(y, plotted),
             plotted=tuple(plotted),
             summary=tuple(summary),
             header=(*traced.COLUMNS, "from_seconds", "to_seconds", quantity.counted),
             records=tuple(records),
-            notes=tuple(_without_place(all_times, log=x.log)),
+            notes=tuple(without_place(all_times, log=x.log)),
         )
 
     return _kind(draw, y_unit="")
@@ -104,7 +104,7 @@ def ecdf_of(quantity: Quantity) -> Kind[StoredTrace]:
             records=tuple(records),
             notes=(
                 *thinned(drawn, count, "steps"),
-                *_without_place(all_times, log=x.log),
+                *without_place(all_times, log=x.log),
             ),
         )
 
@@ -121,12 +121,6 @@ def _kind(draw: _Draw, y_unit: str) -> Kind[StoredTrace]:
         draw=draw,
         lacking=traced.lacking,
     )
-
-
-def _without_place(all_times: Sequence[NDArray[np.int64]], *, log: bool) -> Iterator[str]:
-    low = sum(int(np.count_nonzero(times <= 0)) for times in all_times) if log else 0
-    if low:
-        yield f"Times of 0 or less, which have no place on a logarithmic axis: {low}."
 
 
 def _edges(all_times: Sequence[NDArray[np.int64]], log: bool) -> NDArray[np.float64]:

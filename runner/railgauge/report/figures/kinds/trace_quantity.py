@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -82,6 +82,13 @@ def unit_for(all_times: Sequence[NDArray[np.int64]]) -> str:
     """Return the unit that suits the middle one of all times."""
     times = np.concatenate([*all_times, np.empty(0, np.int64)])
     return best_unit("s", [float(np.median(times)) * NS]) if len(times) else "s"
+
+
+def without_place(all_times: Sequence[NDArray[np.int64]], *, log: bool) -> Iterator[str]:
+    """Yield how many times have no place on a logarithmic axis."""
+    low = sum(int(np.count_nonzero(times <= 0)) for times in all_times) if log else 0
+    if low:
+        yield f"Times of 0 or less, which have no place on a logarithmic axis: {low}."
 
 
 GAP = Quantity(

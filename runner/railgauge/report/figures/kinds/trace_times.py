@@ -19,8 +19,9 @@ from railgauge.report.figures.kinds.trace_quantity import (
     ROUND_TRIP,
     Quantity,
     unit_for,
+    without_place,
 )
-from railgauge.report.figures.thin import thinned, visible_points
+from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _Notes = Callable[["Store", Sequence[tuple[str, "StoredTrace", Trace]]], Iterator[str]]
 
 
-def _by_sequence(quantity: Quantity, title: str, notes: _Notes) -> Kind[StoredTrace]:
+def _by_sequence(quantity: Quantity, title: str, notes: _Notes, *, log: bool) -> Kind[StoredTrace]:
     def draw(
         figure: FigureSpec,
         store: Store,
@@ -41,18 +42,19 @@ def _by_sequence(quantity: Quantity, title: str, notes: _Notes) -> Kind[StoredTr
         all_times = [quantity.times(trace) for _, _, trace in traces]
         x, _ = scale_of(figure, figure.x, title, "", log=False)
         unit = unit_for(all_times)
-        y, per_y = scale_of(figure, figure.y, quantity.title, "s", unit, log=False)
+        y, per_y = scale_of(figure, figure.y, quantity.title, "s", unit, log=log)
         plotted, summary, records = [], [], []
-        drawn = 0
+        drawn = count = 0
         for (label, stored, trace), times in zip(traces, all_times, strict=True):
-            places = visible_points(trace.sequence, times)
-            drawn += len(places)
-            points = np.column_stack((trace.sequence[places], times[places] * NS / per_y))
-            plotted.append(PlottedSeries(label, points))
+            pairs = np.column_stack((trace.sequence, times * NS / per_y))
+            placed = pairs[times > 0] if y.log else pairs
+            places = visible_values(placed[:, 0], placed[:, 1], log_y=y.log)
+            drawn, count = drawn + len(places), count + len(placed)
+            plotted.append(PlottedSeries(label, placed[places]))
             summary.append(quantity.summary(label, times))
             start = traced.columns(label, stored)
-            pairs = zip(trace.sequence.tolist(), (times * NS).tolist(), strict=True)
-            records += [(*start, *pair) for pair in pairs]
+            numbers = zip(trace.sequence.tolist(), (times * NS).tolist(), strict=True)
+            records += [(*start, *pair) for pair in numbers]
         return Content(
             style="dots",
             x=x,
@@ -61,12 +63,16 @@ def _by_sequence(quantity: Quantity, title: str, notes: _Notes) -> Kind[StoredTr
             summary=tuple(summary),
             header=(*traced.COLUMNS, "sequence", "seconds"),
             records=tuple(records),
-            notes=(*thinned(drawn, sum(map(len, all_times)), quantity.noun), *notes(store, traces)),
+            notes=(
+                *thinned(drawn, count, quantity.noun),
+                *without_place(all_times, log=y.log),
+                *notes(store, traces),
+            ),
         )
 
     return Kind(
         x=AxisRules(unit=""),
-        y=AxisRules(unit="s"),
+        y=AxisRules(unit="s", log=True),
         most=7,
         absent=traced.ABSENT,
         members=traced.one_of_each_case,
@@ -104,5 +110,5 @@ def _no_notes(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) ->
     return iter(())
 
 
-DELAYS = _by_sequence(DELAY, "Packet sequence number", _clocks)
-ROUND_TRIPS = _by_sequence(ROUND_TRIP, "Round trip number", _no_notes)
+DELAYS = _by_sequence(DELAY, "Packet sequence number", _clocks, log=False)
+ROUND_TRIPS = _by_sequence(ROUND_TRIP, "Round trip number", _no_notes, log=True)
