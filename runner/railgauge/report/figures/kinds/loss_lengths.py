@@ -13,7 +13,7 @@ from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.distribution import bin_edges, counting, steps, with_margins
-from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
+from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, scale_of
 from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
@@ -75,13 +75,4 @@ def _summary(trace: Trace, lengths: NDArray[np.int64]) -> str:
     return ", ".join(parts)
 
 
-KIND: Kind[StoredTrace] = Kind(
-    x=AxisRules(unit=""),
-    y=AxisRules(unit=""),
-    most=7,
-    absent=traced.ABSENT,
-    members=traced.one_of_each_case,
-    draw=_draw,
-    lacking=traced.lacking,
-    bins=True,
-)
+KIND = traced.kind_of_traces(_draw, x=AxisRules(unit=""), y=AxisRules(unit=""), bins=True)

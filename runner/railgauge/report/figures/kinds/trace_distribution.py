@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 _BINS_PER_DECADE = 20
 _BINS = 100
 
-_Draw = Callable[
-    [FigureSpec, "Store", Sequence[FigureLine["StoredTrace"]], Callable[[str], Axis]], Content
-]
-
 
 def histogram_of(quantity: Quantity) -> Kind[StoredTrace]:
     """Return the kind of figure that counts a trace's times in bins."""
@@ -65,7 +61,7 @@ def histogram_of(quantity: Quantity) -> Kind[StoredTrace]:
             notes=tuple(without_place(all_times, log=x.log)),
         )
 
-    return _kind(draw, y_unit="")
+    return traced.kind_of_traces(draw, x=AxisRules(unit="s", log=True), y=AxisRules(unit=""))
 
 
 def ecdf_of(quantity: Quantity) -> Kind[StoredTrace]:
@@ -108,19 +104,7 @@ def ecdf_of(quantity: Quantity) -> Kind[StoredTrace]:
             ),
         )
 
-    return _kind(draw, y_unit="1")
-
-
-def _kind(draw: _Draw, y_unit: str) -> Kind[StoredTrace]:
-    return Kind(
-        x=AxisRules(unit="s", log=True),
-        y=AxisRules(unit=y_unit),
-        most=7,
-        absent=traced.ABSENT,
-        members=traced.one_of_each_case,
-        draw=draw,
-        lacking=traced.lacking,
-    )
+    return traced.kind_of_traces(draw, x=AxisRules(unit="s", log=True), y=AxisRules(unit="1"))
 
 
 def _edges(all_times: Sequence[NDArray[np.int64]], log: bool) -> NDArray[np.float64]:

@@ -46,11 +46,11 @@ def _by_sequence(quantity: Quantity, title: str, notes: _Notes, *, log: bool) ->
         plotted, summary, records = [], [], []
         drawn = count = 0
         for (label, stored, trace), times in zip(traces, all_times, strict=True):
-            pairs = np.column_stack((trace.sequence, times * NS / per_y))
-            placed = pairs[times > 0] if y.log else pairs
-            places = visible_values(placed[:, 0], placed[:, 1], log_y=y.log)
-            drawn, count = drawn + len(places), count + len(placed)
-            plotted.append(PlottedSeries(label, placed[places]))
+            points = np.column_stack((trace.sequence, times * NS / per_y))
+            points = points[times > 0] if y.log else points
+            places = visible_values(points[:, 0], points[:, 1], log_y=y.log)
+            drawn, count = drawn + len(places), count + len(points)
+            plotted.append(PlottedSeries(label, points[places]))
             summary.append(quantity.summary(label, times))
             start = traced.columns(label, stored)
             numbers = zip(trace.sequence.tolist(), (times * NS).tolist(), strict=True)
@@ -70,15 +70,8 @@ def _by_sequence(quantity: Quantity, title: str, notes: _Notes, *, log: bool) ->
             ),
         )
 
-    return Kind(
-        x=AxisRules(unit=""),
-        y=AxisRules(unit="s", log=True),
-        most=7,
-        absent=traced.ABSENT,
-        members=traced.one_of_each_case,
-        draw=draw,
-        lacking=traced.lacking,
-    )
+    rules = AxisRules(unit="s", log=True)
+    return traced.kind_of_traces(draw, x=AxisRules(unit=""), y=rules)
 
 
 def _clocks(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) -> Iterator[str]:
