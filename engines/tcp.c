@@ -13,6 +13,7 @@
 #include "lib/round_trips.h"
 #include "lib/sides.h"
 #include "lib/sockopts.h"
+#include "lib/tracing.h"
 
 #include <unistd.h>
 
@@ -63,6 +64,9 @@ static const struct parameter parameters[] = {
     {"data_port", INT, "0", 0, 65535, NULL, NULL, NULL,
      "the server's port for test data; 0: the system picks"},
     ROUND_TRIP_PARAMETERS,
+    {"trace", INT, "0", 0, TRACE_LIMIT, NULL, "latency", NULL,
+     "round trips to record, the first so many: each with its number and when it was due and over; "
+     "one thread; a warm-up has none; 0: none"},
     {"blocking", BOOL, "true", 0, 0, NULL, FLOWS "|latency", "tcptest -n: false",
      "false: non-blocking data connections on both ends, waited for with poll"},
     {"send", CHOICE, "send", 0, 0, "send|write|sendfile|zerocopy|splice", FLOWS,
@@ -203,6 +207,7 @@ static void client_open(struct client *client, struct fields *settings, struct f
 {
     struct trial probe = {.token = random_token()};
     struct fields empty, reply;
+    check_trace_asked(client->launch);
     fields_clear(&empty);
     open_source(client->launch, true);
     check_rate(client->launch);
@@ -227,6 +232,15 @@ static void client_finish(struct client *client, const struct fields *reply,
 {
     tcp_mode_of(client->launch)->finish(client, reply, result);
     close_all(client->fds);
+}
+
+static void client_fetch(struct client *client, const struct trial *trial,
+                         const struct fields *reply, struct result *result)
+{
+    (void)reply;
+    (void)result;
+    if (tcp_mode_of(client->launch)->fetch)
+        tcp_mode_of(client->launch)->fetch(client, trial);
 }
 
 static void session_open(struct session *session, struct fields *settings)
@@ -257,6 +271,7 @@ static const struct network network = {
     .client_open = client_open,
     .client_measure = client_measure,
     .client_finish = client_finish,
+    .client_fetch = client_fetch,
     .session_open = session_open,
     .session_ready = session_ready,
     .session_measure = session_measure,

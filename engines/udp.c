@@ -47,9 +47,10 @@ static const struct parameter parameters[] = {
     {"gro", BOOL, "false", 0, 0, NULL, STREAMS, "iperf3 --gsro",
      "the receiver takes datagrams that the kernel holds together (UDP_GRO); each is looked at "
      "and counted as a datagram"},
-    {"trace", INT, "0", 0, TRACE_LIMIT, NULL, "stream", "UDPmon's packets to record: 5000",
-     "arrivals to record, the first so many: each with its number, receive and send time; one "
-     "thread, no gro, datagrams of at least 24 bytes; a warm-up has none; 0: none"},
+    {"trace", INT, "0", 0, TRACE_LIMIT, NULL, "stream|latency", "UDPmon's packets to record: 5000",
+     "what to record, the first so many: stream: arrivals, each with its number, receive and send "
+     "time; no gro, datagrams of at least 24 bytes; latency: round trips, each with its number and "
+     "when it was due and over; one thread; a warm-up has none; 0: none"},
     {"timestamp", CHOICE, "kernel", 0, 0, "kernel|user", "stream", NULL,
      "who tells when a datagram of a trace arrived: kernel: the receiving kernel, by its wall "
      "clock; user: the receiver after each datagram, taken one a call, by a clock that nothing "
@@ -272,7 +273,7 @@ static int server(const struct launch *launch)
 
 static const struct engine udp = {
     .name = "udp",
-    .summary = "UDP streams with loss, arrival traces and round-trip latency, and a load generator",
+    .summary = "UDP streams with loss, traces, round-trip latency, and a load generator",
     .parameters = parameters,
     .metrics = metrics,
     .port = 5678,

@@ -67,9 +67,22 @@ ENTRIES: Mapping[str, Sequence[Entry]] = {
         Entry(
             "udpmon-arrival", ["udpmon"], "Measured on a testbed of a busy machine: much is lost."
         ),
+        Entry("udpmon-delay", ["udpmon"], "Of the same run."),
         Entry("jumbo-sweep", ["jumbo-sweep"], "Measured on a testbed's link of 9,000 bytes."),
     ),
-    "ZC": (Entry("zc-cpu", ["2.4.1-pre10+zerocopy", "2.4.1-pre10-vanilla"], "ZC's own numbers."),),
+    "ZC": (
+        Entry(
+            "zc-cpu",
+            [
+                "2.4.1-pre10+zerocopy",
+                "2.4.1-pre10-vanilla",
+                "2.4.1-pre10+zc, SG, MAXPGS=8",
+                "2.4.1-pre10+zc, SG, MAXPGS=1",
+                "2.4.1-pre10+zc, no SG",
+            ],
+            "ZC's own numbers.",
+        ),
+    ),
     "A machine": (
         Entry("machine-cpu", ["machine-cpu"], "A virtual machine of two CPUs, busy beside."),
         Entry("machine-memory", ["machine-memory"], "The same machine, small blocks only."),

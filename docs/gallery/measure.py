@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 from docs.gallery.make import load
-from tests.support.zc_samples import store_zc
+from tests.support.zc_samples import store_zc, store_zc_chunks
 
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
@@ -57,9 +57,12 @@ def _sites(plan: dict[str, Any]) -> None:
 
 
 def _udpmon(plan: dict[str, Any]) -> None:
-    arrival, sweep = plan["tests"]
-    arrival |= {"links": ["gw→gw"], "replications": 1}
-    arrival["set"] |= {"trace": 1500, "count": 1500}
+    arrival, delay, sweep, latency = plan["tests"]
+    for test in (arrival, delay, latency):
+        test |= {"links": ["gw→gw"], "replications": 1}
+    for test in (arrival, delay):
+        test["set"] |= {"trace": 1500, "count": 1500}
+    latency["set"] |= {"trace": 500, "count": 500}
     sweep |= {"links": ["gw→gw"], "replications": 3}
     sweep["set"] |= {"trace": 400, "count": 1000}
 
@@ -162,8 +165,12 @@ _PRUNED = (
     " WHERE run_case.id = value.run_case_id AND kept.run_id = run_case.run_id"
     " AND kept.metric_id = value.metric_id)",
     "DELETE FROM run_metric WHERE (run_id, metric_id) NOT IN (SELECT run_id, metric_id FROM kept)",
-    # Those of Hpcbench's outputs stand above its tables.
-    "UPDATE launch SET client = '{{}}', server = '{{}}' WHERE run_case_id NOT IN (SELECT run_case.id"
+    # Of ours the clocks' offsets, which delays are shown with; those of Hpcbench's outputs stand above
+    # its tables.
+    "UPDATE launch SET server = '{{}}', client = CASE client WHEN '{{}}' THEN client ELSE"
+    " json_object('clock_offset', json_extract(client, '$.clock_offset'),"
+    " 'clock_offset_error', json_extract(client, '$.clock_offset_error')) END"
+    " WHERE run_case_id NOT IN (SELECT run_case.id"
     " FROM run_case JOIN run ON run.id = run_case.run_id WHERE run.origin = 'imported')",
     "UPDATE run SET controller = 'gallery', directory = '/'",
 )
@@ -242,6 +249,7 @@ def _import(database: Path) -> None:
         railgauge("import", kind, str(FIXTURES / file), *words, "--db", str(database))
     with Store.open(str(database)) as store:
         store_zc(store)
+        store_zc_chunks(store)
 
 
 def main() -> None:

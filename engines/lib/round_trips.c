@@ -1,14 +1,17 @@
 #include "round_trips.h"
 
 #include "failure.h"
+#include "memory.h"
 #include "pace.h"
 #include "parameters.h"
 #include "sockopts.h"
 #include "team.h"
+#include "tracing.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -46,6 +49,38 @@ bool round_trips_paced(struct round_trips *trips, uint64_t now)
     trips->due = due;
     trips->sent_at = now;
     return true;
+}
+
+void trace_round_trips(struct round_trips *trips, const struct launch *launch,
+                       const struct trial *trial)
+{
+    static struct trace trace; /* kept: a launch has one size */
+    trips->trace = NULL;
+    if (!is_traced(launch, trial))
+        return;
+    trips->trace_room = (uint64_t)number_of(launch, "trace");
+    if (trace.arrivals == NULL)
+        trace.arrivals =
+            (struct arrival *)(void *)test_buffer(trips->trace_room * sizeof *trace.arrivals);
+    trace.clock = SENDER_RAW;
+    trace.recorded = 0;
+    trips->trace = &trace;
+}
+
+void report_round_trips(const struct round_trips *trips, const struct launch *launch,
+                        const struct trial *trial)
+{
+    if (trips->trace == NULL)
+        return;
+    trips->trace->sent = trips->started;
+    trips->trace->arrived = trips->times.count;
+    size_t length = trace_length(trips->trace);
+    unsigned char *bytes = malloc(length);
+    if (bytes == NULL)
+        fail(OUT_OF_MEMORY, "no memory for a trace of %zu bytes", length);
+    trace_encode(trips->trace, bytes);
+    show_trace(launch, trial, trips->trace, bytes, length);
+    free(bytes);
 }
 
 void result_set_round_trips(struct result *result, const struct launch *launch,

@@ -5,6 +5,7 @@
 
 #include "histogram.h"
 #include "network.h"
+#include "trace.h"
 
 #define TOO_LATE_SECONDS 10 /* a paced stream that is so far behind has failed */
 #define INTERVAL_LIMIT 10   /* seconds; an echo takes a longer silence for a lost client */
@@ -33,10 +34,12 @@ struct round_trips {
     uint64_t started;
     uint64_t due;  /* when the present one was to leave: what it is timed from */
     uint64_t sent_at; /* when it left */
-    uint64_t last_time; /* the one before; not yet in times */
-    bool has_last_time;
+    struct arrival last; /* the one before; not yet in times */
+    bool has_last;
     uint64_t late; /* left later than due */
-    struct histogram times; /* last: what stands before it begins anew in each replication */
+    struct histogram times; /* what stands before it begins anew in each replication */
+    struct trace *trace;    /* where each is recorded; NULL: nowhere */
+    uint64_t trace_room;
 };
 
 /* The first is due now; returns now. trips: all zero, or of an earlier replication. */
@@ -60,17 +63,30 @@ static inline bool round_trips_next(struct round_trips *trips, uint64_t now)
 /* The present one is on its way: time to write down the one before, which costs it nothing. */
 static inline void round_trips_sent(struct round_trips *trips)
 {
-    if (trips->has_last_time)
-        histogram_add(&trips->times, trips->last_time);
-    trips->has_last_time = false;
+    if (!trips->has_last)
+        return;
+    trips->has_last = false;
+    histogram_add(&trips->times, trips->last.received - trips->last.sent);
+    if (trips->trace && trips->trace->recorded < trips->trace_room)
+        trips->trace->arrivals[trips->trace->recorded++] = trips->last;
 }
 
 /* The present one's answer came at that time. */
 static inline void round_trips_back(struct round_trips *trips, uint64_t now)
 {
-    trips->last_time = now - trips->due;
-    trips->has_last_time = true;
+    trips->last =
+        (struct arrival){.number = trips->started - 1, .received = now, .sent = trips->due};
+    trips->has_last = true;
 }
+
+/* Client, before it begins: where its round trips are recorded, if a trace is asked for, which is of
+ * one stream. */
+void trace_round_trips(struct round_trips *trips, const struct launch *launch,
+                       const struct trial *trial);
+
+/* Client: reports that trace. */
+void report_round_trips(const struct round_trips *trips, const struct launch *launch,
+                        const struct trial *trial);
 
 /* Sums up what the streams measured. late_sends is set only if they were paced. */
 void result_set_round_trips(struct result *result, const struct launch *launch,

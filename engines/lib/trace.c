@@ -145,7 +145,7 @@ bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace
     first.sent = get_varint(&source);
     *problem = "its head is broken";
     /* An arrival takes three bytes or more, so no small message claims much memory. */
-    if (source.broken || clock > REALTIME || trace->recorded > trace->arrived ||
+    if (source.broken || clock > SENDER_RAW || trace->recorded > trace->arrived ||
         trace->recorded > TRACE_LIMIT || trace->sent > INT64_MAX || trace->arrived > INT64_MAX ||
         first.received > INT64_MAX || first.sent > INT64_MAX ||
         (trace->recorded == 0 && (first.received || first.sent)) ||

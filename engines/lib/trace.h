@@ -1,4 +1,5 @@
-/* A trace: when each datagram of a replication arrived. docs/trace.md has the encoded format. */
+/* A trace: when each datagram of a replication arrived, or each round trip ended. docs/trace.md has
+ * the encoded format. */
 #ifndef RAIL_TRACE_H
 #define RAIL_TRACE_H
 
@@ -11,10 +12,12 @@
 struct arrival {
     uint64_t number;   /* sequence number, from 0 */
     uint64_t received; /* ns, by the receiver's clock */
-    uint64_t sent;     /* ns, by the sender's now_ns() */
+    uint64_t sent;     /* ns, by the sender's now_ns(); of a round trip: when it was due */
 };
 
-enum trace_clock { MONOTONIC_RAW, REALTIME }; /* the receiver's */
+/* What stamped the arrivals. SENDER_RAW: they are answers, stamped by whom they came back to, so
+ * received - sent is a round trip. */
+enum trace_clock { MONOTONIC_RAW, REALTIME, SENDER_RAW };
 
 struct trace {
     enum trace_clock clock;

@@ -131,10 +131,11 @@ static void request_repeatedly(void *share)
     shutdown(x->fd, SHUT_WR);
 }
 
+static struct requester *requesters[MAX_THREADS];
+
 static struct requester *make_requester(struct client *client, const struct trial *trial,
                                         size_t number)
 {
-    static struct requester *requesters[MAX_THREADS];
     struct requester *a = requesters[number];
     if (a == NULL) {
         a = requesters[number] = (struct requester *)test_buffer(sizeof *a);
@@ -145,6 +146,7 @@ static struct requester *make_requester(struct client *client, const struct tria
     a->client = client;
     a->trial = trial;
     a->number = number;
+    trace_round_trips(&a->trips, client->launch, trial);
     return a;
 }
 
@@ -171,6 +173,11 @@ static void finish(struct client *client, const struct fields *reply, struct res
     uint64_t back = (uint64_t)(result_get(result, "round_trips") + untimed);
     if (fields_count(reply, "echoed", BYTES_LIMIT) != back)
         fail(SHORT_COUNT, "the server echoed another number of messages than came back");
+}
+
+static void fetch(const struct client *client, const struct trial *trial)
+{
+    report_round_trips(&requesters[0]->trips, client->launch, trial);
 }
 
 /* One for each thread of a session, which is a process. */
@@ -213,6 +220,7 @@ const struct tcp_mode tcp_latency = {
     .echoed = true,
     .measure = measure,
     .finish = finish,
+    .fetch = fetch,
     .prepare = prepare,
     .serve = serve,
 };

@@ -16,6 +16,8 @@ struct tcp_mode {
     void (*measure)(struct client *, const struct trial *, struct fields *end, struct result *);
     /* Client: adds the server's part to the result. */
     void (*finish)(struct client *, const struct fields *reply, struct result *);
+    /* Client: reports what is no part of the result; or NULL. */
+    void (*fetch)(const struct client *, const struct trial *);
     /* Server: before the client begins, and before the launch's probe. */
     void (*prepare)(struct session *, const struct trial *);
     /* Server: one replication, until everything has arrived. */

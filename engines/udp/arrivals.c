@@ -8,8 +8,8 @@
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
+#include "../lib/tracing.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,27 +22,15 @@ static struct clock_readings session_began;
 
 void check_trace(const struct launch *launch)
 {
-    if (number_of(launch, "trace") == 0) {
-        if (launch->trace_out)
-            fail(BAD_PARAMETER, "--trace-out has nothing to write without --trace N in mode "
-                                "stream, N being the arrivals to record");
+    check_trace_asked(launch);
+    if (number_of(launch, "trace") == 0 || !udp_mode_of(launch)->traced)
         return;
-    }
-    if (!udp_mode_of(launch)->traced)
-        return;
-    if (int_of(launch, "threads") > 1)
-        fail(BAD_PARAMETER, "trace: of one stream only: set threads to 1");
     if (number_of(launch, "gro") != 0)
         fail(BAD_PARAMETER, "trace: with gro, datagrams that the kernel held together come at one "
                             "time: leave gro off");
     if (header_of(size_of(launch, "datagram")) != FULL)
         fail(BAD_PARAMETER, "trace: datagrams of fewer than %d bytes have no room for the time "
                             "when they were sent", PACKET_HEADER);
-}
-
-static bool is_traced(const struct launch *launch, const struct trial *trial)
-{
-    return udp_mode_of(launch)->traced && number_of(launch, "trace") > 0 && !trial->warmup;
 }
 
 static enum trace_clock clock_of(const struct launch *launch)
@@ -201,27 +189,6 @@ static void set_trace_metrics(const struct launch *launch, const struct trace *t
     set_gaps(trace, result);
 }
 
-/* Adds a replication's arrivals to the file, which is emptied before the first: a line each with
- * sequence number, receive time and send time, in seconds since the first arrival's. */
-static void write_arrivals(const char *path, long replication, const struct trace *trace)
-{
-    static bool appends;
-    const struct arrival *a = trace->arrivals;
-    FILE *out = fopen(path, appends ? "a" : "w");
-    if (out == NULL)
-        fail(SYSTEM_ERROR, "cannot write '%.200s': %s", path, strerror(errno));
-    fprintf(out, "%s# replication %ld: sequence, received s, sent s\n", appends ? "\n\n" : "",
-            replication);
-    appends = true;
-    for (uint64_t i = 0; i < trace->recorded; i++)
-        fprintf(out, "%llu %.9f %.9f\n", (unsigned long long)a[i].number,
-                (double)(int64_t)(a[i].received - a[0].received) / 1e9,
-                (double)(int64_t)(a[i].sent - a[0].sent) / 1e9);
-    bool broken = ferror(out) != 0;
-    if (fclose(out) != 0 || broken)
-        fail(SYSTEM_ERROR, "cannot write '%.200s': %s", path, strerror(errno));
-}
-
 static void warn_of_step(const struct fields *reply)
 {
     char message[MESSAGE_LIMIT];
@@ -251,10 +218,8 @@ void finish_arrivals(struct client *client, const struct trial *trial, const str
     check_peer_trace(launch, &trace, (uint64_t)result_get(result, "sent_packets"), reception);
     if (trace.clock == REALTIME)
         warn_of_step(reply);
-    report_trace(trial->number, bytes, length);
+    show_trace(launch, trial, &trace, bytes, length);
     set_trace_metrics(launch, &trace, result);
-    if (launch->trace_out)
-        write_arrivals(launch->trace_out, trial->number, &trace);
     free(trace.arrivals);
     free(bytes);
 }

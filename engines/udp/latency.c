@@ -109,10 +109,12 @@ static void request_repeatedly(void *share)
         fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)a->lost);
 }
 
+/* Kept: a launch has one size. */
+static struct requester *requesters[MAX_THREADS];
+
 static struct requester *make_requester(struct client *client, const struct trial *trial,
                                         size_t number)
 {
-    static struct requester *requesters[MAX_THREADS]; /* kept: a launch has one size */
     size_t size = size_of(client->launch, "datagram");
     struct requester *a = requesters[number];
     if (a == NULL) {
@@ -129,6 +131,7 @@ static struct requester *make_requester(struct client *client, const struct tria
     a->fd = client->fds[number];
     a->flags = receive_flags(client->launch);
     a->lost = 0;
+    trace_round_trips(&a->trips, client->launch, trial);
     return a;
 }
 
@@ -154,6 +157,14 @@ static void measure(struct client *client, const struct trial *trial, struct fie
     result_set(result, "lost_packets", (double)lost);
     result_set_round_trips(result, client->launch, trips, threads);
     fields_add_number(end, "sent", (double)sent);
+}
+
+static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,
+                  struct result *result)
+{
+    (void)reply;
+    (void)result;
+    report_round_trips(&requesters[0]->trips, client->launch, trial);
 }
 
 /* One each, for a session, which is a process. */
@@ -196,6 +207,7 @@ const struct udp_mode udp_latency = {
     .echoed = true,
     .open = open_udp_client,
     .measure = measure,
+    .fetch = fetch,
     .prepare = prepare,
     .serve = serve,
 };

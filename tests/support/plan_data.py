@@ -12,7 +12,7 @@ from tests.support.store_samples import LAUNCH, MOMENT, RUN
 
 from railgauge.base.assets import folder
 from railgauge.base.derived import derived_metrics
-from railgauge.base.trace import encode
+from railgauge.base.trace import TraceClock, encode
 from railgauge.plan.cases import Case, expand
 from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.plan.load import load_plan
@@ -77,7 +77,9 @@ def _names(engine: EngineInfo, infos: Mapping[str, MetricInfo], case: Case) -> l
 def _outcome(case: Case, infos: Mapping[str, MetricInfo], number: int) -> Outcome:
     metrics = {name: _value(case, name, info.unit, number) for name, info in infos.items()}
     recorded = case.parameters.get("trace")
-    trace = encode(report_data.trace({7: 2}, sent=int(recorded))) if recorded else None
+    clock: TraceClock = "sender" if case.parameters.get("mode") == "latency" else "monotonic"
+    lost = report_data.trace({7: 2}, sent=int(recorded), clock=clock) if recorded else None
+    trace = encode(lost) if lost is not None else None
     logs = tuple(system_log(host, soak=True) for host in dict.fromkeys(_hosts(case)))
     return Outcome(number, MOMENT + number, metrics, trace=trace, logs=logs)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from railgauge.base.trace import Trace, encode
+from railgauge.base.trace import Trace, TraceClock, encode
 from railgauge.hosts.peaks import Peak
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
@@ -78,6 +78,7 @@ def trace(
     sent: int = 5000,
     gap: int = 13_500,
     recorded: int | None = None,
+    clock: TraceClock = "monotonic",
 ) -> Trace:
     """A steady stream, a datagram each `gap` ns, that lost so many after each key of `losses`."""
     kept = np.ones(sent, dtype=np.bool_)
@@ -88,7 +89,7 @@ def trace(
     sequence = sequence[:recorded]
     times = (sequence - sequence[:1].sum()) * gap
     first = 7_000_000_000 if len(sequence) else 0
-    return Trace("monotonic", sent, arrived, sequence, times, times.copy(), first, first)
+    return Trace(clock, sent, arrived, sequence, times, times.copy(), first, first)
 
 
 def store_traces(

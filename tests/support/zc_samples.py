@@ -1,4 +1,4 @@
-"""The numbers of ZC's first table, as imported runs with the counts behind them."""
+"""The numbers of ZC's first two tables, as imported runs with the counts behind them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, Outcome, PlannedCase
 
 ZC = Path(__file__).parents[1] / "fixtures" / "zc_cpu.csv"
+ZC_CHUNK = ZC.with_name("zc_chunk.csv")
 
 
 def store_zc(store: Store) -> list[int]:
@@ -39,6 +40,26 @@ def store_zc(store: Store) -> list[int]:
         }
         run = NewRun(kernel, "", "/", "", False, 0, "", "", "", {}, origin="imported")
         runs.append(store.import_run(run, planned, {"tcp": metrics}, outcomes))
+    return runs
+
+
+def store_zc_chunks(store: Store) -> list[int]:
+    """Store ZC's CPU load by transfer buffer: a run for each setting of the kernel."""
+    with ZC_CHUNK.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    metrics = {"tcp": {"client_cpu_load_soak": MetricInfo("", "lower")}}
+    runs = []
+    for kernel in dict.fromkeys(row["kernel"] for row in rows):
+        planned, outcomes = [], []
+        for row in (one for one in rows if one["kernel"] == kernel):
+            parameters = {"mode": "stream", "send": "send", "write": int(row["chunk"])}
+            key = case_key("tcp", "3c905C", "pc", "peer", parameters)
+            case = Case(key, "tcp", "3c905C", "pc", "peer", parameters)
+            planned.append(PlannedCase("chunk", case, 1))
+            load = float(row["cpu_percent"]) / 100
+            outcomes.append(("chunk", key, Outcome(1, 1.0, {"client_cpu_load_soak": load})))
+        run = NewRun(kernel, "", "/", "", False, 0, "", "", "", {}, origin="imported")
+        runs.append(store.import_run(run, planned, metrics, outcomes))
     return runs
 
 

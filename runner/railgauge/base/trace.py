@@ -1,4 +1,4 @@
-"""Per-packet traces: each arrival's number and times, from the engines' bytes to arrays and back.
+"""Traces: the number and times of each arrival or round trip, as the engines' bytes and as arrays.
 
 docs/trace.md gives the format, `RGT1`. Bytes come from another machine or a file: whatever is wrong
 with them is a TraceError, and what they make us allocate is bounded by their length.
@@ -27,21 +27,23 @@ _CHUNK = 1 << 18
 # Of RFC 3550's sum the terms before the last 1024 weigh less than 10^-28 together.
 _JITTER_TERMS = 1024
 
-_CLOCKS: tuple[Literal["monotonic"], Literal["realtime"]] = ("monotonic", "realtime")
+TraceClock = Literal["monotonic", "realtime", "sender"]
+_CLOCKS: tuple[TraceClock, ...] = ("monotonic", "realtime", "sender")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """The first n arrivals of a replication, in order of arrival, duplicates included.
+    """The first n arrivals of a replication, in order of arrival, duplicates included; or answers.
 
     `sequence` int64 (n,): numbers from 0, below `sent`. `received` and `sent_at` int64 (n,): ns
     since the first arrival's own; negative where a datagram overtook it or a stamp is out of order.
     `first_received` and `first_sent`: ns, each by its end's clock; 0 without arrivals. `clock` is
-    the receiver's: CLOCK_MONOTONIC_RAW read by it, or CLOCK_REALTIME as its kernel stamped.
+    the receiver's: CLOCK_MONOTONIC_RAW read by it, or CLOCK_REALTIME as its kernel stamped; or the
+    `sender`'s own, who timed round trips: `sent_at` is when each was due, `received` its end.
     `sent` datagrams left the sender, `arrived` reached the receiver in all, at least n.
     """
 
-    clock: Literal["monotonic", "realtime"]
+    clock: TraceClock
     sent: int
     arrived: int
     sequence: NDArray[np.int64]
@@ -139,10 +141,9 @@ def jitter(trace: Trace) -> float:
     J += (|D| − J) / 16 from J = 0, with D the change in transit time between one arrival and the
     next; the clocks' offset cancels out. NaN with fewer than two arrivals.
     """
-    transit = (trace.received - trace.sent_at)[-_JITTER_TERMS - 1 :]
-    if len(transit) < 2:
+    changes = transit_changes(trace)[-_JITTER_TERMS:].astype(np.float64)
+    if not len(changes):
         return float("nan")
-    changes = np.abs(np.diff(transit)).astype(np.float64)
     weights = (15 / 16) ** np.arange(len(changes))[::-1] / 16
     return float(changes @ weights) * 1e-9
 
@@ -153,6 +154,34 @@ def interarrival(trace: Trace) -> NDArray[np.int64]:
     Empty with fewer than two arrivals.
     """
     return np.diff(trace.received)
+
+
+def transits(trace: Trace) -> NDArray[np.int64]:
+    """Return the ns from each send to its arrival, int64 (n,), by the two ends' clocks.
+
+    Of a trace by the `sender`'s clock these are round trips. Of others they are one-way delays plus
+    what the receiver's clock is ahead of the sender's, which is the same for all but for drift.
+    """
+    first = trace.first_received - trace.first_sent
+    return trace.received - trace.sent_at + first
+
+
+def relative_delays(trace: Trace) -> NDArray[np.int64]:
+    """Return by how many ns each one-way delay is above the smallest, int64 (n,).
+
+    The clocks' offset cancels out; what they drift apart during the replication counts as delay.
+    """
+    transit = trace.received - trace.sent_at
+    return transit - transit.min() if len(transit) else transit
+
+
+def transit_changes(trace: Trace) -> NDArray[np.int64]:
+    """Return by how many ns each transit differs from the one before, int64 (n − 1,), without sign.
+
+    RFC 3550's |D| (section 6.4.1), of which `jitter` is a moving average: how far each gap between
+    two arrivals deviates from the gap between their sends. Empty with fewer than two arrivals.
+    """
+    return np.abs(np.diff(trace.received - trace.sent_at))
 
 
 def _invalid(reason: str) -> TraceError:

@@ -51,7 +51,7 @@ from railgauge.store.records import (
 from railgauge.store.series import all_series
 from railgauge.store.stored_replications import case_replications, launch_times, logged_cases
 from railgauge.store.timed_values import case_moments
-from railgauge.store.traces import load_trace, stored_traces
+from railgauge.store.traces import load_trace, stored_traces, trace_settings
 
 _T = TypeVar("_T")
 
@@ -255,6 +255,7 @@ class Store(Database):
     warnings = reading(extras_read.warnings)
     traces = reading(stored_traces)
     trace = reading(load_trace)
+    trace_settings = reading(trace_settings)
     baselines = reading(stored_baselines)
     baseline = reading(stored_baseline)
     certificates = reading(stored_certificates)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,15 @@ from sqlalchemy import Connection, Select, insert, select
 from railgauge.base.arrays import NDArray, np
 from railgauge.base.errors import InputError, StoreError, TraceError
 from railgauge.base.trace import Trace, decode, loss_runs, pack, unpack
-from railgauge.store.models import BenchCase, LossRun, RunCase, TraceRow
+from railgauge.plan.cases import Value
+from railgauge.store.models import (
+    BenchCase,
+    LaunchRow,
+    LossRun,
+    Replication,
+    RunCase,
+    TraceRow,
+)
 from railgauge.store.read import CASE_COLUMNS, fetch_with_cases, find_run
 from railgauge.store.records import Outcome, StoredTrace
 
@@ -117,6 +126,24 @@ def load_trace(connection: Connection, stored: StoredTrace) -> Trace:
         return unpack(blob)
     except TraceError as error:
         raise StoreError(f"the trace of {where} is damaged: {error}") from error
+
+
+def trace_settings(connection: Connection, stored: StoredTrace) -> Mapping[str, Value]:
+    """Return what the client told of the launch that the trace came from, if it told anything."""
+    query = (
+        select(LaunchRow.client)
+        .join(Replication, Replication.launch_id == LaunchRow.id)
+        .join(RunCase, RunCase.id == Replication.run_case_id)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .where(
+            RunCase.run_id == stored.run,
+            RunCase.test == stored.test,
+            BenchCase.key == stored.case.key,
+            Replication.number == stored.replication,
+        )
+    )
+    settings: dict[str, Value] = json.loads(connection.execute(query).scalar() or "{}")
+    return settings
 
 
 def _traces(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:

@@ -9,7 +9,7 @@ import pytest
 from railgauge.base.errors import EngineError, FileProblems, InputError
 from railgauge.cli.engines import describe
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, load_catalogue, read_engine
-from railgauge.plan.catalogue.headlines import headlines, judged, table_headlines
+from railgauge.plan.catalogue.headlines import headlines, judged
 
 GOOD = """\
 railgauge_engine: 1
@@ -324,11 +324,11 @@ def test_a_metric_of_another_program_is_shown_and_judged_as_ours_of_its_name() -
 
 
 def test_the_headlines_are_in_the_order_of_their_numbers_with_what_the_logs_add_last() -> None:
-    columns = list(table_headlines())
+    columns = list(headlines())
     assert columns[:5] == [
         *("throughput", "reverse_throughput", "total_throughput", "local_throughput"),
         "loss_rate",
     ]
-    assert columns[-1] == "wall_time"
-    assert table_headlines()["loss_rate"] == "%"
+    assert columns[-3:] == ["wall_time", "client_cpu_per_gigabyte", "server_cpu_per_gigabyte"]
+    assert headlines()["loss_rate"] == "%"
     assert set(judged()) == {*headlines()} - {"local_throughput", "clock"}

@@ -38,6 +38,22 @@ def test_rows_are_what_varies_and_columns_the_headline_metrics() -> None:
     ]
 
 
+def test_a_run_with_soakers_shows_what_a_gigabyte_cost_both_ends() -> None:
+    parameters = {"mode": "stream", "message": 65536, "soak": True}
+    found = {"throughput": ("bit/s", 9.4e8), "client_cpu_load_soak": ("", 0.3)}
+    found |= {f"{side}_cpu_per_gigabyte": ("s", 2.5) for side in ("client", "server")}
+    points = [
+        series([value] * 3, parameters, engine="tcp", metric=name, unit=unit, better="lower")
+        for name, (unit, value) in found.items()
+    ]
+    (table,) = default_spec(points).tables
+    assert [(cell.metric, cell.unit) for cell in table.cells] == [
+        ("throughput", "Mbit/s"),
+        ("client_cpu_per_gigabyte", "s"),
+        ("server_cpu_per_gigabyte", "s"),
+    ]
+
+
 def test_each_test_has_its_table_in_the_plans_order() -> None:
     parameters = {"mode": "latency", "datagram": 64}
     latency = series([5e-6], parameters, metric="rtt_p50", unit="s", test="Ping!")

@@ -23,7 +23,7 @@ from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
 _RUN = NewRun("fabric", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
-_TRACED = ("arrival", "gaps")
+_TRACED = [name for name, kind in KINDS.items() if kind.traced]
 _ON_AXES = [
     *((kind, axis) for kind in ("lines", "points") for axis in ("n", "mean", "series")),
     *(("bars", axis) for axis in ("n", "link", "run", "test", "series")),
@@ -90,7 +90,8 @@ def test_an_axis_called_like_a_column_has_one_of_its_own(
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_no_kind_has_two_columns_of_one_name(store: Store, tmp_path: Path, kind: str) -> None:
     if kind in _TRACED:
-        run = store_traces(store, {("a→b", 0.0): [trace({7: 2}, sent=5000)]})
+        clock = "sender" if kind.startswith("round_trip") else "monotonic"
+        run = store_traces(store, {("a→b", 0.0): [trace({7: 2}, sent=5000, clock=clock)]})
         figure = f"kind: {kind}"
     else:
         run = _solved(store)

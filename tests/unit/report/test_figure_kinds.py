@@ -258,13 +258,28 @@ def test_zeros_are_told_where_an_axis_is_logarithmic(
             draw(run, figure=figure, name="refused")
 
 
-def test_only_zeros_on_a_logarithmic_axis_leave_an_empty_picture(
+def test_what_has_no_value_to_show_is_not_drawn_but_told(
     store: Store, draw: Callable[..., Path]
 ) -> None:
     run = store_values(store, {("a→b", 1460): [0.0, 0.0]}, metric="lost_packets")
     for kind in ("ecdf", "histogram"):
         out = draw(run, figure=f"kind: {kind}, x: {{metric: lost_packets, log: true}}", name=kind)
-        assert (out / "fig.svg").read_text(encoding="utf-8").rstrip().endswith("</svg>")
+        assert not [*out.glob("fig*.svg"), *out.glob("fig-picture*"), *out.glob("fig.plot")]
+        assert "Not drawn, as there is no value to show." in _text(out)
+        page = (out / "index.html").read_text(encoding="utf-8")
+        assert '<section id="fig">' in page
+        assert "<svg" not in page
+        assert "picture" not in (out / "fig.tex").read_text(encoding="utf-8")
+        assert len(_records(out)) >= 1
+
+
+def test_one_series_has_no_key_and_two_have(store: Store, draw: Callable[..., Path]) -> None:
+    cases = {(link, size): [1e9] for link in ("a→b", "b→a") for size in (1460, 4096)}
+    run = store_values(store, cases)
+    alone = draw(run, figure=f"{_EVERY['lines']}, select: {{link: a→b}}", name="alone")
+    both = draw(run, figure=_EVERY["lines"], name="both")
+    assert "a→b" not in _texts(alone)
+    assert {"a→b", "b→a"} <= set(_texts(both))
 
 
 def test_a_logarithmic_axis_ends_near_its_values(store: Store, draw: Callable[..., Path]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support.hpcbench_samples import SAMPLES
 from tests.support.report_data import store_traces, trace
-from tests.support.zc_samples import ZC, store_zc
+from tests.support.zc_samples import ZC, ZC_CHUNK, store_zc, store_zc_chunks
 
 from railgauge.base.assets import folder
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
@@ -198,7 +198,12 @@ def test_their_wide_tables_fit_a_page(
 
 
 def test_the_cpu_table_is_zcs(store, report):
-    shown = report("zc-cpu", store_zc(store))
+    shown = report("zc-cpu", [*store_zc(store), *store_zc_chunks(store)])
+    with ZC_CHUNK.open(encoding="utf-8", newline="") as file:
+        by_chunk = [tuple(row.values()) for row in csv.DictReader(file)]
+    with (shown.folder / "chunk.csv").open(encoding="utf-8", newline="") as file:
+        cells = [(row["plan"], row["write"], row["shown"]) for row in csv.DictReader(file)]
+    assert sorted(cells) == sorted(by_chunk)
     with ZC.open(encoding="utf-8", newline="") as file:
         printed = list(csv.DictReader(file))
     for table, does in (("sending", ("sendfile", "send")), ("receiving", ("receive",))):
@@ -241,6 +246,7 @@ def test_bandwidth_and_losses_of_streams_are_udpmons(store, report):
             "lost_packets": sum(lost.values()),
             "loss_runs": len(lost),
             "jitter": 0.0,
+            "sequence_last": min(lost, default=4999),
         }
         for wait, lost in losses.items()
     }
@@ -248,13 +254,16 @@ def test_bandwidth_and_losses_of_streams_are_udpmons(store, report):
     runs.append(store_traces(store, streams, also=told, test="wait-sweep", datagram=1460))
     shown = report("udpmon-arrival", runs)
     rows = [row for row in shown.rows("streams", labels=3) if row[0] == "1000"]
-    assert [row[3:6] for row in rows] == [
-        ["497.00", "1549.0", "8.0"],
-        ["507.00", "712.0", "5.0"],
-        ["501.00", "0.0", "0.0"],
+    assert [row[3:7] for row in rows] == [
+        ["497.00", "616", "1549.0", "8.0"],
+        ["507.00", "1139", "712.0", "5.0"],
+        ["501.00", "4999", "0.0", "0.0"],
     ]
     for number, lost in enumerate(losses.values(), 1):
         assert "<svg" in (shown.folder / f"arrival-{number}.svg").read_text()
         table = shown.folder / f"arrival-{number}-losses.tex"
         found = re.findall(r"& (\d+) & (\d+) *\\\\", table.read_text()) if table.exists() else []
         assert found == [(str(after), str(many)) for after, many in lost.items()]
+    with (shown.folder / "loss-runs-1.csv").open(encoding="utf-8", newline="") as lines:
+        counted = sum(int(row["loss_runs"]) for row in csv.DictReader(lines))
+    assert counted == sum(len(lost) for lost in losses.values())

@@ -14,28 +14,23 @@ from railgauge.plan.catalogue.info import MetricDescription
 
 
 @cache
-def table_headlines() -> Mapping[str, str]:
+def headlines() -> Mapping[str, str]:
     """Return the metrics of tables in the order of their columns, each with the unit to show.
 
-    "" lets the values pick the unit.
+    "" lets the values pick the unit. The engines' come first, then what the logs of hosts add.
     """
     metrics = sorted(_declared(), key=lambda metric: metric.headline)
-    return {
+    units = {
         metric.name: "%" if metric.kind == "share" else "" for metric in metrics if metric.headline
     }
-
-
-@cache
-def headlines() -> Mapping[str, str]:
-    """Return the same for a page about one case, with what the logs of its hosts add."""
-    return {**table_headlines(), **dict.fromkeys(JUDGED, "s")}
+    return {**units, **dict.fromkeys(JUDGED, "s")}
 
 
 @cache
 def judged() -> tuple[str, ...]:
     """Return the metrics by which runs are compared."""
     metrics = {metric.name for metric in _declared() if metric.judged}
-    return (*(name for name in table_headlines() if name in metrics), *JUDGED)
+    return (*(name for name in headlines() if name in metrics), *JUDGED)
 
 
 def _declared() -> list[MetricDescription]:

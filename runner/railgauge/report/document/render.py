@@ -162,7 +162,11 @@ def _html() -> Environment:
 
 
 def _picture(drawn: DrawnFigure) -> Markup:
+    from markupsafe import Markup
+
     figure = drawn.figure
+    if not drawn.svg:
+        return Markup()
     return picture(drawn.svg, figure.name, figure.title, " ".join(figure.content.summary))
 
 

@@ -81,11 +81,13 @@ def curves(content: Content) -> Curves:
     any_suspect = any(curve.suspect is not None for curve in drawn)
     missing = number if content.missing else None
     blocks = [rows for _, rows in _series_blocks(content)]
+    entries = len(drawn) + any_suspect + (missing is not None)
     return Curves(
         tuple(drawn),
         missing,
         any_suspect,
-        len(drawn) + any_suspect + (missing is not None),
+        # A single series needs no key: the title says what it is.
+        entries if entries > 1 else 0,
         sum(map(len, blocks)),
         _below(content, blocks),
         *_scales(content, blocks),

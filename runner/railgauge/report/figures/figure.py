@@ -93,6 +93,12 @@ class Content:
     grid: Grid | None = None
     missing: tuple[float, ...] = ()
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw: not a value, and nothing that should have had one."""
+        drawn = any(len(series.points) or len(series.suspect) for series in self.plotted)
+        return not drawn and self.grid is None and not self.missing
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:

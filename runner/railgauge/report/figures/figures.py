@@ -101,6 +101,8 @@ def _figure(
         )
     content = kind.draw(spec, store, lines, axis_of)
     notes = [*content.notes, sources(members, imported)]
+    if content.empty:
+        notes.insert(0, "Not drawn, as there is no value to show.")
     if kind.traced:
         notes[:0] = _trace_notes(store, lines)
     if lacking:

@@ -17,7 +17,8 @@ class DrawnFigure:
     """A figure as gnuplot drew it: the SVG, and its files' names and contents.
 
     The files are the script, its data, the SVG and the picture for LaTeX, of which
-    `NAME-picture.tex` is the one to input; `packages` are what LaTeX needs for it.
+    `NAME-picture.tex` is the one to input; `packages` are what LaTeX needs for it. A figure without
+    anything to draw has none of them.
     """
 
     figure: Figure
@@ -28,6 +29,8 @@ class DrawnFigure:
 
 def draw(figure: Figure, pictures: Pictures = "auto") -> DrawnFigure:
     """Return `figure` drawn by gnuplot; EnvironmentFailedError when that can't be done."""
+    if figure.content.empty:
+        return DrawnFigure(figure, "", {}, ())
     program = find_gnuplot()
     terminal = choose(program, pictures)
     name = figure.name

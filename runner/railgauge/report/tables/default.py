@@ -10,7 +10,7 @@ import numpy as np
 
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, scale
-from railgauge.plan.catalogue.headlines import table_headlines
+from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.definition.definition_model import CellSpec, Spec, Statistic, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec, Selection
 from railgauge.report.tables.axes import axis_value
@@ -37,7 +37,7 @@ _STATISTICS: tuple[Statistic, ...] = (
 
 def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     """Return what the default tables of these runs show, without reading every metric."""
-    series = store.series(run_ids, table_headlines())
+    series = store.series(run_ids, headlines())
     # A case that gave none of these metrics has no series there.
     headed = {(entry.run, entry.test, entry.case.key) for entry in series}
     planned = {(run, case.test, case.case.key) for run in run_ids for case in store.run(run).cases}
@@ -133,7 +133,7 @@ def _link_title(series: Sequence[Series]) -> str:
 
 def _metrics(series: Sequence[Series]) -> list[str]:
     """Return the headline metrics there are, and the first metrics of cases that have none."""
-    columns, metrics = table_headlines(), {entry.metric for entry in series}
+    columns, metrics = headlines(), {entry.metric for entry in series}
     headed = {(entry.run, entry.case.key) for entry in series if entry.metric in columns}
     rest = [entry.metric for entry in series if (entry.run, entry.case.key) not in headed]
     present = [name for name in columns if name in metrics]
@@ -144,7 +144,7 @@ def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
     of_metric = [entry for entry in series if entry.metric == metric]
     base = of_metric[0].unit if of_metric else ""
     medians = [float(np.median(entry.values)) for entry in of_metric if len(entry.values)]
-    unit = table_headlines().get(metric, "") or best_unit(base, medians)
+    unit = headlines().get(metric, "") or best_unit(base, medians)
     per_unit = scale(unit, base)
     smallest = min((abs(median) for median in medians if median), default=1.0)
     tiny = per_unit is not None and smallest / float(per_unit) < 0.1

@@ -11,23 +11,34 @@ from railgauge.report.figures.kinds import (
     bars,
     cells,
     distribution,
-    gaps,
     heatmap,
     lines,
+    loss_lengths,
     replications,
+    trace_times,
 )
 from railgauge.report.figures.kinds.kind import Kind
+from railgauge.report.figures.kinds.trace_distribution import ecdf_of, histogram_of
+from railgauge.report.figures.kinds.trace_quantity import DELAY, GAP, JITTER, ROUND_TRIP
 
 KINDS: Mapping[str, Kind[Any]] = {
     "arrival": arrival.KIND,
     "bars": bars.KIND,
+    "delay_histogram": histogram_of(DELAY),
+    "delays": trace_times.DELAYS,
     "ecdf": distribution.ECDF,
-    "gaps": gaps.KIND,
+    "gaps": histogram_of(GAP),
     "heatmap": heatmap.KIND,
     "histogram": distribution.HISTOGRAM,
+    "jitter_ecdf": ecdf_of(JITTER),
+    "jitter_histogram": histogram_of(JITTER),
     "lines": lines.KIND,
+    "loss_runs": loss_lengths.KIND,
     "points": lines.POINTS,
     "replications": replications.KIND,
+    "round_trip_ecdf": ecdf_of(ROUND_TRIP),
+    "round_trip_histogram": histogram_of(ROUND_TRIP),
+    "round_trips": trace_times.ROUND_TRIPS,
 }
 
 

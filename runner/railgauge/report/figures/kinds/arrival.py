@@ -16,7 +16,7 @@ from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
-from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
+from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, scale_of
 from railgauge.report.figures.thin import thinned, visible_points
 from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
@@ -117,12 +117,4 @@ def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) 
     )
 
 
-KIND: Kind[StoredTrace] = Kind(
-    x=AxisRules(unit=""),
-    y=AxisRules(unit="s"),
-    most=7,
-    absent=traced.ABSENT,
-    members=traced.one_of_each_case,
-    draw=_draw,
-    lacking=traced.lacking,
-)
+KIND = traced.kind_of_traces(_draw, x=AxisRules(unit=""), y=AxisRules(unit="s"))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from railgauge.store.records import Series
 
 _MOST_BINS = 100
+# Of fewer counts gnuplot marks halves, too.
+_FEW = 5
 
 
 class _Samples:
@@ -82,6 +84,13 @@ def steps(edges: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.f
     return np.column_stack((np.append(edges[:1], edges), np.concatenate(([0.0], counts, [0.0]))))
 
 
+def counting(y: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
+    """Return the axis of counts from 0 on, with tics at whole numbers alone."""
+    most = max((float(rows[:, 1].max()) for s in plotted if len(rows := s.points)), default=0.0)
+    tics = tuple((float(n), str(n)) for n in range(int(most) + 1)) if 0 < most < _FEW else ()
+    return replace(y, low=0.0, tics=tics)
+
+
 def _histogram(
     figure: FigureSpec,
     store: Store,
@@ -91,19 +100,19 @@ def _histogram(
     samples = _Samples(figure, lines)
     y, _ = scale_of(figure, figure.y, "Replications", "", log=False)
     unitless = not any(series.unit for series in samples.series)
-    edges = _edges(samples.values, figure.bins, log=samples.x.log, counts=unitless)
+    edges = bin_edges(samples.values, figure.bins, log=samples.x.log, counts=unitless)
     lows, highs = ((ends * samples.per_x).tolist() for ends in (edges[:-1], edges[1:]))
     plotted, records = [], []
     for label, series, values in samples:
         counts, _ = np.histogram(values, edges)
-        plotted.append(PlottedSeries(label, steps(edges, counts)[: None if len(values) else 0]))
+        plotted.append(PlottedSeries(label, steps(edges, counts)[: None if counts.any() else 0]))
         start = (*valued.columns(label, series), series.metric)
         bins = zip(lows, highs, counts.tolist(), strict=True)
         records += [(*start, *numbers, series.unit) for numbers in bins]
     return Content(
         style="steps",
-        x=_with_margins(samples.x, plotted),
-        y=replace(y, low=0.0),
+        x=with_margins(samples.x, plotted),
+        y=counting(y, plotted),
         plotted=tuple(plotted),
         summary=samples.summary(),
         header=(*valued.COLUMNS, "metric", "from", "to", "replications", "unit"),
@@ -112,7 +121,7 @@ def _histogram(
     )
 
 
-def _edges(
+def bin_edges(
     all_values: Sequence[NDArray[np.float64]], bins: int | None, *, log: bool, counts: bool
 ) -> NDArray[np.float64]:
     """Return the edges of the bins, float64 (k + 1,), from the least to the greatest value.
@@ -149,18 +158,18 @@ def _ecdf(
     plotted, records = [], []
     drawn = count = 0
     for label, series, values in samples:
-        curve = _curve(values, samples.x.log)
+        curve = ecdf_curve(values, samples.x.log)
         places = visible_values(curve[:, 0], curve[:, 1], log=samples.x.log)
         # The first step begins at 0, the last one ends at 100 %.
         visible = curve[np.union1d(places, np.arange(len(curve))[:: max(len(curve) - 1, 1)])]
         drawn, count = drawn + len(visible), count + len(curve)
         plotted.append(PlottedSeries(label, visible / (1.0, per_y)))
         start = (*valued.columns(label, series), series.metric)
-        shares = _curve(np.sort(series.values), log=False)[1:]
+        shares = ecdf_curve(np.sort(series.values), log=False)[1:]
         records += [(*start, value, series.unit, share) for value, share in shares.tolist()]
     return Content(
         style="steps",
-        x=_with_margins(samples.x, plotted),
+        x=with_margins(samples.x, plotted),
         y=replace(y, low=0.0, high=1 / per_y),
         plotted=tuple(plotted),
         summary=samples.summary(),
@@ -173,7 +182,7 @@ def _ecdf(
     )
 
 
-def _curve(values: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
+def ecdf_curve(values: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
     """Return (k, 2): each value of sorted `values` and which share of them is no greater.
 
     It begins at the least value's x with the share that lies to the left of the axis, 0 if none.
@@ -188,7 +197,7 @@ def _curve(values: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
     return np.vstack(([[curve[0, 0], left]], curve))
 
 
-def _with_margins(x: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
+def with_margins(x: Scale, plotted: Sequence[PlottedSeries]) -> Scale:
     """Return the axis with a margin at both ends, so that no step stands on the other axis."""
     places = [place for series in plotted for place in series.points[:, 0].tolist()]
     if not places:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from railgauge.plan.cases import Case, Value
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.figures.kinds.kind import Lacking
+from railgauge.report.figures.figure import Content
+from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, Lacking
+from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -16,6 +18,27 @@ if TYPE_CHECKING:
 ABSENT = "set the parameter 'trace' in the plan, and name a run of it"
 # What begins each record of such a figure's CSV.
 COLUMNS = ("run", "test", "link", "case_key", "replication", "series")
+
+
+_Draw = Callable[
+    [FigureSpec, "Store", Sequence[FigureLine["StoredTrace"]], Callable[[str], Axis]], Content
+]
+
+
+def kind_of_traces(
+    draw: _Draw, *, x: AxisRules, y: AxisRules, bins: bool = False
+) -> Kind[StoredTrace]:
+    """Return the kind of figure that `draw` makes of a trace of each case, at most seven."""
+    return Kind(
+        x=x,
+        y=y,
+        most=7,
+        absent=ABSENT,
+        members=one_of_each_case,
+        draw=draw,
+        lacking=lacking,
+        bins=bins,
+    )
 
 
 def one_of_each_case(store: Store, runs: Sequence[int], figure: FigureSpec) -> list[StoredTrace]:

@@ -1,0 +1,202 @@
+"""Figures of a trace's times: which numbers they show, which they count, what they refuse."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.report_data import store_traces, trace
+
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.trace import Trace, encode
+from railgauge.plan.cases import Case, case_key
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.definition_model import Spec
+from railgauge.report.document.write_report import write_report
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.store import Store
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+
+# ns: what the receiver's clock is ahead of the sender's, and each datagram's way above the least.
+_AHEAD = 3_000_000_000
+_ABOVE = [500, 0, 250, 40_000, 250, 1_000_000]
+_ARRIVED = [0, 1, 3, 4, 5, 6]
+_TRIPS = [12_000, 11_000, 90_000, 12_000, 13_000]
+
+
+@pytest.fixture(autouse=True)
+def _gnuplot(require: Callable[[object, str], None]) -> None:
+    try:
+        found = bool(find_gnuplot())
+    except EnvironmentFailedError:
+        found = False
+    require(found, "gnuplot")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "r.db")) as opened:
+        yield opened
+
+
+def _stream(clock: str = "monotonic") -> Trace:
+    """Seven datagrams, 100 µs apart, the third lost; the least was 20 µs on its way."""
+    sent = np.array(_ARRIVED, np.int64) * 100_000
+    received = sent + np.array(_ABOVE, np.int64)
+    return Trace(
+        clock=clock,  # type: ignore[arg-type]
+        sent=7,
+        arrived=6,
+        sequence=np.array(_ARRIVED, np.int64),
+        received=received - received[0],
+        sent_at=sent,
+        first_received=5_000_000 + _AHEAD + 20_000 + _ABOVE[0],
+        first_sent=5_000_000,
+    )
+
+
+def _round_trips() -> Trace:
+    ends = np.cumsum(_TRIPS).astype(np.int64)
+    begins = np.append([0], ends[:-1])
+    return Trace(
+        clock="sender",
+        sent=5,
+        arrived=5,
+        sequence=np.arange(5, dtype=np.int64),
+        received=ends - ends[0],
+        sent_at=begins,
+        first_received=9_000_000 + _TRIPS[0],
+        first_sent=9_000_000,
+    )
+
+
+def _stored(store: Store, one: Trace, client: Mapping[str, float] | None = None) -> int:
+    """Store a run of a single trace, whose launch's client told these settings."""
+    mode = "latency" if one.clock == "sender" else "stream"
+    parameters = {"mode": mode, "datagram": 64, "trace": 10}
+    case = Case(case_key("udp", "a→b", "a", "b", parameters), "udp", "a→b", "a", "b", parameters)
+    run = NewRun("udpmon", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
+    infos = {"lost_packets": MetricInfo("", "lower")}
+    number = store.begin_run(run, [PlannedCase("t", case, 1)], {"udp": infos})
+    outcome = Outcome(1, 1.0, {"lost_packets": 1.0}, trace=encode(one))
+    store.add(number, "t", case.key, outcome, Launch(1.0, dict(client or {})))
+    store.finish_run(number, "complete")
+    return number
+
+
+def _draw(store: Store, run: int, out: Path, figure: str) -> tuple[list[dict[str, str]], str]:
+    """Return the records of the figure's CSV and the report as text."""
+    text = f"{{railgauge_report: 1, name: r, title: R, figures: [{{name: f, title: T, {figure}}}]}}"
+    spec = validate(loads(text, "r.yaml"), Spec)
+    write_report(store, [run], spec, out, catalogue=load_catalogue())
+    with (out / "f.csv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines)), (out / "r.txt").read_text(encoding="utf-8")
+
+
+def _counts(records: list[dict[str, str]], times: list[int], counted: str) -> None:
+    """Hold each bin against a count of its own of the `times` (ns)."""
+    assert sum(int(row[counted]) for row in records) == len(times)
+    for row in records:
+        low, high = (round(float(row[name]) * 1e9, 6) for name in ("from_seconds", "to_seconds"))
+        assert int(row[counted]) == sum(low <= time < high for time in times) or row is records[-1]
+
+
+def test_delays_show_each_packet_and_tell_the_clocks(store: Store, tmp_path: Path) -> None:
+    clocks = {"clock_offset": _AHEAD / 1e9, "clock_offset_error": 9e-6}
+    run = _stored(store, _stream(), clocks)
+    records, text = _draw(store, run, tmp_path / "d", "kind: delays, y: {unit: ns}")
+    assert [int(row["sequence"]) for row in records] == _ARRIVED
+    assert [float(row["seconds"]) for row in records] == pytest.approx([t / 1e9 for t in _ABOVE])
+    points = np.loadtxt(tmp_path / "d" / "f.dat")
+    assert points[:, 0].tolist() == _ARRIVED
+    assert points[:, 1].tolist() == pytest.approx(_ABOVE)
+    assert "6 one-way delays, minimum 0 s, median 250.0 ns" in text
+    assert (
+        "a→b: the server's clock was 3.000 s ahead of the client's, ± 9.000 µs, before the first"
+        " replication; by that the smallest delay is 20.00 µs." in text
+    )
+
+
+def test_delays_by_clocks_that_nobody_compared_are_told(store: Store, tmp_path: Path) -> None:
+    untold = _draw(store, _stored(store, _stream()), tmp_path / "m", "kind: delays")[1]
+    assert "by how much the two ends' clocks differ was not measured" in untold
+    stamped = _draw(store, _stored(store, _stream("realtime")), tmp_path / "r", "kind: delays")[1]
+    assert "only differences between delays are measured" in stamped
+    assert "clock was" not in stamped
+
+
+def test_delays_and_their_changes_are_counted(store: Store, tmp_path: Path) -> None:
+    run = _stored(store, _stream())
+    rows, _ = _draw(store, run, tmp_path / "a", "kind: delay_histogram, x: {log: false}")
+    _counts(rows, _ABOVE, "arrivals")
+    rows, text = _draw(store, run, tmp_path / "b", "kind: delay_histogram")
+    _counts(rows, [time for time in _ABOVE if time], "arrivals")
+    assert "Times of 0 or less, which have no place on a logarithmic axis: 1." in text
+    changes = [abs(b - a) for a, b in pairwise(_ABOVE)]
+    rows, _ = _draw(store, run, tmp_path / "c", "kind: jitter_histogram")
+    _counts(rows, changes, "arrivals")
+    rows, text = _draw(store, run, tmp_path / "e", "kind: jitter_ecdf")
+    shares = [(float(row["seconds"]), float(row["share"])) for row in rows]
+    assert shares == [
+        (pytest.approx(time / 1e9), pytest.approx(sum(c <= time for c in changes) / 5))
+        for time in sorted(set(changes))
+    ]
+    assert "5 changes of delay" in text
+
+
+def test_round_trips_are_shown_counted_and_summed_up(store: Store, tmp_path: Path) -> None:
+    run = _stored(store, _round_trips())
+    rows, text = _draw(store, run, tmp_path / "a", "kind: round_trips")
+    assert [float(row["seconds"]) for row in rows] == pytest.approx([t / 1e9 for t in _TRIPS])
+    told = "5 round trips, minimum 11.00 µs, median 12.00 µs, 99th percentile 90.00 µs"
+    assert told in text
+    rows, text = _draw(store, run, tmp_path / "b", "kind: round_trip_histogram")
+    _counts(rows, _TRIPS, "round_trips")
+    assert told in text
+    rows, _ = _draw(store, run, tmp_path / "c", "kind: round_trip_ecdf")
+    assert [float(row["share"]) for row in rows] == pytest.approx([0.2, 0.6, 0.8, 1.0])
+
+
+def test_loss_runs_are_counted_by_their_length(store: Store, tmp_path: Path) -> None:
+    lost = {10: 1, 20: 3, 30: 1, 40: 1, 50: 5}
+    run = store_traces(store, {("a→b", 0.0): [trace(lost, sent=60)], ("b→a", 0.0): [trace()]})
+    rows, text = _draw(store, run, tmp_path / "a", "kind: loss_runs")
+    found = {(row["link"], row["from_lost"], row["to_lost"]): row["loss_runs"] for row in rows}
+    assert found == {
+        ("a→b", str(n), str(n)): str({1: 3, 3: 1, 5: 1}.get(n, 0)) for n in range(1, 6)
+    }
+    assert "a→b: 11 of 60 lost in 5 loss runs, shortest 1, median 1, longest 5." in text
+    assert "b→a: none of 5000 lost." in text
+    partly = replace(trace(lost, sent=60, recorded=35), arrived=49)
+    rows, text = _draw(
+        store, store_traces(store, {("a→b", 0.0): [partly]}), tmp_path / "b", "kind: loss_runs"
+    )
+    assert sum(int(row["loss_runs"]) for row in rows) == 3
+    assert "5 of 60 lost in 3 loss runs up to number 39" in text
+
+
+def test_nothing_lost_is_a_sentence_and_no_picture(store: Store, tmp_path: Path) -> None:
+    run = store_traces(store, {("a→b", 0.0): [trace()]})
+    rows, text = _draw(store, run, tmp_path / "a", "kind: loss_runs")
+    assert rows == []
+    assert "Not drawn, as there is no value to show." in text
+    assert not list((tmp_path / "a").glob("f*.svg"))
+
+
+@pytest.mark.parametrize("kind", ["delays", "delay_histogram", "jitter_histogram", "jitter_ecdf"])
+def test_round_trips_are_no_one_way_delays(store: Store, tmp_path: Path, kind: str) -> None:
+    with pytest.raises(InputError, match=r"is of mode latency, and has no .*mode: stream"):
+        _draw(store, _stored(store, _round_trips()), tmp_path / "a", f"kind: {kind}")
+
+
+@pytest.mark.parametrize("kind", ["round_trips", "round_trip_histogram", "round_trip_ecdf"])
+def test_arrivals_are_no_round_trips(store: Store, tmp_path: Path, kind: str) -> None:
+    with pytest.raises(InputError, match=r"is of mode stream, and has no round trips"):
+        _draw(store, _stored(store, _stream()), tmp_path / "a", f"kind: {kind}")
