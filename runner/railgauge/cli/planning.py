@@ -125,4 +125,4 @@ def _span(seconds: float) -> str:
 
 
 def _unknown_text(unknown: int) -> str:
-    return f", beside {unknown} launches whose length only the measurement tells" if unknown else ""
+    return f", of which the length of {unknown} launches is a guess" if unknown else ""

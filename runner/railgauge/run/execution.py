@@ -23,8 +23,10 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.schedule import Dispatch, Extent, Round, within
+from railgauge.plan.schedule import Dispatch, Extent, Round
+from railgauge.plan.wall_time import LaunchTimes, within
 from railgauge.run.stopping import Judge
+from railgauge.run.time_left import TimeLeft
 from railgauge.store import Store
 
 # Replications that wait to be stored go into one transaction, up to this many.
@@ -42,8 +44,18 @@ class Observer(Protocol):
     def say(self, text: str) -> None:
         """Take note of a stage: `reaching gw1, gw2`."""
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
-        """Take note that `total` replications of run `run` are to be measured now."""
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
+        """Take note that `total` replications of run `run` are to be measured now.
+
+        `left` tells at any time how many seconds the rest of them takes.
+        """
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Take note that a case is being measured."""
@@ -70,7 +82,8 @@ class Setting:
 
     Everything has to end by the `deadline` (a moment of time.monotonic()), if there is one; where
     that is `final`, cases that have had their least replications by then are not gone on with.
-    Without `observing` nothing watches the launches.
+    Without `observing` nothing watches the launches. Without `times` they are expected to take what
+    their engines alone say.
     """
 
     catalogue: Catalogue
@@ -81,6 +94,7 @@ class Setting:
     deadline: float | None = None
     observing: Observing | None = None
     final: bool = False
+    times: LaunchTimes | None = None
 
 
 @dataclass(slots=True)
@@ -139,18 +153,25 @@ class Execution:
         self._observer = observer
         self._setting = setting
         self._judge = Judge((), setting.catalogue) if judge is None else judge
+        self._times = setting.times or LaunchTimes(setting.catalogue)
+        self._left = TimeLeft((), self._times)
         self._most = 0
         self._programs = RunningPrograms()
         self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
 
-    def run(self, rounds: Iterable[Round], most: Extent) -> Totals:
+    def run(self, rounds: Iterable[Round], most: Extent, left: TimeLeft | None = None) -> Totals:
         """Measure all rounds, or until the user or the deadline stops it; returns what came.
 
-        The next of the `rounds` is taken when one is measured; there is at most so much in them.
+        The next of the `rounds` is taken when one is measured; there is at most so much in them,
+        which takes as long as is `left`.
         """
         setting = self._setting
         self._most = most.launched
-        self._observer.begin(self._run, self._most, setting.name, setting.catalogue)
+        self._left = left or self._left
+        self._left.rested()
+        self._observer.begin(
+            self._run, self._most, setting.name, setting.catalogue, self._left.seconds
+        )
         if self._judge:
             self._observer.remaining(self._most, self._judge.still_open)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
@@ -224,15 +245,14 @@ class Execution:
         with contextlib.suppress(queue.Empty):
             self._messages.get(timeout=begin - now)
             self._stop()
+        self._left.rested()
 
     def _fitting(self, dispatch: Dispatch) -> Dispatch | None:
         """Return what of the dispatch can end before the deadline; nothing is begun after it."""
         if self._setting.deadline is None:
             return dispatch
         left = self._setting.deadline - time.monotonic()
-        fitting = (
-            None if self.totals.out_of_time else within(dispatch, left, self._setting.catalogue)
-        )
+        fitting = None if self.totals.out_of_time else within(dispatch, left, self._times)
         self.totals.out_of_time = fitting != dispatch
         return fitting
 
@@ -269,6 +289,7 @@ class Execution:
                 self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
                 self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
                 self.totals.suspect += (outcome.status == "suspect") * len(dispatch.cases)
+                self._left.measured(dispatch)
             self._observer.measured(dispatch, outcome, message.launch)
             if ended:
                 self._observer.remaining(self._most, self._judge.still_open)
@@ -296,7 +317,9 @@ class Execution:
                 self._store.end_case(self._run, dispatch.test, case.key, ended)
                 any_ended = True
         if any_ended and not self._judge.is_open(dispatch):
-            self._most -= self._judge.left(dispatch)
+            spared = self._judge.left(dispatch)
+            self._most -= spared
+            self._left.spared(dispatch, spared)
         return any_ended
 
     def _note_end(self, error: BaseException | None) -> None:
