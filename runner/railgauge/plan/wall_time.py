@@ -23,7 +23,7 @@ _RUN_SECONDS = 2.5
 _PROGRAM_SECONDS = 0.025
 _SSH_SECONDS = 0.02
 # mpirun starts its ranks, and ends them.
-_JOB_SECONDS = 0.6
+_JOB_SECONDS = 1.3
 # rail-soak's --calibrate, before and after each replication, and starting it.
 _CALIBRATION_SECONDS = 1.0
 _SOAKER_SECONDS = 0.1
@@ -31,6 +31,8 @@ _SOAKER_SECONDS = 0.1
 _READING_SECONDS = 0.1
 # engines/udp: the silence after which nothing more will come (DRAIN_NS).
 _DRAIN_SECONDS = 0.2
+# A trace is fetched, unpacked and stored: more for each datagram.
+_TRACE_SECONDS, _TRACED_SECONDS = 0.2, 20e-6
 # Arrays are touched page by page, files laid out past the page cache (bytes a second).
 _TOUCH_RATE = 1.2e9
 _LAYOUT_RATE = 600e6
@@ -218,7 +220,9 @@ def _ending(engine: EngineInfo, case: Case) -> float:
         return 0.0
     drains = {"stream": 1, "bidirectional": 2}.get(str(parameters.get("mode")), 0)
     paced = any(parameters.get(name) for name in ("rate", "wait"))
-    return 0.0 if paced else drains * _DRAIN_SECONDS
+    traced = float(parameters.get("trace", 0))
+    trace = _TRACE_SECONDS + traced * _TRACED_SECONDS if traced else 0.0
+    return trace + (0.0 if paced else drains * _DRAIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

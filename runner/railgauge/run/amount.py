@@ -22,10 +22,17 @@ class Amount(NamedTuple):
     unknown: int
 
 
-def amounts(loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> tuple[Amount, Amount]:
-    """Return how much the tests measure at least, by their rules, and at most."""
+def amounts(
+    loaded: LoadedPlan,
+    tests: Sequence[ExpandedTest],
+    observed: Mapping[tuple[str, str], float] | None = None,
+) -> tuple[Amount, Amount]:
+    """Return how much the tests measure at least, by their rules, and at most.
+
+    `observed` is what a replication of a case took earlier, by test and key.
+    """
     spans = spans_of(tests)
-    times = LaunchTimes(loaded.catalogue, loaded.plan)
+    times = LaunchTimes(loaded.catalogue, loaded.plan, observed or {})
     most = _amount(loaded, tests, spans, times)
     if not any(expanded.test.rule for expanded in tests):
         return most, most

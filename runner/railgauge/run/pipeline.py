@@ -61,6 +61,7 @@ from railgauge.run.job import (
     WatchedRun,
     extended,
 )
+from railgauge.run.observed_times import observed
 from railgauge.run.reaching import reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
@@ -368,7 +369,7 @@ def _setting(job: WatchedRun) -> Setting:
         over,
         None if job.scene is None else Observing(job.scene),
         final,
-        LaunchTimes(job.loaded.catalogue, plan),
+        LaunchTimes(job.loaded.catalogue, plan, observed(job.request.store, job.loaded).seconds),
     )
 
 

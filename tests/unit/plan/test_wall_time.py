@@ -221,3 +221,9 @@ def test_of_soaked_replications_those_are_begun_that_end_in_time() -> None:
     begun = within(dispatch, 2.5 * each, times)
     assert begun is not None and begun.replications == (1, 2)
     assert within(dispatch, 0.9 * each, times) is None
+
+
+def test_a_trace_is_fetched_and_stored_after_its_replication() -> None:
+    paced = launch("udp", wait=1e-5, count=5000)
+    traced = launch("udp", wait=1e-5, count=5000, trace=5000)
+    assert expected(traced).ending > expected(paced).ending == 0
