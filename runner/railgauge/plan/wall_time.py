@@ -52,8 +52,8 @@ _PARTS = 4
 class LaunchTime:
     """What a launch takes in seconds, part by part.
 
-    Once: its programs' `start`, `preparation` (memory, files, what its program says) and `warmup`.
-    For each replication: `duration`, and `ending` until the next one may begin. What observes it:
+    Once: its programs' `start`, `preparation` (memory, files) and `warmup`. For each replication:
+    `duration`, and `ending`, which is all else until the next one may begin. What observes it:
     `calibration` of soakers before and after, and the `settle` time of equipment, which is waited
     for after the traffic, and before it too unless that has been over for so long. A launch is
     `single` that measures one replication only. Where it is `guessed`, `duration` may be anything.
@@ -193,14 +193,13 @@ def _gap(parameters: Mapping[str, object], rate: float) -> float:
 
 
 def _preparation(engine: EngineInfo, case: Case) -> float:
-    """Return what comes before the first replication: memory, files, what a description says."""
+    """Return what comes before the first replication: memory is touched, files are laid out."""
     parameters = case.parameters
     threads = float(parameters.get("threads", 1))
-    if engine.program is not None and not _has_files(engine, case):
-        return engine.program.overhead
+    if engine.program is not None:
+        return 0.0  # It is started anew for each replication.
     if _has_files(engine, case):
-        files = threads * float(parameters["size"]) / _LAYOUT_RATE
-        return files + (engine.program.overhead if engine.program else 0.0)
+        return threads * float(parameters["size"]) / _LAYOUT_RATE
     if engine.has_effect("block", parameters):
         arrays = _ARRAYS.get(str(parameters.get("mode")), 1)
         return arrays * threads * float(parameters["block"]) / _TOUCH_RATE
@@ -212,11 +211,16 @@ def _has_files(engine: EngineInfo, case: Case) -> bool:
 
 
 def _ending(engine: EngineInfo, case: Case) -> float:
-    """Return what comes after each replication: files are flushed, what may be lost is awaited."""
+    """Return what goes with each replication beside its duration.
+
+    Files are flushed, what may be lost is awaited; somebody else's program does as described.
+    """
     parameters = case.parameters
+    if engine.program is not None:
+        return engine.program.overhead
     if _has_files(engine, case):
         return _FLUSH_SECONDS
-    if engine.program is not None or not engine.has_effect("datagram", parameters):
+    if not engine.has_effect("datagram", parameters):
         return 0.0
     drains = {"stream": 1, "bidirectional": 2}.get(str(parameters.get("mode")), 0)
     paced = any(parameters.get(name) for name in ("rate", "wait"))
